@@ -1,8 +1,8 @@
-//! HTML pages: one file without outside resources, readable without its script.
+//! HTML pages: self-contained files that are readable without their script.
 //!
-//! A page is made of sections, tables and charts. Its content is the caller's. Beside a page, a folder
-//! may have its tables as files of comma-separated values, all of them begun before the first row is
-//! known.
+//! A page consists of sections, tables and charts; the caller provides the content. A folder next
+//! to the page may contain its tables as CSV files, all of which are created before the first row
+//! is known.
 
 pub mod charts;
 pub mod html;
@@ -16,19 +16,19 @@ use urlspool_files::sink::{OutputError, OutputFile, PAGE_MARK, TableFolder};
 use urlspool_record::record::is_formula;
 use urlspool_text::diagnostic::printable;
 
-/// The style sheet of all pages.
+/// Style sheet of all pages.
 pub const STYLE: &str = include_str!("page/style.css");
 
-/// The script: a button in each head of a table sorts its rows.
+/// Script that adds a sort button to each table header.
 const SCRIPT: &str = include_str!("page/script.js");
 
-/// SHA-256 of [`STYLE`], as the content security policy has it.
+/// SHA-256 of [`STYLE`] for the content security policy.
 const STYLE_HASH: &str = "sha256-K17DH58Drst0LjhF3qq10HJ5DOSoOizW/iDAodmKM+U=";
 
-/// SHA-256 of [`SCRIPT`].
+/// SHA-256 of [`SCRIPT`] for the content security policy.
 const SCRIPT_HASH: &str = "sha256-PHxd3ZO8sU+eZQnYrcKfc1Hd+1+RytWMuzJBrh7Y6bo=";
 
-/// Returns a page. `header` is the markup after its title.
+/// Renders a page. `header` is the markup after its title.
 #[must_use]
 pub fn document(title: &str, header: &Markup, main: &Markup) -> String {
     let page = html! {
@@ -73,16 +73,17 @@ fn head(title: &str) -> Markup {
     }
 }
 
-/// Bytes that are collected before they are written.
+/// Size of the write buffer of each file.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// The files of a folder.
+/// CSV files of a folder.
 pub struct TableFiles {
     files: Vec<(&'static str, Writer<OutputFile>)>,
 }
 
 impl TableFiles {
-    /// Begins a file for each name, with its columns, which commas separate.
+    /// Creates a file for each name and writes the header row. Column names are separated by
+    /// commas.
     ///
     /// # Errors
     ///
@@ -104,7 +105,7 @@ impl TableFiles {
         Ok(TableFiles { files })
     }
 
-    /// Appends rows to the file of this name.
+    /// Appends rows to the file with this name.
     ///
     /// # Errors
     ///
@@ -120,7 +121,7 @@ impl TableFiles {
         rows.into_iter().try_for_each(|row| put(file, row))
     }
 
-    /// Gives all files their names.
+    /// Completes all files and gives them their final names.
     ///
     /// # Errors
     ///
@@ -142,8 +143,8 @@ fn put(file: &mut Writer<OutputFile>, row: impl Serialize) -> Result<(), OutputE
         .map_err(|error| OutputError::unwritable(file.get_ref().path(), error.into()))
 }
 
-/// A text of others in a table. One that a spreadsheet would take for a formula begins with an
-/// apostrophe; characters that a terminal would obey are escaped.
+/// Untrusted text in a table. If a spreadsheet would read it as a formula, it is prefixed with an
+/// apostrophe. Terminal control characters are escaped.
 pub struct TableText<'t>(pub &'t str);
 
 impl Serialize for TableText<'_> {
@@ -160,7 +161,7 @@ mod tests {
     use ring::digest::{SHA256, digest};
 
     #[test]
-    fn the_hashes_are_those_of_style_and_script() {
+    fn the_hashes_match_the_style_and_the_script() {
         for (text, expected) in [(STYLE, STYLE_HASH), (SCRIPT, SCRIPT_HASH)] {
             let hash = data_encoding::BASE64.encode(digest(&SHA256, text.as_bytes()).as_ref());
             assert_eq!(format!("sha256-{hash}"), expected);

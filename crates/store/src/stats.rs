@@ -1,9 +1,8 @@
 //! Statistics of records: totals, dates, and the most frequent domains, hosts, lists and senders.
 //!
-//! The records come from a scan, from lines or from a database: whoever reads them begins each
-//! message and adds its URLs. All numbers are of URLs, each as often as it was found. Numbers of
-//! distinct things are exact up to a limit, and estimates with a known error beyond it
-//! (`limits/store.rs`), so that the memory is bounded.
+//! The records come from a scan, from lines or from a database. All counts are of URLs, including
+//! repetitions. Counts of distinct values are exact up to a limit and estimates with a known error
+//! beyond it (`limits/store.rs`), which bounds memory.
 
 mod counts;
 
@@ -18,11 +17,10 @@ use urlspool_mail::decode::CitedDate;
 use urlspool_record::record::{FieldId, Record};
 use urlspool_text::repair::Repair;
 
-/// Schemes whose URLs neither browsers nor link checkers open any more, in the order of their
-/// columns.
+/// Schemes that browsers and link checkers no longer open, in column order.
 pub const DEAD_PROTOCOLS: [&str; 5] = ["gopher", "wais", "prospero", "telnet", "ftp"];
 
-/// Numbers of URLs by [`DEAD_PROTOCOLS`].
+/// URL counts for each of [`DEAD_PROTOCOLS`].
 pub type DeadProtocolCounts = [u64; DEAD_PROTOCOLS.len()];
 
 /// Repairs that join lines.
@@ -38,41 +36,42 @@ const JOINS: [Repair; 6] = [
 /// Statistics of records.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
-    /// URLs, each as often as it was found.
+    /// URLs, including repetitions.
     pub urls: u64,
-    /// URLs that were read out of redirectors' URLs. They are part of `urls`.
+    /// URLs extracted from redirector URLs. Included in `urls`.
     pub unwrapped: u64,
-    /// URLs that had been broken over several lines.
+    /// URLs that were split across lines.
     pub joined: u64,
-    /// URLs in messages without a usable date: without any, or before there were such URLs.
+    /// URLs in messages without a usable date: the date is missing, or earlier than the first URLs
+    /// of this kind.
     pub undated: u64,
     /// URLs in messages with a date after the day of loading. They have no year either.
     pub later: u64,
-    /// The first usable date.
+    /// Earliest usable date.
     pub first: Option<String>,
-    /// The last usable date.
+    /// Latest usable date.
     pub last: Option<String>,
-    /// URLs by the year of their message.
+    /// URLs by year of their message.
     pub years: BTreeMap<u16, u64>,
-    /// URLs of dead protocols by year; `None` stands for those without one.
+    /// URLs of dead protocols by year; `None` for URLs without a year.
     pub dead_protocols: BTreeMap<Option<u16>, DeadProtocolCounts>,
     /// URLs by scheme.
     pub schemes: TopList,
-    /// URLs by registrable domain. Those without one are not in it.
+    /// URLs by registrable domain. URLs without one are omitted.
     pub domains: TopList,
     /// URLs by host.
     pub hosts: TopList,
     /// URLs by mailing list.
     pub lists: TopList,
-    /// URLs by newsgroup. One in several groups counts in each.
+    /// URLs by newsgroup. A URL in several groups counts in each.
     pub newsgroups: TopList,
-    /// URLs by the address of the sender.
+    /// URLs by sender address.
     pub senders: TopList,
-    /// URLs by what stood around them.
+    /// URLs by wrapper: the delimiters or the attribute around them.
     pub wrappers: TopList,
-    /// URLs by repair. One with several counts in each.
+    /// URLs by repair. A URL with several repairs counts in each.
     pub repairs: TopList,
-    /// URLs that were read out of redirectors' URLs, by redirector.
+    /// URLs extracted from redirector URLs, by redirector.
     pub redirectors: TopList,
     keys: DistinctCount,
     messages: DistinctCount,
@@ -80,25 +79,25 @@ pub struct Stats {
     message: PendingMessage,
 }
 
-/// A record as statistics read it. Records of one message follow each other.
+/// A record as input for statistics. Records of one message must be consecutive.
 pub trait StatsRow {
-    /// Returns numbers that name the source, and the message in it.
+    /// Returns numbers that identify the source, and the message in it.
     fn place(&self) -> [u64; 2];
 
     /// Returns the text of a field.
     fn text(&self, field: FieldId) -> Option<&str>;
 
-    /// Returns the texts of a field that is a list.
+    /// Returns the texts of a list field.
     fn texts(&self, field: FieldId) -> Vec<String>;
 
-    /// Returns the date of the citation. `today` is the last day of a usable one.
+    /// Returns the citation date. `today` is the latest usable date.
     fn date(&self, today: &str) -> CitedDate<'_> {
         let scheme = self.text(FieldId::Scheme).unwrap_or_default();
         CitedDate::of(scheme, self.text(FieldId::MessageDate), today)
     }
 }
 
-/// Values that the URLs of a message share, and their number, which is added to its counts when the
+/// Values shared by the URLs of a message, and their number, which is added to the counts when the
 /// message ends.
 #[derive(Clone, Debug, Default)]
 struct PendingMessage {
@@ -109,19 +108,19 @@ struct PendingMessage {
     newsgroups: Vec<String>,
 }
 
-/// Numbers of distinct things.
+/// Counts of distinct values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DistinctCounts {
-    /// URLs that differ in their form for comparing.
+    /// URLs with different keys.
     pub urls: Estimate,
-    /// Messages that hold URLs.
+    /// Messages with URLs.
     pub messages: Estimate,
-    /// Files, and members of archives, that hold URLs.
+    /// Files and archive members with URLs.
     pub sources: Estimate,
 }
 
 impl Stats {
-    /// The fields that are read of a record.
+    /// Fields that are read from a record.
     pub const FIELDS: &[FieldId] = &[
         FieldId::Url,
         FieldId::Scheme,
@@ -140,7 +139,7 @@ impl Stats {
         FieldId::MessageListId,
     ];
 
-    /// Adds a record. `today` is the last day of a usable date, as `1996-07-02`.
+    /// Adds a record. `today` is the latest usable date, for example `1996-07-02`.
     pub fn add(&mut self, row: &impl StatsRow, today: &str) {
         let place = row.place();
         if self.message.place != Some(place) {
@@ -177,7 +176,7 @@ impl Stats {
         }
     }
 
-    /// Begins the message of a record. Beginning one again changes nothing.
+    /// Starts the message of a record. Starting the same message again has no effect on the counts.
     fn begin_message(&mut self, place: [u64; 2], row: &impl StatsRow) {
         self.end_message();
         self.sources.add_hash(spread(&place[..1]));
@@ -195,7 +194,7 @@ impl Stats {
         };
     }
 
-    /// Counts the date of a URL. Returns its year.
+    /// Counts the date of a URL and returns its year.
     fn add_date(&mut self, date: CitedDate<'_>) -> Option<u16> {
         match date {
             CitedDate::Usable(date) => {
@@ -216,7 +215,7 @@ impl Stats {
         }
     }
 
-    /// Ends the last message. The numbers are complete only after this.
+    /// Ends the last message. Counts are complete only after this call.
     pub fn end_message(&mut self) {
         let message = std::mem::take(&mut self.message);
         let urls = message.urls;
@@ -234,7 +233,7 @@ impl Stats {
         }
     }
 
-    /// Returns the numbers of distinct things.
+    /// Returns the counts of distinct values.
     #[must_use]
     pub fn distinct(&self) -> DistinctCounts {
         DistinctCounts {
@@ -245,7 +244,7 @@ impl Stats {
     }
 }
 
-/// Returns the hash of a few numbers.
+/// Hashes one or two numbers.
 fn spread(numbers: &[u64]) -> u64 {
     let mut bytes = [0; 16];
     for (bytes, number) in bytes.chunks_exact_mut(8).zip(numbers) {
@@ -276,7 +275,7 @@ impl StatsRow for Record {
     }
 }
 
-/// Returns the hash of a path and the names of members.
+/// Hashes a path and member names.
 fn source_hash<'n>(names: impl Iterator<Item = &'n str>) -> u64 {
     let mut joined = String::new();
     for name in names {
@@ -286,8 +285,8 @@ fn source_hash<'n>(names: impl Iterator<Item = &'n str>) -> u64 {
     XxHash3_64::oneshot(joined.as_bytes())
 }
 
-/// Returns the address of a From field in lower case: that between angle brackets, or the first
-/// word with an at sign; the whole field if it has none.
+/// Returns the address in a From field in lower case: the text between angle brackets, or the first
+/// word with an at sign, or the whole field.
 #[must_use]
 pub fn sender_address(from: &str) -> String {
     let in_brackets = bracketed(from).filter(|text| text.contains('@'));
@@ -299,20 +298,21 @@ pub fn sender_address(from: &str) -> String {
     address.unwrap_or(from.trim()).to_lowercase()
 }
 
-/// Returns the name of a list in lower case: that between angle brackets, or the whole field.
+/// Returns the name of a mailing list in lower case: the text between angle brackets, or the whole
+/// field.
 pub fn list_name(list_id: &str) -> String {
     let name = bracketed(list_id).map(str::trim);
     let name = name.filter(|name| !name.is_empty());
     name.unwrap_or(list_id.trim()).to_lowercase()
 }
 
-/// Returns the names of a message's mailing list and of its newsgroups in lower case, the list
-/// first, each once: a gateway gives one name to both.
+/// Returns the names of a message's mailing list and newsgroups in lower case, without duplicates,
+/// the list first. A gateway uses one name for both.
 pub fn list_names(list_id: Option<&str>, newsgroups: &[String]) -> Vec<String> {
     let mut seen = HashSet::new();
     let names = list_id.map(list_name).into_iter();
     names
-        // As a search compares them.
+        // A search also compares newsgroups in ASCII lower case.
         .chain(newsgroups.iter().map(|name| name.to_ascii_lowercase()))
         .filter(|name| seen.insert(name.clone()))
         .collect()
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_what_stands_in_brackets() {
+    fn the_name_of_a_list_is_the_text_in_brackets() {
         for (list_id, name) in [
             ("Lamps <Lamps.a.example>", "lamps.a.example"),
             ("lamps.a.example", "lamps.a.example"),

@@ -1,18 +1,18 @@
-//! Charts as inline SVG: lengths in percent of the width, texts and heights in pixels, so that they
-//! fit a phone and a page.
+//! Charts as inline SVG. Horizontal positions are percentages of the width; text sizes and heights
+//! are pixels, so that a chart fits both a phone and a page.
 
 use maud::{Markup, html};
 
 use super::html::{Text, coordinate};
 use urlspool_text::diagnostic::grouped;
 
-/// Left end of the plotted area, in percent of the width.
+/// Left edge of the plot area, in percent of the width.
 pub const LEFT: f64 = 19.0;
 
-/// Width of the plotted area, in percent.
+/// Width of the plot area, in percent.
 pub const WIDTH: f64 = 68.0;
 
-/// The marks of an axis of shares.
+/// Labels of a percentage axis.
 pub const SHARE_MARKS: [(f64, &str); 5] = [
     (0.0, "0"),
     (0.25, "25"),
@@ -21,8 +21,8 @@ pub const SHARE_MARKS: [(f64, &str); 5] = [
     (1.0, "100\u{a0}%"),
 ];
 
-/// Returns the patterns that the charts use, once for each page. They are lines where another
-/// colour would look the same in grey.
+/// Returns the patterns that the charts use, once per page. Hatching is used where another color
+/// would look the same in grayscale.
 pub(super) fn patterns() -> Markup {
     html! {
         svg.defs aria-hidden="true" focusable="false" { defs {
@@ -35,7 +35,7 @@ pub(super) fn patterns() -> Markup {
     }
 }
 
-/// Returns a chart, with a description for readers that do not see it.
+/// Renders a chart with a description for screen readers.
 #[must_use]
 pub fn figure(
     height: f64,
@@ -55,7 +55,7 @@ pub fn figure(
     }
 }
 
-/// Returns the position of a share of the plotted width.
+/// Returns the horizontal position of a share of the plot width.
 #[must_use]
 pub fn position(share: f64) -> String {
     coordinate(LEFT + WIDTH * share) + "%"
@@ -75,7 +75,7 @@ pub fn horizontal(class: &str, height: f64, from: f64, to: f64) -> Markup {
     html! { line class=(class) x1=(position(from)) x2=(position(to)) y1=(y) y2=(y) {} }
 }
 
-/// Returns the text of a mark below or above a place of the axis.
+/// Renders the label of a position on the axis.
 #[must_use]
 pub fn mark(share: f64, y: f64, text: &str) -> Markup {
     html! {
@@ -91,42 +91,42 @@ pub const AXIS: f64 = 22.0;
 
 const BAR: f64 = 13.0;
 
-/// Distance of the base line of a text from the top of its row.
+/// Distance of a text's baseline from the top of its row.
 const BASE: f64 = 13.5;
 
-/// Gap between two parts of a bar, in percent of the width: they are apart in grey too.
+/// Gap between two segments of a bar, in percent of the width; keeps them apart in grayscale.
 const GAP: f64 = 0.25;
 
-/// A part that all bars have.
+/// A segment that all bars have.
 #[derive(Clone, Copy, Debug)]
 pub struct BarSeries {
-    /// The class of the style sheet.
+    /// CSS class.
     pub class: &'static str,
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: &'static str,
 }
 
-/// The length of bars.
+/// Scale of the bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BarScale {
-    /// Shares of a whole, with an axis in percent.
+    /// Shares of a whole, with a percentage axis.
     Shares,
-    /// Numbers, relative to the largest one.
+    /// Numbers, relative to the largest.
     Numbers,
 }
 
-/// A bar with its name and number.
+/// A bar with a label and a number.
 #[derive(Clone, Debug)]
 pub struct BarRow<'t> {
-    /// The name before the bar.
+    /// Label before the bar.
     pub name: &'t str,
-    /// The lengths of its parts. A sum of 1 is the whole width.
+    /// Lengths of its segments. A sum of 1 is the full width.
     pub parts: Vec<f64>,
-    /// The number after the bar.
+    /// Number after the bar.
     pub count: u64,
 }
 
-/// Returns bars of several parts.
+/// Renders bars of several segments.
 #[must_use]
 pub fn bars(
     caption: &str,
@@ -160,18 +160,18 @@ pub fn bars(
     figure(height, caption, description, &chart, &legend)
 }
 
-/// The height of a chart with so many rows below `top`.
+/// Returns the height of a chart with this many rows below `top`.
 #[must_use]
 pub fn height_of_rows(top: f64, rows: usize) -> f64 {
     top + ROW * f64::from(rows as u32) + 4.0
 }
 
-/// The upper edges of the rows below `top`.
+/// Returns the top edges of the rows below `top`.
 pub fn row_tops(top: f64) -> impl Iterator<Item = f64> {
     (0..).map(move |row: u32| top + ROW * f64::from(row))
 }
 
-/// Returns the parts of a bar that have a length, each after its start.
+/// Returns the start and length of each segment that is not empty.
 fn parts<'r>(
     row: &'r BarRow<'_>,
     series: &'r [BarSeries],
@@ -187,7 +187,7 @@ fn parts<'r>(
         })
 }
 
-/// Returns an axis from 0 to 100 percent, with lines through all rows.
+/// Renders an axis from 0 to 100 percent with grid lines through all rows.
 #[must_use]
 pub fn axis(height: f64) -> Markup {
     html! {
@@ -199,14 +199,14 @@ pub fn axis(height: f64) -> Markup {
     }
 }
 
-/// Writes the name before a row.
+/// Renders the label before a row.
 #[must_use]
 pub fn label(name: &str, y: f64) -> Markup {
     let x = coordinate(LEFT - 1.5) + "%";
     html! { text text-anchor="end" x=(x) y=(coordinate(y + BASE)) { (Text(name)) } }
 }
 
-/// Writes the number after a row.
+/// Renders the number after a row.
 #[must_use]
 pub fn count(count: u64, y: f64) -> Markup {
     let x = coordinate(LEFT + WIDTH + 2.5) + "%";

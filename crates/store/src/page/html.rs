@@ -1,4 +1,4 @@
-//! Values of a page as HTML: text that is escaped, numbers for readers, tables.
+//! Values as HTML: escaped text, numbers and tables.
 
 use std::fmt::Write;
 
@@ -7,25 +7,25 @@ use maud::{Escaper, Markup, Render, html};
 use urlspool_text::diagnostic::{grouped, printable, shortened};
 use urlspool_text::limits::REPORT_TEXT_CHARS;
 
-/// Text of others. Control characters and those that change the direction of writing are
-/// shown as escapes.
+/// Untrusted text. Control characters and characters that change the writing direction are shown as
+/// escapes.
 pub struct Text<'t>(pub &'t str);
 
 impl Render for Text<'_> {
     fn render_to(&self, page: &mut String) {
-        // Writing to a `String` does not fail.
+        // Writing to a `String` cannot fail.
         let _ = Escaper::new(page).write_str(&printable(self.0));
     }
 }
 
-/// Returns text of others, isolated from the direction of the text around it; of a long one only
-/// the beginning.
+/// Renders untrusted text, isolated from the writing direction of the surrounding text and
+/// shortened if it is long.
 #[must_use]
 pub fn foreign(text: &str) -> Markup {
     html! { bdi { (Text(&shortened(text, REPORT_TEXT_CHARS))) } }
 }
 
-/// Returns the day of a time, which no line break divides.
+/// Renders the day of a time, without a line break inside.
 #[must_use]
 pub fn day(time: &str) -> Markup {
     html! { span.whole { (Text(date(time))) } }
@@ -37,19 +37,19 @@ pub fn date(time: &str) -> &str {
     time.split('T').next().unwrap_or(time)
 }
 
-/// Returns a number with two decimal places, for coordinates.
+/// Formats a coordinate with two decimal places.
 #[must_use]
 pub fn coordinate(number: f64) -> String {
     format!("{number:.2}")
 }
 
-/// Returns a share as a percentage.
+/// Formats a share as a percentage.
 #[must_use]
 pub fn percent(share: f64) -> String {
     format!("{:.1}\u{a0}%", share * 100.0)
 }
 
-/// Returns a figure with its title and a note, for a list of the class `cards`.
+/// Renders a figure with its title and a note, for a list of the class `cards`.
 #[must_use]
 pub fn card(title: &str, figure: &Markup, note: &Markup) -> Markup {
     html! {
@@ -63,7 +63,7 @@ pub fn card(title: &str, figure: &Markup, note: &Markup) -> Markup {
     }
 }
 
-/// Returns the quotient of two numbers; 0 if `whole` is 0.
+/// Returns the quotient of two numbers, or 0 if `whole` is 0.
 #[expect(
     clippy::cast_precision_loss,
     reason = "no archive holds as many things as an `f64` has whole numbers"
@@ -80,7 +80,7 @@ pub fn ratio(part: u64, whole: u64) -> f64 {
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     title: &'static str,
-    /// `n` for numbers, which are aligned at their ends.
+    /// `n` for numbers, which are right-aligned.
     class: Option<&'static str>,
 }
 
@@ -100,25 +100,25 @@ pub const fn number_column(title: &'static str) -> Column {
 /// A cell of a table.
 #[derive(Clone, Debug)]
 pub enum Cell<'t> {
-    /// A text of others.
+    /// Untrusted text.
     Foreign(&'t str),
-    /// A text of this program.
+    /// Text from this program.
     Own(&'static str),
-    /// A number of things.
+    /// A count.
     Count(u64),
-    /// A share of a whole, in percent and as a bar.
+    /// A share of a whole, shown in percent and as a bar.
     Share(f64),
-    /// A measured or an estimated value.
+    /// A measured or estimated value.
     Measure {
         /// The value as text.
         text: String,
-        /// The number by which the cell is sorted.
+        /// Number that the cell is sorted by.
         value: f64,
     },
 }
 
 impl Cell<'_> {
-    /// Returns the number by which the cell is sorted, if its text does not show it.
+    /// Returns the number that the cell is sorted by, if its text does not show it.
     fn sort_value(&self) -> Option<String> {
         match self {
             Cell::Foreign(_) | Cell::Own(_) => None,
@@ -146,7 +146,7 @@ impl Render for Cell<'_> {
     }
 }
 
-/// Returns a table. The first cell of a row is its name; the row `last` is not sorted.
+/// Renders a table. The first cell of a row is its name. The row `last` is not sorted.
 pub fn table<'t>(
     caption: &str,
     columns: &[Column],
@@ -167,8 +167,8 @@ pub fn table<'t>(
     }
 }
 
-/// Returns a table of numbers with a row for each name, and one for `total`. `columns` are the titles
-/// of the numbers, `name` that of the names.
+/// Renders a table of numbers with a row per name and a row for `total`. `columns` are the titles
+/// of the numbers, `name` is the title of the names.
 pub fn count_table<'t, C: AsRef<[u64]>>(
     caption: &str,
     name: &'static str,
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_holds_no_markup_and_no_control() {
+    fn text_has_no_markup_and_no_control_characters() {
         let text = Text("<b a=\"'\">&\u{1b}[0m\u{202e}\u{e9}\n").render();
         assert_eq!(
             text.0,

@@ -1,13 +1,13 @@
-//! Counters with bounded memory: of distinct values, and of the most frequent names.
+//! Counters with bounded memory: distinct values, and the most frequent names.
 //!
-//! The number of distinct values is exact up to a limit, then an estimate (`HyperLogLog`). P. Flajolet,
-//! É. Fusy, O. Gandouet and F. Meunier, "`HyperLogLog`: the analysis of a near-optimal cardinality
-//! estimation algorithm", 2007. Hashes of 64 bits need no correction for large numbers.
+//! The number of distinct values is exact up to a limit, then a `HyperLogLog` estimate. P.
+//! Flajolet, É. Fusy, O. Gandouet and F. Meunier, "`HyperLogLog`: the analysis of a near-optimal
+//! cardinality estimation algorithm", 2007. With 64-bit hashes, large numbers need no correction.
 //!
-//! The counts of names are exact up to a limit, then they have a bound of their error. J. Misra and
-//! D. Gries, "Finding repeated elements", 1982, with the decrement of a whole batch: when there is no
-//! room for a new name, the median of all counts is taken from each count, and names without a count
-//! are dropped. This takes constant time for each name on average.
+//! Counts of names are exact up to a limit, then their error is bounded. J. Misra and D. Gries,
+//! "Finding repeated elements", 1982, decrementing by whole batches: when there is no room for a
+//! new name, the median of all counts is subtracted from each count, and names whose count reaches
+//! zero are dropped. The amortized cost per name is constant.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,12 +17,12 @@ use urlspool_text::limits::{
     STATS_EXACT, STATS_NAME_BYTES, STATS_NAMES, STATS_NAMES_BYTES, STATS_REGISTER_BITS,
 };
 
-/// A number, and the error that it may have.
+/// A count and its possible error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The number.
+    /// The count.
     pub count: u64,
-    /// The relative error that 19 of 20 estimates stay within; `None` if the number is exact.
+    /// Relative error that 19 of 20 estimates do not exceed; `None` if the count is exact.
     pub error: Option<f64>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct DistinctCount {
 
 #[derive(Clone, Debug)]
 enum Seen {
-    /// The hashes of all values.
+    /// Hashes of all values.
     Exact(HashSet<u64>),
     Estimated(Registers),
 }
@@ -47,7 +47,7 @@ impl Default for DistinctCount {
 }
 
 impl DistinctCount {
-    /// A counter that is exact up to `max_exact` values.
+    /// Creates a counter that is exact up to `max_exact` values.
     fn with_limit(max_exact: usize) -> DistinctCount {
         DistinctCount {
             max_exact,
@@ -60,7 +60,7 @@ impl DistinctCount {
         self.add_hash(XxHash3_64::oneshot(value));
     }
 
-    /// Counts the value that has this hash.
+    /// Counts the value with this hash.
     pub(super) fn add_hash(&mut self, hash: u64) {
         match &mut self.seen {
             Seen::Exact(hashes) => {
@@ -89,8 +89,8 @@ impl DistinctCount {
 /// Number of registers.
 const REGISTERS: usize = 1 << STATS_REGISTER_BITS;
 
-/// The registers of an estimate: for each group of hashes, the largest number of zeros that one
-/// begins with after the bits of its group, and one.
+/// Registers of an estimate. The first bits of a hash select its group; each group keeps the
+/// maximum number of leading zeros in the remaining bits, plus one.
 #[derive(Clone, Debug)]
 struct Registers(Vec<u8>);
 
@@ -103,7 +103,7 @@ impl Default for Registers {
 impl Registers {
     fn add(&mut self, hash: u64) {
         let group = (hash >> (u64::BITS - STATS_REGISTER_BITS)) as usize;
-        // The bit that is set ends the zeros of a hash that has nothing else.
+        // The added bit stops the count of zeros if all remaining bits are zero.
         let rest = hash << STATS_REGISTER_BITS | 1 << (STATS_REGISTER_BITS - 1);
         let rank = rest.leading_zeros() as u8 + 1;
         self.0[group] = self.0[group].max(rank);
@@ -115,7 +115,7 @@ impl Registers {
         let alpha = 0.7213 / (1.0 + 1.079 / registers);
         let raw = alpha * registers * registers / sum;
         let free = f64::from(memchr::memchr_iter(0, &self.0).count() as u32);
-        // Of few values, the free registers say more.
+        // For few values, the number of empty registers is more accurate.
         let is_small = raw <= 2.5 * registers && 0.0 < free;
         let count = if is_small {
             registers * (registers / free).ln()
@@ -130,12 +130,12 @@ impl Registers {
     }
 }
 
-/// A name with its number of URLs.
+/// A name and its number of URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TopName<'t> {
     /// The name.
     pub name: &'t str,
-    /// The number of its URLs, at least; exact if [`TopList::error`] is 0.
+    /// Lower bound of the number of URLs; exact if [`TopList::error`] is 0.
     pub count: u64,
 }
 
@@ -145,11 +145,11 @@ pub struct TopList {
     max_names: usize,
     max_bytes: usize,
     counts: HashMap<Box<str>, u64>,
-    /// Bytes of the names.
+    /// Total length of the names, in bytes.
     bytes: usize,
-    /// The sum of what was taken from each count.
+    /// Sum of the amounts subtracted from each count.
     taken: u64,
-    /// The names so far, since some were dropped.
+    /// Registers of all names so far, once some were dropped.
     names: Option<Registers>,
 }
 
@@ -190,7 +190,7 @@ impl TopList {
         self.counts.insert(name.into(), urls);
     }
 
-    /// Takes the median of all counts from each, and drops half of the names or more.
+    /// Subtracts the median of all counts from each count, which drops at least half of the names.
     fn make_room(&mut self) {
         if self.names.is_none() {
             let mut names = Registers::default();
@@ -211,8 +211,8 @@ impl TopList {
         self.bytes = self.counts.keys().map(|name| name.len()).sum();
     }
 
-    /// Returns the largest number that any count may be too small by: a name that is missing has at
-    /// most as many URLs. 0 if all counts are exact.
+    /// Returns the maximum amount by which a count may be too small. A name that is missing has at
+    /// most this many URLs. Returns 0 if all counts are exact.
     #[must_use]
     pub fn error(&self) -> u64 {
         self.taken
@@ -230,8 +230,8 @@ impl TopList {
         }
     }
 
-    /// Returns the names with most URLs, at most `max` of them; those with as many URLs in the
-    /// order of their names.
+    /// Returns the `max` names with the most URLs. Names with equal counts are ordered
+    /// alphabetically.
     #[must_use]
     pub fn top(&self, max: usize) -> Vec<TopName<'_>> {
         let names = self.counts.iter();
@@ -272,7 +272,7 @@ mod tests {
         assert!(counted(10, 0..11).error.is_some());
     }
 
-    /// Three times the error that 19 of 20 stay within: six standard errors.
+    /// The tolerance is three times the error bound for 19 of 20 estimates, or six standard errors.
     #[test]
     fn estimates_stay_within_their_error() {
         for distinct in [20_000_u32, 120_000, 160_000, 400_000, 3_000_000] {
@@ -330,14 +330,14 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_limit_counts_are_too_small_by_the_error_at_most() {
+    fn above_the_limit_counts_are_low_by_at_most_the_error() {
         let list = list(3, &["a", "a", "a", "b", "c", "c", "d"]);
         assert_eq!(list.error(), 2);
         assert_eq!(shown(&list, 9), [("a", 1), ("d", 1)]);
     }
 
     #[test]
-    fn long_names_are_cut_and_many_bytes_are_too_many_names() {
+    fn names_are_limited_in_length_and_total_size() {
         let mut list = TopList::with_limits(100, 3 * STATS_NAME_BYTES);
         let name = |n: usize| format!("{n}{}\u{e9}", "x".repeat(STATS_NAME_BYTES - 2));
         (0..3).for_each(|n| list.add(&name(n), 1));
@@ -358,7 +358,7 @@ mod tests {
             let mut exact: HashMap<String, u64> = HashMap::new();
             let mut total = 0;
             for (one, other, urls) in draws {
-                // The smaller of two is frequent among small names.
+                // The minimum of two random numbers makes small names frequent.
                 let name = one.min(other).to_string();
                 list.add(&name, urls);
                 *exact.entry(name).or_default() += urls;
@@ -367,9 +367,10 @@ mod tests {
             prop_assert!(list.counts.len() <= limit);
             for (name, count) in &exact {
                 let kept = list.counts.get(name.as_str()).copied().unwrap_or(0);
-                prop_assert!(kept <= *count && *count <= kept + list.error(), "{name}: {kept} of {count}");
+                prop_assert!(kept <= *count && *count <= kept + list.error(), "{name}: {kept} of \
+                    {count}");
             }
-            // Each time at least half of the counts lose as much.
+            // Each decrement lowers at least half of the counts by this amount.
             prop_assert!(list.error() * (limit as u64 / 2).max(1) <= total);
             if exact.len() <= limit {
                 prop_assert_eq!(list.error(), 0);
