@@ -1,5 +1,5 @@
-//! The report of an audit: one HTML file, and CSV files in a folder or a bag, from one view of the
-//! database. Nothing is taken from the clock, so that the same database gives the same files.
+//! The report of an audit: an HTML file, and CSV files in a folder or a bag, all from one view of
+//! the database. The report contains no current time, so the same database produces the same files.
 
 mod csv_files;
 mod curves;
@@ -29,54 +29,56 @@ use urlspool_store::load::is_file_of_database;
 use urlspool_text::diagnostic::printable;
 use urlspool_text::limits::AUDIT_CACHE_KIB;
 
-/// A report to write.
+/// Options of a report.
 #[derive(Clone, Debug)]
 pub struct ReportJob {
-    /// The database with the audit.
+    /// The database of the audit.
     pub database: PathBuf,
     /// The HTML file; `-` is standard output.
     pub output: PathBuf,
-    /// The folder of the CSV files, which is created if it is missing; `None` writes none.
+    /// Folder for the CSV files, created if missing; `None` writes none.
     pub csv_folder: Option<PathBuf>,
-    /// The folder of a BagIt bag, which must not exist; `None` writes none. It takes the CSV files.
+    /// Folder for a BagIt bag, which must not exist; `None` writes none. The bag contains the CSV
+    /// files.
     pub bag_folder: Option<PathBuf>,
-    /// The naming of senders.
+    /// Whether citations name senders.
     pub senders: SenderPolicy,
-    /// Treatment of existing files that urlspool did not write.
+    /// Handling of existing files that urlspool did not write.
     pub replacement: Replacement,
 }
 
-/// The naming of people in a report.
+/// Whether a report names people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SenderPolicy {
-    /// Citations name the sender and the Message-ID.
+    /// Citations include the sender and the Message-ID.
     #[default]
     Named,
-    /// They name neither: Message-IDs may hold names too.
+    /// Citations omit both, because Message-IDs may also contain names.
     LeftOut,
 }
 
-/// Files of a report that was written.
+/// Summary of a written report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportFiles {
-    /// Number of CSV files; 0 if neither a folder nor a bag was named.
+    /// Number of CSV files; 0 if neither a folder nor a bag was requested.
     pub csv_files: usize,
-    /// Links that were loaded after the plan, and are in no number of the report.
+    /// Links that were loaded after the plan was made. No number in the report includes them.
     pub later_links: u64,
 }
 
-/// Writes a report. Files that exist are replaced when the new ones are complete.
+/// Writes a report. Existing files are replaced once the new ones are complete.
 ///
 /// # Errors
 ///
 /// The database cannot be read or has no audit, a file cannot be written, or a file would overwrite
-/// the database or a file that urlspool did not write. A bag is refused in the place of anything.
+/// the database or a file that urlspool did not write. A bag never replaces anything.
 pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     let audit = AuditDb::open_to_read(&job.database)?;
     audit.run(&format!("PRAGMA cache_size=-{AUDIT_CACHE_KIB}; BEGIN"))?;
     let bag = job.bag_folder.as_deref().map(Bag::create).transpose()?;
     let csv_folder = bag.as_ref().map(Bag::tables).or(job.csv_folder.clone());
-    // First: paths in a folder can be compared when it exists, and the page may be in it.
+    // Create the folder first: paths in it can be compared only if it exists, and the page may be
+    // in it.
     let folder = csv_folder.as_deref().map(TableFolder::create);
     let folder = folder.transpose()?;
     let outputs = ReportOutputs {
@@ -114,7 +116,7 @@ pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     Ok(written)
 }
 
-/// Reads the audit. Dead links are written to their file as they are read.
+/// Reads the audit. Dead links are written to their file while they are read.
 fn content(
     audit: &AuditDb,
     job: &ReportJob,
@@ -155,24 +157,24 @@ fn content(
     })
 }
 
-/// The declaration of the format.
+/// The `bagit.txt` declaration.
 const DECLARATION: &str = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
 
-/// The folder of the CSV files.
+/// Folder of the CSV files.
 const BAG_TABLES: &str = "data/tables";
 
 const BAG_REPORT: &str = "data/report.html";
 
-/// The lists of seeds, a URL a line.
+/// Seed lists with one URL per line.
 const BAG_SEEDS: [(&str, Seeds); 2] = [
     ("data/seeds/living.txt", Seeds::Living),
     ("data/seeds/unarchived.txt", Seeds::Unarchived),
 ];
 
-/// Bytes that are read at once to hash a file.
+/// Size of the buffer for hashing a file, in bytes.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A bag that is being written, beside its place. It is removed if it is dropped before
+/// A bag in progress, in a temporary folder next to its final path. Removed if it is dropped before
 /// [`Bag::finish`].
 struct Bag {
     folder: PathBuf,
@@ -180,13 +182,14 @@ struct Bag {
 }
 
 impl Bag {
-    /// Begins the bag at `folder`. What a run that was killed has left beside it is removed.
+    /// Creates a temporary folder for the bag at `folder`. Removes a temporary folder left by a run
+    /// that was killed.
     ///
     /// # Errors
     ///
-    /// Something has the place of the folder, or it cannot be made.
+    /// The path already exists, or the folder cannot be created.
     fn create(folder: &Path) -> Result<Bag, AuditError> {
-        // Without a slash at the end.
+        // Removes a trailing slash.
         let folder: PathBuf = folder.components().collect();
         if folder.symlink_metadata().is_ok() || folder.as_os_str() == "-" {
             return Err(AuditError::unusable(format!(
@@ -212,13 +215,13 @@ impl Bag {
         Ok(bag)
     }
 
-    /// Returns the folder of the CSV files, while the bag is written.
+    /// Returns the folder of the CSV files while the bag is being written.
     fn tables(&self) -> PathBuf {
         self.partial.join(BAG_TABLES)
     }
 
-    /// Adds the page and the seeds to the CSV files, and gives the folder its name. `database` is the
-    /// path of the audit.
+    /// Adds the page and the seed lists to the CSV files, and renames the folder to its final path.
+    /// `database` is the path of the audited database.
     fn finish(self, audit: &AuditDb, database: &Path, page: &str) -> Result<(), AuditError> {
         self.put(BAG_REPORT, page)?;
         for (file, kind) in BAG_SEEDS {
@@ -261,7 +264,7 @@ impl Bag {
         Ok(file.finish()?)
     }
 
-    /// Returns the manifest of files, a line with hash and name for each, and the sum of their sizes.
+    /// Returns the manifest of files, with a hash and a name on each line, and the total file size.
     fn manifest(&self, files: &[String]) -> Result<(String, u64), AuditError> {
         let (mut manifest, mut bytes) = (String::new(), 0);
         for name in files {
@@ -278,12 +281,12 @@ impl Bag {
 
 impl Drop for Bag {
     fn drop(&mut self) {
-        // After `finish` there is none.
+        // After `finish`, the folder no longer exists under this name.
         let _ = fs::remove_dir_all(&self.partial);
     }
 }
 
-/// Returns the size of a file, and its SHA-256 in hexadecimal digits.
+/// Returns the size of a file and its SHA-256 in hexadecimal.
 fn size_and_hash(path: &Path) -> io::Result<(u64, String)> {
     let mut file = File::open(path)?;
     let mut context = Context::new(&SHA256);

@@ -1,15 +1,16 @@
-//! The statistics of a report: shares and survival, with intervals whose unit is the host.
+//! Statistics of a report: shares and survival, with confidence intervals clustered by host.
 //!
-//! Links of one host die together, so hosts are the independent observations. Intervals of shares
-//! are Wilson score intervals of an effective number of links, from the variance between hosts; the
-//! interval of the half-life is that of a bootstrap over hosts.
+//! Links of one host die together, so hosts are the independent observations. The interval of a
+//! share is a Wilson score interval for an effective number of links, which is computed from the
+//! variance between hosts. The interval of the half-life comes from a bootstrap over hosts.
 //!
 //! Survival is Turnbull's non-parametric maximum likelihood estimate from interval-censored
-//! lifetimes: links are checked now and then. The likelihood can be raised only by probability in
-//! the innermost intervals: those from the start of one lifetime to the end of another with no
-//! start or end between. Rounds of expectation and maximization alternate with the iterative convex
-//! minorant (Wellner and Zhan 1997) until the gradient proves that no estimate is likelier by more
-//! than [`DISTANCE`]. It is determined at the ages of checks alone.
+//! lifetimes, because links are checked only occasionally. Only probability in the innermost
+//! intervals can raise the likelihood. An innermost interval runs from the start of one lifetime to
+//! the end of another, without a start or end in between. Rounds of expectation-maximization
+//! alternate with the iterative convex minorant (Wellner and Zhan 1997) until the gradient proves
+//! that the log-likelihood is within [`DISTANCE`] of its maximum. The estimate is only determined
+//! at the ages of checks.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +18,16 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use urlspool_text::limits::{SURVIVAL_RESAMPLES, SURVIVAL_ROUNDS};
 
-/// The quantile of the normal distribution for an interval that holds the true value 95 times in
-/// 100.
+/// Quantile of the normal distribution for an interval that contains the true value with a
+/// probability of 95 %.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// An interval, such as the confidence interval of 95 % of a share.
+/// An interval, such as the 95 % confidence interval of a share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Interval {
-    /// Its lower end: of a share at least 0.
+    /// Lower end; at least 0 for a share.
     pub(super) low: f64,
-    /// Its upper end: of a share at most 1.
+    /// Upper end; at most 1 for a share.
     pub(super) high: f64,
 }
 
@@ -35,13 +36,13 @@ pub(super) struct Interval {
 pub(super) struct Share {
     /// The estimate, from 0 to 1.
     pub(super) share: f64,
-    /// The interval, which holds the estimate; `None` if all links are of one host.
+    /// The interval, which contains the estimate; `None` if all links have one host.
     pub(super) interval: Option<Interval>,
 }
 
 impl Share {
-    /// The share of those that are not counted in this one.
-    pub(super) fn of_the_others(self) -> Share {
+    /// Returns the complementary share.
+    pub(super) fn complement(self) -> Share {
         Share {
             share: 1.0 - self.share,
             interval: self.interval.map(|ends| Interval {
@@ -52,15 +53,15 @@ impl Share {
     }
 }
 
-/// Trials, each with its weight.
+/// Trials, each with a weight.
 ///
-/// In a stratified sample the weight is the number of links of the population that a link of the
-/// sample stands for. Without a sample each weight is 1.
+/// In a stratified sample, the weight of a link is the number of links in the population that it
+/// represents. Without a sample, each weight is 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Trials {
-    /// The sum of the weights.
+    /// Sum of the weights.
     pub(super) weight: f64,
-    /// The sum of their squares.
+    /// Sum of the squared weights.
     squares: f64,
 }
 
@@ -70,24 +71,25 @@ impl Trials {
         self.squares += weight * weight;
     }
 
-    /// Kish's effective number of the trials: their number if all weights are equal.
+    /// Returns Kish's effective sample size. It equals the number of trials if all weights are
+    /// equal.
     fn effective(self) -> f64 {
         self.weight * self.weight / self.squares
     }
 
-    /// The number of degrees of freedom of a mean of the trials; `None` of one.
+    /// Returns the degrees of freedom of a mean of the trials; `None` for a single trial.
     fn freedom(self) -> Option<f64> {
         let freedom = self.effective() - 1.0;
         (SMALLEST_GAP < freedom).then_some(freedom)
     }
 
-    /// Returns the share of the trials that succeeded, whose weight is `successes`; `None` without
-    /// trials. `hosts` are the parts of the trials and of the successes that each host has.
+    /// Returns the share of successful trials, where `successes` is their total weight. Returns
+    /// `None` without trials. `hosts` splits the trials and successes by host.
     pub(super) fn share(self, successes: f64, hosts: &[HostPart]) -> Option<Share> {
         if self.weight <= 0.0 {
             return None;
         }
-        // Rounding may raise the sum of the successes above that of all.
+        // Rounding may raise the sum of the successes above the total.
         let share = (successes / self.weight).min(1.0);
         Some(Share {
             share,
@@ -96,14 +98,14 @@ impl Trials {
     }
 }
 
-/// The weights of the trials of a host.
+/// Weights of the trials of one host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HostPart {
     pub(super) weight: f64,
     pub(super) successes: f64,
 }
 
-/// Returns the mean of the shares of the hosts, each counted once; `None` without hosts.
+/// Returns the mean of the hosts' shares, each host counted once; `None` without hosts.
 pub(super) fn host_share(hosts: &[HostPart]) -> Option<Share> {
     let shares = hosts.iter().filter(|host| 0.0 < host.weight);
     let shares: Vec<_> = shares
@@ -117,17 +119,18 @@ pub(super) fn host_share(hosts: &[HostPart]) -> Option<Share> {
     let share = sum / count;
     (0.0 < count).then(|| Share {
         share,
-        // The links of a host are more than one trial.
+        // Each host has more than one trial, so the number of hosts is no upper bound.
         interval: cluster_interval(share, f64::INFINITY, &shares),
     })
 }
 
-/// The interval of a share of links that die by host; `None` with one host.
+/// Returns the confidence interval of a share of links that die by host; `None` for one host.
 ///
-/// The variance is that between hosts, each divided by what the others have (Bell and `McCaffrey`
-/// 2002). It gives the number of independent trials with an equal variance, at most `links`. Where
-/// all trials ended alike each host counts as one trial, Kish's effective number of hosts. One less
-/// is the number of degrees of freedom, by which the Wilson interval is widened.
+/// The variance is computed between hosts, and each host's term is divided by the weight of the
+/// other hosts (Bell and `McCaffrey` 2002). It determines the number of independent trials with
+/// equal variance, which is at most `links`. If all trials had the same outcome, each host counts
+/// as one trial: Kish's effective number of hosts. This number minus one is the degrees of freedom,
+/// by which the Wilson interval is widened.
 fn cluster_interval(share: f64, links: f64, hosts: &[HostPart]) -> Option<Interval> {
     let mut all = Trials::default();
     hosts.iter().for_each(|host| all.add(host.weight));
@@ -145,22 +148,23 @@ fn cluster_interval(share: f64, links: f64, hosts: &[HostPart]) -> Option<Interv
     Some(wilson_interval(share, trials, t_quantile(freedom)))
 }
 
-/// The Wilson score interval of a share that was observed in a number of trials. `quantile` is that
-/// of its distribution: [`Z`] if its variance is known.
+/// Returns the Wilson score interval of a share observed in a number of trials. `quantile` belongs
+/// to the distribution of the share: [`Z`] if the variance is known.
 fn wilson_interval(share: f64, trials: f64, quantile: f64) -> Interval {
     let spread = quantile * quantile / trials;
     let center = (share + spread / 2.0) / (1.0 + spread);
     let variance = share * (1.0 - share) / trials + spread / (4.0 * trials);
     let half_width = quantile * variance.sqrt() / (1.0 + spread);
-    // Rounding may move an end beyond the share when that is 0 or 1.
+    // Rounding may move an end past a share of 0 or 1.
     Interval {
         low: (center - half_width).clamp(0.0, share),
         high: (center + half_width).clamp(share, 1.0),
     }
 }
 
-/// The quantile of Student's distribution that corresponds to [`Z`], by the expansion of Fisher and
-/// Cornish: within 1 % from two degrees of freedom on. Fewer count as one.
+/// Returns the quantile of Student's t-distribution that corresponds to [`Z`], with the
+/// Cornish-Fisher expansion. The error is below 1 % for two or more degrees of freedom. Values
+/// below one are treated as one.
 fn t_quantile(freedom: f64) -> f64 {
     let (per, square) = (1.0 / freedom.max(1.0), Z * Z);
     let terms = [
@@ -174,8 +178,8 @@ fn t_quantile(freedom: f64) -> f64 {
     Z * (1.0 + sum * per)
 }
 
-/// The probability of a normal distribution above `quantile`, which is not negative: Abramowitz and
-/// Stegun 26.2.17, within 1e-7.
+/// Returns the upper tail probability of the normal distribution for a `quantile` that is not
+/// negative. Abramowitz and Stegun 26.2.17; the error is below 1e-7.
 fn normal_tail(quantile: f64) -> f64 {
     const TERMS: [f64; 5] = [
         0.319_381_530,
@@ -189,60 +193,61 @@ fn normal_tail(quantile: f64) -> f64 {
     sum * (-quantile * quantile / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
 }
 
-/// Distance from the maximum of the logarithm of the likelihood at which the estimate ends. A
-/// standard error is a distance of 0.5.
+/// Maximum distance of the log-likelihood from its maximum at which the estimate stops. A standard
+/// error corresponds to 0.5.
 const DISTANCE: f64 = 1e-6;
 
-/// Distance from that maximum at which an estimate of a bootstrap ends.
+/// The same distance for an estimate in the bootstrap.
 const RESAMPLE_DISTANCE: f64 = 0.05;
 
-/// Maximum number of rounds of an estimate of a bootstrap, which begins at that of all hosts. The
-/// first rounds do most.
+/// Maximum number of rounds of an estimate in the bootstrap, which starts at the estimate for all
+/// hosts. The first rounds have the largest effect.
 const RESAMPLE_ROUNDS: u32 = 8;
 
-/// Part of a first estimate that gives each innermost interval the same probability, so that none
-/// begins empty.
+/// Part of a first estimate that is spread evenly over the innermost intervals, so that none starts
+/// with probability 0.
 const EVEN_PART: f64 = 0.02;
 
-/// The relative distance that rounding allows.
+/// Relative distance that rounding errors may cause.
 const SMALLEST_GAP: f64 = 1e-9;
 
-/// Halvings of a step that does not raise the likelihood, after which it is given up.
+/// Maximum number of times that a step is halved while it does not raise the likelihood.
 const HALVINGS: u32 = 40;
 
-/// Months without a check at which the curve has a gap.
+/// Number of months without a check that makes a gap in the curve.
 const GAP_MONTHS: u32 = 12;
 
-/// The share of links that survive to an age.
+/// Share of links that survive to an age.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AgeSurvival {
-    /// In months.
+    /// Age in months.
     pub(super) age: f64,
     pub(super) survival: f64,
 }
 
-/// The share of links that survive, at the ages of checks: nothing is known of others.
+/// Share of surviving links at the ages of checks. Other ages are undetermined.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SurvivalCurve {
-    /// In the order of the ages. Survival does not rise.
+    /// Sorted by age. Survival never increases.
     pub(super) ages: Vec<AgeSurvival>,
-    /// `false` if the estimate ended at [`SURVIVAL_ROUNDS`].
+    /// `false` if the estimate stopped at [`SURVIVAL_ROUNDS`].
     pub(super) is_converged: bool,
 }
 
-/// The ages in months between which half of the links have ended; equal if that age is known. The lower
-/// end is 0 before the first age at which links were checked, the upper one infinite after the last.
+/// Ages in months between which half of the links have ended; both are equal if the age is known.
+/// The lower end is 0 before the first age at which links were checked. The upper end is infinite
+/// after the last one.
 pub(super) type HalfLife = Interval;
 
 impl SurvivalCurve {
-    /// The pieces of the curve between its gaps, smoothed, as corners of lines.
+    /// Returns the smoothed pieces of the curve between its gaps, as polylines.
     pub(super) fn pieces(&self) -> impl Iterator<Item = Vec<AgeSurvival>> {
         let ages = &self.ages;
         ages.chunk_by(|one, next| next.age - one.age <= f64::from(GAP_MONTHS))
             .map(smoothed)
     }
 
-    /// The survival at the last age of checks up to `age`.
+    /// Returns the survival at the latest age of checks that is not above `age`.
     fn survival_at(&self, age: f64) -> f64 {
         let next = self.ages.partition_point(|one| one.age <= age);
         next.checked_sub(1).map_or(1.0, |at| self.ages[at].survival)
@@ -275,14 +280,13 @@ impl SurvivalCurve {
     }
 }
 
-/// Part of an age by which survival is smoothed to both sides, as far as the piece goes.
+/// Half-width of the smoothing window as a fraction of the age. The window stays inside the piece.
 const SMOOTHED_PART: f64 = 0.1;
 
-/// Returns the mean survival around each age of a piece. Of such means the bootstrap has the
-/// distribution of the estimate, while it errs on the steps themselves (Groeneboom and Hendrickx
-/// 2017).
+/// Returns the mean survival around each age of a piece. The bootstrap is consistent for such
+/// means, but not for the steps themselves (Groeneboom and Hendrickx 2017).
 fn smoothed(piece: &[AgeSurvival]) -> Vec<AgeSurvival> {
-    // Areas below the curve from the first age to each, straight lines connecting the ages.
+    // Area under the piecewise linear curve from the first age to each age.
     let mut areas = vec![0.0];
     for pair in piece.windows(2) {
         let mean = f64::midpoint(pair[0].survival, pair[1].survival);
@@ -303,7 +307,8 @@ fn smoothed(piece: &[AgeSurvival]) -> Vec<AgeSurvival> {
         .collect()
 }
 
-/// Returns the area below the curve of a piece to `age`. `areas` are those to its ages.
+/// Returns the area under the curve of a piece up to `age`. `areas` contains the areas up to its
+/// ages.
 fn area_to(age: f64, piece: &[AgeSurvival], areas: &[f64]) -> f64 {
     let at = piece.partition_point(|one| one.age < age);
     let (from, to) = (piece[at.max(1) - 1], piece[at.clamp(1, piece.len() - 1)]);
@@ -312,8 +317,8 @@ fn area_to(age: f64, piece: &[AgeSurvival], areas: &[f64]) -> f64 {
     areas[at.max(1) - 1] + f64::midpoint(from.survival, survival) * (age - from.age)
 }
 
-/// Estimates survival; `None` without lifetimes, whose weights are positive. `near` is an estimate
-/// from similar lifetimes, near which few rounds suffice.
+/// Estimates survival; `None` without lifetimes. Weights must be positive. `near` is an estimate
+/// from similar lifetimes; starting near it, a few rounds suffice.
 ///
 /// The cost of a round is linear in the number of distinct lifetimes.
 fn turnbull(lifetimes: &[(Lifetime, f64)], near: Option<&SurvivalCurve>) -> Option<SurvivalCurve> {
@@ -345,10 +350,10 @@ fn turnbull(lifetimes: &[(Lifetime, f64)], near: Option<&SurvivalCurve>) -> Opti
     })
 }
 
-/// The innermost intervals, in order.
+/// Returns the innermost intervals, in order.
 fn innermost_intervals(lifetimes: &[(Lifetime, f64)]) -> Vec<Lifetime> {
-    // A border is an age, and `true` for a start: a lifetime that is longer than an age begins after
-    // those that end there.
+    // A border is an age and `true` for a start. At equal ages, ends sort before starts, because a
+    // lifetime ends at an age or is longer than it.
     let mut borders: Vec<(u32, bool)> = Vec::new();
     for (lifetime, _) in lifetimes {
         borders.push((lifetime.after, true));
@@ -370,7 +375,7 @@ fn innermost_intervals(lifetimes: &[(Lifetime, f64)]) -> Vec<Lifetime> {
     innermost
 }
 
-/// A lifetime by the innermost intervals that it holds: those from `from` to before `to`.
+/// A lifetime as a range of innermost intervals: from `from` to `to`, exclusive.
 #[derive(Clone, Copy, Debug)]
 struct Observation {
     from: usize,
@@ -378,12 +383,13 @@ struct Observation {
     weight: f64,
 }
 
-/// An estimate that is improved round by round.
+/// An estimate that is improved in rounds.
 #[derive(Debug)]
 struct Estimate {
     observations: Vec<Observation>,
     weight: f64,
-    /// The probability of ending before each innermost interval, and after the last: from 0 to 1.
+    /// Cumulative probability of ending before each innermost interval, and after the last: from 0
+    /// to 1.
     reached: Vec<f64>,
 }
 
@@ -412,8 +418,8 @@ impl Estimate {
         })
     }
 
-    /// Improves the estimate by one round. Returns `true` if it needs no more: it is at most `distance`
-    /// from the maximum.
+    /// Improves the estimate by one round. Returns `true` if it is within `distance` of the
+    /// maximum.
     fn improve(&mut self, distance: f64) -> bool {
         let gap = self.expect_and_maximize();
         if gap <= SMALLEST_GAP.max(distance / self.weight) {
@@ -423,9 +429,9 @@ impl Estimate {
         false
     }
 
-    /// Gives each interval the share of the lifetimes that are expected in it. Returns the largest
-    /// slope of the likelihood towards one interval, relative to the weight; it bounds the distance
-    /// from the maximum.
+    /// Assigns each interval its expected share of the lifetimes. Returns the largest slope of the
+    /// likelihood towards a single interval, relative to the weight, minus 1. It bounds the
+    /// distance from the maximum.
     fn expect_and_maximize(&mut self) -> f64 {
         let mut slopes = vec![0.0; self.reached.len()];
         for one in &self.observations {
@@ -459,7 +465,7 @@ impl Estimate {
             curvature[one.to] += ratio / probability;
             curvature[one.from] += ratio / probability;
         }
-        // The first is 0 and the last 1. Each between is the end of a lifetime.
+        // The first value is 0 and the last is 1. Each value between them is the end of a lifetime.
         let aims: Vec<_> = (1..last)
             .map(|index| WeightedValue {
                 value: self.reached[index] + gradient[index] / curvature[index],
@@ -490,9 +496,9 @@ fn log_likelihood(observations: &[Observation], reached: &[f64]) -> f64 {
     logs.sum()
 }
 
-/// Returns the probabilities of ending before each innermost interval, and after the last, as if each
-/// end of a lifetime were a check of its own. With one check of each link they are the estimate; else
-/// that which is `near` is the better start.
+/// Returns the cumulative probabilities of a first estimate, which treats each end of a lifetime as
+/// a separate check. If each link was checked once, it is the final estimate. Otherwise `near` is
+/// the better starting point.
 fn first_estimate(
     observations: &[Observation],
     innermost: &[Lifetime],
@@ -520,7 +526,7 @@ fn first_estimate(
     if log_likelihood(observations, &reached).is_finite() {
         return reached;
     }
-    // A lifetime between two checks has no probability yet.
+    // A lifetime between two checks has probability 0 so far.
     if let Some(curve) = near {
         for (value, before) in reached[1..count].iter_mut().zip(innermost) {
             let until = before.until.map_or(f64::INFINITY, f64::from);
@@ -534,14 +540,14 @@ fn first_estimate(
     reached
 }
 
-/// A value and its weight, which is positive.
+/// A value with a positive weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct WeightedValue {
     value: f64,
     weight: f64,
 }
 
-/// Values that are replaced by their mean.
+/// A run of values replaced by their mean.
 #[derive(Clone, Copy, Debug)]
 struct Pool {
     mean: f64,
@@ -552,7 +558,7 @@ struct Pool {
 /// Returns the non-decreasing values with the smallest weighted sum of squared distances to
 /// `values`.
 ///
-/// Linear in the number of values.
+/// Runs in linear time.
 fn isotonic(values: &[WeightedValue]) -> Vec<f64> {
     let mut pools: Vec<Pool> = Vec::new();
     for value in values {
@@ -577,30 +583,30 @@ fn isotonic(values: &[WeightedValue]) -> Vec<f64> {
     repeated.collect()
 }
 
-/// A lifetime in months, as far as checks show it: longer than `after`, and at most `until`.
+/// A lifetime in months, as far as checks determine it: longer than `after`, and at most `until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lifetime {
-    /// Age at the last check that found the link living; 0 without one.
+    /// Age at the last check that found the link alive; 0 if there is none.
     pub(super) after: u32,
-    /// Age at the first check after it that found the link dead; `None` if there is none. Larger
-    /// than `after`.
+    /// Age at the first later check that found the link dead; `None` if there is none. Greater than
+    /// `after`.
     pub(super) until: Option<u32>,
 }
 
-/// Lifetimes of links by host, and the sums of the weights of the links that have them.
+/// Lifetimes of links by host, with the total weight of the links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HostLifetimes(BTreeMap<(u32, Lifetime), f64>);
 
-/// A survival curve, and its half-life.
+/// A survival curve and its half-life.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Survival {
     pub(super) curve: SurvivalCurve,
     pub(super) half_life: HalfLife,
-    /// The interval of 95 % of the half-life.
+    /// The 95 % interval of the half-life.
     pub(super) interval: HalfLife,
 }
 
-/// A part of the weight of a lifetime: that of a host.
+/// A host's part of the weight of a lifetime.
 #[derive(Clone, Copy, Debug)]
 struct LifetimePart {
     host: usize,
@@ -613,7 +619,7 @@ impl HostLifetimes {
         *self.0.entry((host, lifetime)).or_default() += weight;
     }
 
-    /// The distinct lifetimes in order, each with its weight.
+    /// Returns the distinct lifetimes in order, each with its weight.
     pub(super) fn distinct(&self) -> Vec<(Lifetime, f64)> {
         let mut sums: BTreeMap<Lifetime, f64> = BTreeMap::new();
         for ((_, lifetime), weight) in &self.0 {
@@ -633,8 +639,8 @@ impl HostLifetimes {
         })
     }
 
-    /// The interval of the half-life, from estimates of as many hosts, drawn with replacement. Its
-    /// percentiles are expanded as few hosts need it (Hesterberg 2015).
+    /// Returns the interval of the half-life, from estimates of resampled hosts. The percentiles
+    /// are expanded to correct for a small number of hosts (Hesterberg 2015).
     fn half_life_interval(&self, lifetimes: &[(Lifetime, f64)], curve: &SurvivalCurve) -> HalfLife {
         let (parts, hosts) = self.parts(lifetimes);
         let Some(freedom) = hosts.freedom() else {
@@ -662,7 +668,8 @@ impl HostLifetimes {
         }
     }
 
-    /// The weights of the hosts in each lifetime, in the order of the hosts, and those of the hosts.
+    /// Returns the weight of each host in each lifetime, sorted by host, and the total weights of
+    /// the hosts.
     fn parts(&self, lifetimes: &[(Lifetime, f64)]) -> (Vec<LifetimePart>, Trials) {
         let (mut parts, mut hosts): (Vec<LifetimePart>, Trials) = (Vec::new(), Trials::default());
         let (mut number, mut weight_of_host, mut last) = (0, 0.0, None);
@@ -683,8 +690,8 @@ impl HostLifetimes {
     }
 }
 
-/// Returns the half-life of as many hosts as there are, drawn with replacement. The same `seed` draws
-/// the same hosts.
+/// Returns the half-life of a bootstrap sample of the hosts, drawn with replacement. The result
+/// depends only on `seed`.
 fn resampled(
     parts: &[LifetimePart],
     mut lifetimes: Vec<(Lifetime, f64)>,
@@ -705,7 +712,7 @@ fn resampled(
     Some(turnbull(&lifetimes, Some(curve))?.half_life())
 }
 
-/// Random numbers that depend on the seed alone (Steele, Lea and Flood 2014).
+/// Random number generator, determined by its seed (Steele, Lea and Flood 2014).
 pub(super) struct SplitMix(pub(super) u64);
 
 impl SplitMix {
@@ -723,8 +730,8 @@ impl SplitMix {
 mod tests {
     use super::*;
 
-    /// Returns the share of successful trials, given the weight and the success of each. `hosts` gives
-    /// the number of the host of a trial.
+    /// Returns the share of successful trials, given the weight and outcome of each. `host` returns
+    /// the host number of a trial.
     fn share_of(trials: &[(f64, bool)], host: impl Fn(usize) -> usize) -> Option<Share> {
         let (mut all, mut successes) = (Trials::default(), 0.0);
         let mut hosts = Vec::new();
@@ -756,7 +763,7 @@ mod tests {
     /// Values of `statsmodels.stats.proportion.proportion_confint(..., method="wilson")`, version
     /// 0.15.0.
     #[test]
-    fn the_interval_is_that_of_wilson() {
+    fn the_interval_matches_published_wilson_intervals() {
         check_wilson(0, 1, 0.0, 0.793_450_685_622_763);
         check_wilson(1, 1, 0.206_549_314_377_237, 1.0);
         check_wilson(0, 10, 0.0, 0.277_532_799_862_889);
@@ -768,7 +775,7 @@ mod tests {
 
     /// Values of `scipy.stats.t.ppf(0.975, ...)` and `scipy.stats.norm.sf(...)`.
     #[test]
-    fn quantiles_are_those_of_the_distributions() {
+    fn quantiles_match_the_distributions() {
         for (freedom, expected) in [(2.0, 4.3027), (3.5, 2.9352), (10.0, 2.2281), (1e9, Z)] {
             let error = t_quantile(freedom) / expected - 1.0;
             assert!(error.abs() < 0.01, "{freedom}: {error}");
@@ -782,10 +789,10 @@ mod tests {
         }
     }
 
-    /// Twenty hosts of ten links. If all links of a host end alike, the interval is as wide as that of
-    /// twenty links.
+    /// Twenty hosts with ten links each. If all links of a host have the same outcome, the interval
+    /// is as wide as for twenty links.
     #[test]
-    fn links_that_die_by_host_count_once() {
+    fn links_that_die_together_count_once() {
         let trials: Vec<_> = (0..200).map(|number| (1.0, number / 10 < 8)).collect();
         let by_host = share_of(&trials, |number| number / 10).unwrap();
         let Interval { low, high } = by_host.interval.unwrap();
@@ -810,7 +817,7 @@ mod tests {
     }
 
     #[test]
-    fn a_factor_of_all_weights_changes_nothing() {
+    fn scaling_all_weights_changes_nothing() {
         let weighted = |weight| {
             let trials: Vec<_> = (0..50).map(|trial| (weight, trial % 3 == 0)).collect();
             share_of(&trials, |number| number / 4).unwrap().interval
@@ -831,7 +838,7 @@ mod tests {
         turnbull(&counts(lifetimes), None).unwrap()
     }
 
-    /// Survival falls at each age at the end of an expected step, and at no other.
+    /// Checks that survival falls at the end of each expected step and nowhere else.
     #[track_caller]
     fn check(lifetimes: &[(u32, Option<u32>, f64)], expected: &[(u32, u32, f64)]) {
         let curve = curve_of(lifetimes);
@@ -843,9 +850,9 @@ mod tests {
         assert!(curve.is_converged);
     }
 
-    /// With one check of each link the estimate is the isotonic regression of the shares by age.
+    /// If each link was checked once, the estimate is the isotonic regression of the shares by age.
     #[test]
-    fn one_check_gives_isotonic_shares() {
+    fn one_check_per_link_yields_isotonic_shares() {
         let mut lifetimes = Vec::new();
         let shares = [(12, 90.0), (24, 70.0), (36, 80.0), (48, 40.0)];
         for (age, living) in shares {
@@ -857,10 +864,10 @@ mod tests {
         assert!(44.0 < low && low < 47.0 && low >= high, "{low} {high}");
     }
 
-    /// Exact lifetimes and right-censored ones give the estimate of Kaplan and Meier: 5/6, then 5/6
-    /// * 2/4, then 0.
+    /// For exact and right-censored lifetimes, the estimate is Kaplan and Meier's: 5/6, then 5/6 *
+    /// 2/4, then 0.
     #[test]
-    fn exact_lifetimes_give_kaplan_and_meier() {
+    fn exact_lifetimes_yield_the_kaplan_meier_estimate() {
         let lifetimes = [
             (4, Some(5), 1.0),
             (6, None, 1.0),
@@ -874,11 +881,10 @@ mod tests {
         );
     }
 
-    /// Months until retraction of the breast after radiotherapy (Finkelstein and Wolfe 1985), the
-    /// usual example. The probabilities are those that are printed for it, for instance by the
-    /// package `interval` of R.
+    /// Months until breast retraction after radiotherapy (Finkelstein and Wolfe 1985), the usual
+    /// example. The probabilities are published, for instance in the R package `interval`.
     #[test]
-    fn the_textbook_example_has_its_known_values() {
+    fn the_textbook_example_matches_published_values() {
         let until = |pairs: &[(u32, u32)]| -> Vec<_> {
             pairs
                 .iter()
@@ -931,7 +937,7 @@ mod tests {
         check(&lifetimes, &steps);
     }
 
-    /// Links that half survive to `median` months, of 20 hosts for each of these ages, checked once.
+    /// Returns links with a median lifetime of `median` months, checked once, on 20 hosts per age.
     fn checked_once(ages: impl Iterator<Item = u32>, median: f64) -> HostLifetimes {
         let mut lifetimes = HostLifetimes::default();
         for (number, age) in ages.flat_map(|age| [age; 20]).enumerate() {
@@ -943,10 +949,10 @@ mod tests {
         lifetimes
     }
 
-    /// The ages at which nothing was checked determine nothing: medians of 3, 6, 15 and 60 years with
-    /// ages of 9 to 11 and 30 to 31 years.
+    /// Ages without a check determine nothing. Medians of 3, 6, 15 and 60 years, with ages of 9 to
+    /// 11 and 30 to 31 years.
     #[test]
-    fn a_half_life_outside_the_ages_is_said_by_bounds() {
+    fn a_half_life_outside_the_ages_is_reported_as_bounds() {
         let infinite = f64::INFINITY;
         for (years, low, high) in [
             (3.0, 0.0, 108.0),
@@ -982,10 +988,10 @@ mod tests {
         );
     }
 
-    /// No shift of probability towards an interval raises the likelihood, which proves the maximum:
-    /// the likelihood is concave.
+    /// No shift of probability towards a single interval raises the likelihood. This proves the
+    /// maximum because the likelihood is concave.
     #[test]
-    fn random_lifetimes_have_the_largest_likelihood() {
+    fn estimates_maximize_the_likelihood() {
         let mut seed = 20_u64;
         let mut below = |limit: u32| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -1042,7 +1048,7 @@ mod tests {
     }
 
     #[test]
-    fn violators_get_their_weighted_mean() {
+    fn violators_are_replaced_by_their_weighted_mean() {
         assert_eq!(fitted(&[]), [] as [f64; 0]);
         assert_eq!(
             fitted(&[(1.0, 1.0), (2.0, 1.0), (3.0, 1.0)]),
@@ -1058,8 +1064,8 @@ mod tests {
         );
     }
 
-    /// The fit by its formula: the largest of the smallest means of the blocks that hold a
-    /// position.
+    /// Returns the fit by its explicit formula: for each position, the maximum over block starts of
+    /// the minimum over block ends of the block mean.
     fn by_formula(values: &[(f64, f64)]) -> Vec<f64> {
         let mean = |from: usize, to: usize| {
             let block = &values[from..=to];
@@ -1081,7 +1087,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fit_is_that_of_the_formula() {
+    fn the_fit_matches_the_formula() {
         let mut seed = 7_u64;
         let mut next = || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -1,4 +1,4 @@
-//! The CSV files: all rows of the tables, and what the curves are made from.
+//! The CSV files: complete tables, and the data of the curves.
 
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
@@ -18,20 +18,20 @@ use urlspool_store::page::{TableFiles, TableText as Text};
 /// A file with the rows of a query.
 struct QueryTable {
     file: &'static str,
-    /// The columns of the file, and of the query.
+    /// Columns of the file and of the query.
     columns: &'static str,
-    /// The tables of the query, its conditions and its order.
+    /// Tables, conditions and order of the query.
     from: &'static str,
 }
 
-/// The file with a row for each inspected link.
+/// File with a row for each inspected link.
 const PAGES: QueryTable = QueryTable {
     file: "pages.csv",
     columns: "url,state,evidence,status,error,final_url,inspected_at",
     from: "audit_pages WHERE key IN (SELECT key FROM audit_links WHERE planned) ORDER BY key",
 };
 
-/// The file with a row for each link of an old protocol.
+/// File with a row for each link of an old protocol.
 const OLD_PROTOCOLS: QueryTable = QueryTable {
     file: "old-protocols.csv",
     columns: "url,scheme,state,reply,error,checked_at",
@@ -39,13 +39,14 @@ const OLD_PROTOCOLS: QueryTable = QueryTable {
       AND key IN (SELECT key FROM audit_links) ORDER BY key",
 };
 
-/// The file with a row for each URL that was handed to a save service. The snapshots of a service are
-/// at `/web/` beside `/save`, as the Internet Archive has it.
+/// File with a row for each URL submitted to a save service. Snapshots are at `/web/` next to
+/// `/save`, as at the Internet Archive.
 const SAVES: QueryTable = QueryTable {
     file: "saves.csv",
     columns: "url,service,sent_at,outcome,timestamp,snapshot,message",
     from: "(SELECT *, iif(address LIKE '%/save',
-        substr(address, 1, length(address) - 4) || 'web/' || timestamp || '/' || url, NULL) AS snapshot
+        substr(address, 1, length(address) - 4) || 'web/' || timestamp || '/' || url, NULL) AS \
+        snapshot
       FROM (SELECT *, rtrim(service, '/') AS address FROM audit_saves))
       ORDER BY url",
 };
@@ -53,7 +54,7 @@ const SAVES: QueryTable = QueryTable {
 /// Columns of [`counts`].
 const COUNTS: &str = "links,{states},archived";
 
-/// Columns of the deaths that are confirmed: their number, their share and its interval.
+/// Columns of confirmed dead links: their number, their share and its interval.
 const CONFIRMED: &str = "confirmed,confirmed_share,confirmed_low,confirmed_high,\
     confirmed_hosts_share,confirmed_hosts_low,confirmed_hosts_high";
 
@@ -65,7 +66,7 @@ const DEAD_LINKS: &str = "dead-links.csv";
 
 const CITATIONS: &str = "citations.csv";
 
-/// The files, each with its columns.
+/// The files and their columns.
 #[rustfmt::skip]
 const TABLES: [(&str, &[&str]); 18] = [
     (DEAD_LINKS, &[
@@ -105,7 +106,7 @@ const TABLES: [(&str, &[&str]); 18] = [
 /// Columns of [`CITATIONS`] that are written if senders are named.
 const SENDERS: &str = "sender,message_id";
 
-/// The names of the two definitions of an end, in the first column of survival and lifetimes.
+/// Names of the two definitions of an end, used in the first column of survival and lifetimes.
 const ENDS: [&str; 2] = ["dead", "dead_or_redirected"];
 
 /// Returns the names of the files.
@@ -113,7 +114,7 @@ pub(super) fn names() -> [&'static str; TABLES.len()] {
     TABLES.map(|(name, _)| name)
 }
 
-/// Returns the names of the files, and the columns that each begins with.
+/// Returns the names of the files and the columns that each file starts with.
 pub(super) fn headers() -> [(&'static str, String); TABLES.len()] {
     let states = LinkState::ALL.map(LinkState::name).join(",");
     let pages = PageState::ALL.map(PageState::name).join(",");
@@ -133,14 +134,14 @@ fn columns(senders: SenderPolicy) -> impl Iterator<Item = (&'static str, String)
     })
 }
 
-/// The files of a folder, begun before the database is read.
+/// The files of a folder, created before the database is read.
 pub(super) struct CsvFiles {
     files: TableFiles,
     senders: SenderPolicy,
 }
 
 impl CsvFiles {
-    /// Begins all files with their columns.
+    /// Creates all files with their header rows.
     pub(super) fn create(
         folder: &TableFolder,
         senders: SenderPolicy,
@@ -169,7 +170,7 @@ impl CsvFiles {
         self.files.write(DEAD_LINKS, [row])
     }
 
-    /// Writes the files that are the rows of queries.
+    /// Writes the files that contain the rows of a query.
     pub(super) fn write_queries(&mut self, audit: &AuditDb) -> Result<(), AuditError> {
         for table in [PAGES, OLD_PROTOCOLS, SAVES] {
             let sql = format!("SELECT {} FROM {}", table.columns, table.from);
@@ -182,7 +183,7 @@ impl CsvFiles {
         Ok(())
     }
 
-    /// Writes all files except those of single links.
+    /// Writes all files that do not list single links.
     pub(super) fn write_all(&mut self, content: &PageContent) -> Result<(), OutputError> {
         let figures = &content.figures;
         let years = figures.years.iter();
@@ -223,7 +224,7 @@ impl CsvFiles {
         self.write_citations(&content.most_cited)
     }
 
-    /// Gives all files their names.
+    /// Completes all files and gives them their final names.
     pub(super) fn finish(self) -> Result<(), OutputError> {
         self.files.finish()
     }
@@ -293,7 +294,7 @@ fn confirmed(tally: &Tally) -> (u64, [[Option<Number>; 3]; 2]) {
     (tally.confirmed, shares(tally.confirmed_shares()))
 }
 
-/// Returns the cells of a share and the ends of its interval, among links and among hosts.
+/// Returns the cells of a share and the ends of its interval, for links and for hosts.
 fn shares(shares: Shares) -> [[Option<Number>; 3]; 2] {
     [shares.links, shares.hosts].map(|share| {
         let interval = share.and_then(|share| share.interval);
@@ -305,7 +306,7 @@ fn shares(shares: Shares) -> [[Option<Number>; 3]; 2] {
     })
 }
 
-/// A cell of the row of a query.
+/// A cell in a row of a query.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum QueryCell<'r> {

@@ -1,4 +1,4 @@
-//! Charts of estimates: shares with their confidence intervals, and curves of survival.
+//! Charts of estimates: shares with confidence intervals, and survival curves.
 
 use maud::{Markup, html};
 
@@ -9,7 +9,7 @@ use urlspool_store::page::charts::{
 };
 use urlspool_store::page::html::coordinate;
 
-/// Returns a dot with its confidence interval for each name.
+/// Renders a dot with its confidence interval for each name.
 pub(super) fn intervals(
     caption: &str,
     description: &str,
@@ -38,30 +38,30 @@ fn dot_in_row(share: &Share, y: f64) -> Markup {
     }
 }
 
-/// Height of the plotted area of curves, in pixels.
+/// Height of the plot area of curves, in pixels.
 const PLOT: f64 = 260.0;
 
-/// Distance of the plotted area from the top.
+/// Distance of the plot area from the top.
 const TOP: f64 = 10.0;
 
-/// Months between two numbers of the axis.
+/// Months between two labels of the axis.
 const TICK_MONTHS: u32 = 60;
 
-/// Age in months to which the axis reaches at least.
+/// Minimum upper end of the axis, in months.
 const LEAST_MONTHS: u32 = 60;
 
-/// Width of the box in which curves are drawn; it is stretched to the plotted area.
+/// Width of the coordinate system for curves, which is stretched to the plot area.
 const BOX: f64 = 1000.0;
 
-/// The observed share of surviving links among the links of an age.
+/// Observed share of surviving links among the links of an age.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AgePoint {
-    /// The mean age in months.
+    /// Mean age in months.
     pub(super) months: f64,
     pub(super) share: Share,
 }
 
-/// Returns the estimated curves of survival by age, and the observed shares of the first.
+/// Renders the estimated survival curves by age, and the observed shares of the first curve.
 pub(super) fn survival(
     dead: &SurvivalCurve,
     strict: &SurvivalCurve,
@@ -109,7 +109,7 @@ fn survival_axes(months: u32) -> Markup {
     }
 }
 
-/// Returns a piece of a curve.
+/// Renders a piece of a curve.
 fn line(class: &str, piece: &[AgeSurvival], months: u32) -> Markup {
     let points: String = piece
         .iter()
@@ -122,7 +122,7 @@ fn line(class: &str, piece: &[AgeSurvival], months: u32) -> Markup {
     html! { polyline vector-effect="non-scaling-stroke" class=(class) points=(points) {} }
 }
 
-/// Returns the observed share of an age.
+/// Renders the observed share at an age.
 fn observed(point: AgePoint, months: u32) -> Markup {
     let x = point.months / f64::from(months);
     let Share { share, interval } = point.share;

@@ -1,5 +1,5 @@
-//! All numbers of a report but those of single links, from one pass over the links: numbers of
-//! groups, lifetimes, and the survival that is estimated from them.
+//! All figures of a report that do not concern single links, from one pass over the links: counts
+//! of groups, lifetimes, and the survival estimated from them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -11,22 +11,22 @@ use crate::statistics::{HostLifetimes, HostPart, Lifetime, Share, Survival, Tria
 /// Number of months in a year of age.
 const YEAR_MONTHS: u32 = 12;
 
-/// Protocols whose links no checker can check any more, in the order of their columns.
+/// Protocols whose links can no longer be checked, in column order.
 pub(super) const DEAD_PROTOCOLS: [&str; 4] = ["gopher", "wais", "prospero", "telnet"];
 
-/// The numbers of a report.
+/// The figures of a report.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
-    /// Links of the database.
+    /// Links in the database.
     pub(super) links: u64,
     /// Links that may be checked, by year: the population of a sample.
     pub(super) populations: BTreeMap<String, u64>,
-    /// Links that may not be checked, by reason.
+    /// Links that must not be checked, by reason.
     pub(super) excluded: BTreeMap<String, u64>,
-    /// Links that are planned.
+    /// Planned links.
     pub(super) total: Tally,
     pub(super) years: Tallies,
-    /// Planned links by properties of theirs.
+    /// Planned links by host, domain, list, scheme and top-level domain.
     pub(super) hosts: Tallies,
     pub(super) domains: Tallies,
     pub(super) lists: Tallies,
@@ -36,60 +36,61 @@ pub(super) struct Figures {
     pub(super) protocols: BTreeMap<String, [u64; DEAD_PROTOCOLS.len()]>,
     pub(super) ages: Ages,
     pub(super) sources: Sources,
-    /// Numbers of the hosts of planned links.
+    /// Numeric identifiers of the hosts of planned links.
     host_numbers: HashMap<String, u32>,
 }
 
 /// Tallies by name.
 pub(super) type Tallies = BTreeMap<String, Tally>;
 
-/// Returns the tallies in the order of their numbers of links, the largest first; equal ones by name.
+/// Returns the tallies sorted by their number of links, largest first. Equal tallies are sorted by
+/// name.
 pub(super) fn by_links(tallies: &Tallies) -> Vec<(&String, &Tally)> {
     let mut sorted: Vec<_> = tallies.iter().collect();
     sorted.sort_by_key(|(_, tally)| Reverse(tally.links()));
     sorted
 }
 
-/// The ages of links, from the first citation to checks.
+/// Ages of links, from the first citation to checks.
 #[derive(Debug, Default)]
 pub(super) struct Ages {
-    /// Lifetimes that end with death.
+    /// Lifetimes until a link is dead.
     pub(super) lifetimes: HostLifetimes,
-    /// Lifetimes that end with death or with a redirect elsewhere.
+    /// Lifetimes until a link is dead or redirects elsewhere.
     pub(super) strict_lifetimes: HostLifetimes,
-    /// Planned links by their age in years at the first check with a result: later ones depend on
-    /// it, since the dead are checked at other times than the living.
+    /// Planned links by age in years at the first check with a result. Later checks are not used
+    /// because dead links are checked at other times than live ones.
     pub(super) by_year: BTreeMap<u32, AgeTally>,
-    /// Links that have a lifetime.
+    /// Links with a lifetime.
     pub(super) links: u64,
-    /// Links with a result and no lifetime, because the date of the first citation is not known or
-    /// is after the checks.
+    /// Links with a result but no lifetime, because the date of the first citation is unknown or
+    /// later than the checks.
     pub(super) without_age: u64,
     /// Links that were checked more than once.
     pub(super) checked_again: u64,
 }
 
-/// The numbers of links of an age.
+/// Counts of the links of an age.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AgeTally {
     pub(super) tally: Tally,
-    /// The sum of the ages in months, each with the weight of its link.
+    /// Weighted sum of the ages in months.
     months: f64,
 }
 
 impl AgeTally {
-    /// The mean age in months.
+    /// Returns the mean age in months.
     pub(super) fn mean_months(&self) -> f64 {
         self.months / self.tally.known.weight
     }
 }
 
-/// The origins of the results.
+/// Sources of the results.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     /// Number of checks of planned links.
     pub(super) checks: u64,
-    /// Checks in which a server replied: with a status, or with something that is no TLS.
+    /// Number of checks in which a server replied, with a status or with a failed TLS handshake.
     pub(super) replies: u64,
     /// Names and versions of the checkers.
     pub(super) checkers: BTreeSet<String>,
@@ -97,11 +98,11 @@ pub(super) struct Sources {
     /// Addresses of the archives' servers.
     pub(super) servers: BTreeSet<String>,
     pub(super) asked: Option<Period>,
-    /// Captures that were found under the URL without tracking parameters.
+    /// Captures found under the URL without tracking parameters.
     pub(super) clean_captures: u64,
 }
 
-/// The first and the last of some times.
+/// The earliest and the latest of some times.
 #[derive(Debug)]
 pub(super) struct Period {
     pub(super) first: String,
@@ -122,7 +123,7 @@ fn extend(period: &mut Option<Period>, time: &str) {
 }
 
 impl Figures {
-    /// Counts a link, which stands for `weight` links of the population.
+    /// Counts a link, which represents `weight` links of the population.
     pub(super) fn add(&mut self, link: &AuditedLink, weight: f64) {
         self.links += 1;
         if let Some(index) = DEAD_PROTOCOLS.iter().position(|name| *name == link.scheme) {
@@ -160,7 +161,7 @@ impl Figures {
         ] {
             tally.add(counted);
         }
-        // One host, or few: no interval.
+        // A single host or a few hosts have no interval.
         let counted_alone = CountedLink {
             host: None,
             ..counted
@@ -172,7 +173,7 @@ impl Figures {
         self.ages.add(link, host, weight);
     }
 
-    /// Sums up the hosts of each group, after the last link.
+    /// Merges the hosts of each group. Must be called after the last link.
     pub(super) fn finish(&mut self) {
         let maps = [&mut self.lists, &mut self.schemes, &mut self.tlds];
         let named = maps.into_iter().flat_map(BTreeMap::values_mut);
@@ -228,7 +229,7 @@ impl Ages {
         let age = self.by_year.entry(years).or_default();
         age.months += weight * f64::from(nearest_month(first.age_seconds));
         age.tally.add(CountedLink {
-            // One that came back was not dead.
+            // A link that came back was not dead.
             state: match later.iter().rfind(|check| check.is_living()) {
                 Some(living) if first.state.is_dead() => living.state,
                 _ => first.state,
@@ -241,7 +242,8 @@ impl Ages {
     }
 }
 
-/// The checks of a link with its age at each; none if the date of its first citation is not known.
+/// Returns the checks of a link with its age at each; empty if the date of the first citation is
+/// unknown.
 fn checks_at_ages(link: &AuditedLink) -> Vec<StateAtAge> {
     let cited = link.first_cited.as_deref().and_then(unix_seconds);
     let checks = link.checks.iter().filter_map(|check| {
@@ -263,34 +265,34 @@ fn add_name(names: &mut BTreeSet<String>, name: &str) {
     }
 }
 
-/// A link as it counts in a tally.
+/// A link as counted in a tally.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CountedLink {
     state: LinkState,
     archive: ArchiveAnswer,
-    /// `true` for a dead link whose death is confirmed.
+    /// `true` for a confirmed dead link.
     is_confirmed: bool,
     weight: f64,
-    /// The number of its host; `None` if no interval is wanted.
+    /// Identifier of its host; `None` if no interval is needed.
     host: Option<u32>,
 }
 
-/// A share among links, and the mean of those of their hosts, each counted once.
+/// A share among links, and the mean of the shares of their hosts, each host counted once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shares {
     pub(super) links: Option<Share>,
     pub(super) hosts: Option<Share>,
 }
 
-/// The weights of the links of a host in a tally.
+/// Weights of a host's links in a tally.
 #[derive(Clone, Debug)]
 struct HostWeights {
     host: u32,
-    /// In the order of [`HostSum`]. Sums over many hosts are not made from these.
+    /// Indexed by [`HostSum`]. Totals over many hosts are not computed from these values.
     sums: [f32; 5],
 }
 
-/// A weight in [`HostWeights`].
+/// Index of a weight in [`HostWeights`].
 #[derive(Clone, Copy, Debug)]
 enum HostSum {
     Known,
@@ -308,30 +310,30 @@ impl HostWeights {
     }
 }
 
-/// The numbers of a group of links that were planned.
+/// Counts of a group of planned links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// Links by state, in the order of [`LinkState::ALL`].
     counts: [u64; LinkState::ALL.len()],
-    /// The weights of these links.
+    /// Weights of these links.
     weights: [f64; LinkState::ALL.len()],
-    /// The links whose state is known.
+    /// Links with a known state.
     known: Trials,
     /// Links of any state with a capture in the archive.
     pub(super) archived: u64,
     /// Dead links with a capture.
     pub(super) dead_archived: u64,
-    /// Dead links without a capture in an archive that was asked.
+    /// Dead links without a capture in an archive that answered.
     pub(super) lost: u64,
-    /// The dead links for which the archive answered.
+    /// Dead links for which the archive answered.
     answered: Trials,
-    /// The weight of the lost ones.
+    /// Weight of the lost links.
     lost_weight: f64,
-    /// Dead links whose death is confirmed.
+    /// Confirmed dead links.
     pub(super) confirmed: u64,
-    /// The weight of these.
+    /// Weight of the confirmed dead links.
     confirmed_weight: f64,
-    /// The hosts; one may come several times before [`Tally::merge_hosts`].
+    /// The hosts. A host may occur several times before [`Tally::merge_hosts`].
     hosts: Vec<HostWeights>,
 }
 
@@ -374,7 +376,7 @@ impl Tally {
         }
     }
 
-    /// Makes one entry of those of a host.
+    /// Merges the entries of each host into one.
     fn merge_hosts(&mut self) {
         self.hosts.sort_by_key(|one| one.host);
         self.hosts.dedup_by(|later, one| {
@@ -386,7 +388,8 @@ impl Tally {
         });
     }
 
-    /// Returns the share of the trials whose weight is `successes`. `of` names both for a host.
+    /// Returns the share of successful trials, where `successes` is their total weight. `of`
+    /// selects the host's weights of trials and successes.
     fn shares(&self, trials: Trials, successes: f64, of: [HostSum; 2]) -> Shares {
         let hosts = self.hosts.iter().map(|one| {
             let [weight, successes] = of.map(|sum| f64::from(one.sums[sum as usize]));
@@ -411,7 +414,7 @@ impl Tally {
         self.answered.add(weight);
     }
 
-    /// Number of links in a state.
+    /// Returns the number of links in a state.
     pub(super) fn count(&self, state: LinkState) -> u64 {
         self.counts[state as usize]
     }
@@ -420,7 +423,7 @@ impl Tally {
         self.counts.iter().sum()
     }
 
-    /// Number of links whose state is known.
+    /// Returns the number of links with a known state.
     pub(super) fn known(&self) -> u64 {
         self.links() - self.count(LinkState::Unknown)
     }
@@ -429,49 +432,50 @@ impl Tally {
         self.count(LinkState::DeadPage) + self.count(LinkState::DeadHost)
     }
 
-    /// The weight of the links that are dead.
+    /// Returns the weight of the dead links.
     fn dead_weight(&self) -> f64 {
         self.weights[LinkState::DeadPage as usize] + self.weights[LinkState::DeadHost as usize]
     }
 
-    /// Number of dead links for which the archive did not answer.
+    /// Returns the number of dead links for which the archive did not answer.
     pub(super) fn unanswered(&self) -> u64 {
         self.dead() - self.dead_archived - self.lost
     }
 
-    /// The share of a state among the links whose state is known, without an interval.
+    /// Returns the share of a state among the links with a known state, without an interval.
     pub(super) fn share(&self, state: LinkState) -> Option<Share> {
         self.known.share(self.weights[state as usize], &[])
     }
 
-    /// The share of dead links among those whose state is known.
+    /// Returns the share of dead links among the links with a known state.
     pub(super) fn dead_shares(&self) -> Shares {
         let of = [HostSum::Known, HostSum::Dead];
         self.shares(self.known, self.dead_weight(), of)
     }
 
-    /// The share of links whose death is confirmed among those whose state is known.
+    /// Returns the share of confirmed dead links among the links with a known state.
     pub(super) fn confirmed_shares(&self) -> Shares {
         let of = [HostSum::Known, HostSum::Confirmed];
         self.shares(self.known, self.confirmed_weight, of)
     }
 
-    /// The part of confirmed deaths among the dead links, which are at least one.
+    /// Returns the fraction of the dead links that are confirmed. There must be a dead link.
     pub(super) fn confirmed_part(&self) -> f64 {
         self.confirmed_weight / self.dead_weight()
     }
 
-    /// The share of living links, redirected ones among them, among those whose state is known.
+    /// Returns the share of links that are not dead, including redirected links, among the links
+    /// with a known state.
     pub(super) fn surviving_shares(&self) -> Shares {
         let Shares { links, hosts } = self.dead_shares();
         Shares {
-            links: links.map(Share::of_the_others),
-            hosts: hosts.map(Share::of_the_others),
+            links: links.map(Share::complement),
+            hosts: hosts.map(Share::complement),
         }
     }
 
-    /// The shares of the archived links, of those without an answer and of the lost ones among the
-    /// dead links, which are at least one.
+    /// Returns the fractions of the dead links that are archived, unanswered and lost. There must
+    /// be a dead link.
     pub(super) fn archive_shares(&self) -> [f64; 3] {
         let (dead, answered) = (self.dead_weight(), self.answered.weight);
         let weights = [
@@ -482,7 +486,7 @@ impl Tally {
         weights.map(|weight| weight / dead)
     }
 
-    /// The share of lost links among the dead ones for which the archive answered.
+    /// Returns the share of lost links among the dead links for which the archive answered.
     pub(super) fn lost_shares(&self) -> Shares {
         let of = [HostSum::Answered, HostSum::Lost];
         self.shares(self.answered, self.lost_weight, of)
@@ -492,13 +496,13 @@ impl Tally {
 /// Length of a month in seconds: a twelfth of 365.25 days.
 const MONTH_SECONDS: i64 = 2_629_800;
 
-/// Returns `true` for the end of a link if one that redirects to another domain or a front page has
-/// ended.
+/// Returns `true` for an end of a link by the strict definition, by which a redirect to another
+/// domain or to a front page is also an end.
 fn is_dead_or_redirected(state: LinkState) -> bool {
     state.is_dead() || state == LinkState::Redirected
 }
 
-/// A result of a check.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct StateAtAge {
     /// Seconds from the first citation to the check.
@@ -507,7 +511,7 @@ struct StateAtAge {
 }
 
 impl StateAtAge {
-    /// Returns `true` if it shows the state at an age of the link.
+    /// Returns `true` if the check shows the state of the link at a valid age.
     fn is_result(&self) -> bool {
         self.state != LinkState::Unknown && 0 <= self.age_seconds
     }
@@ -517,13 +521,13 @@ impl StateAtAge {
     }
 }
 
-/// Returns the lifetime that checks show, which are in the order of their time: it ended between
-/// the last check that found the link living and the first after it that found it dead. Checks
-/// without a result, and those before the first citation, show nothing.
+/// Returns the lifetime determined by checks, which must be in order of time. It ended between the
+/// last check that found the link alive and the first later check that found it dead. Checks
+/// without a result or before the first citation are ignored.
 fn lifetime(checks: &[StateAtAge], is_end: fn(LinkState) -> bool) -> Option<Lifetime> {
     let mut found = None;
     for check in checks.iter().filter(|check| check.is_result()) {
-        // Dead and living links of one age have the same: else each age would be a step of its own.
+        // Round dead and live links the same way; otherwise each age would be a separate step.
         let age = nearest_month(check.age_seconds);
         let (after, is_over) = match found {
             None => (0, false),
@@ -544,12 +548,12 @@ fn lifetime(checks: &[StateAtAge], is_end: fn(LinkState) -> bool) -> Option<Life
     found
 }
 
-/// Months that have passed.
+/// Returns the number of completed months.
 fn whole_months(seconds: i64) -> u32 {
     u32::try_from(seconds / MONTH_SECONDS).unwrap_or_default()
 }
 
-/// Returns an age that is not negative in months, to the nearest one.
+/// Returns an age that is not negative, rounded to the nearest month.
 fn nearest_month(seconds: i64) -> u32 {
     whole_months(seconds + MONTH_SECONDS / 2)
 }
@@ -557,9 +561,9 @@ fn nearest_month(seconds: i64) -> u32 {
 /// Estimated survival from the first citation.
 #[derive(Clone, Debug)]
 pub(super) struct BothSurvivals {
-    /// To the death of the page or its host.
+    /// Until the page or its host is dead.
     pub(super) dead: Survival,
-    /// To its death or a redirect elsewhere.
+    /// Until the page or its host is dead, or the link redirects elsewhere.
     pub(super) strict: Survival,
 }
 
@@ -578,7 +582,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_links_are_counted_and_change_no_share() {
+    fn unknown_links_are_counted_but_change_no_share() {
         let mut tally = Tally::default();
         for (state, archive) in [
             (LinkState::Alive, ArchiveAnswer::Captured),
@@ -598,7 +602,7 @@ mod tests {
         }
         tally.merge_hosts();
         let shares = tally.dead_shares();
-        // 1 of 3 links of one host, 2 of 2 of the other.
+        // One host has 1 dead link of 3, the other 2 of 2.
         assert!((shares.hosts.unwrap().share - 2.0 / 3.0).abs() < 1e-6);
         assert!((tally.confirmed_shares().links.unwrap().share - 0.2).abs() < 1e-12);
         assert!((tally.confirmed_part() - 1.0 / 3.0).abs() < 1e-12);
@@ -632,7 +636,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lifetime_ends_between_the_last_living_and_the_first_dead_check() {
+    fn a_lifetime_ends_between_the_last_live_and_the_first_dead_check() {
         use LinkState::{Alive, DeadHost, DeadPage, Redirected, Unknown};
         check(&[], None);
         check(&[(5, Unknown)], None);
@@ -650,7 +654,7 @@ mod tests {
             &[(5, Alive), (6, Unknown), (7, DeadHost)],
             Some((5, Some(7))),
         );
-        // It came back.
+        // The link came back.
         check(&[(5, DeadHost), (7, Alive)], Some((7, None)));
         check(
             &[(5, DeadHost), (7, Alive), (9, DeadPage)],

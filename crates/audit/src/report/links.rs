@@ -1,7 +1,7 @@
-//! Reads the audit for a report: its plan and sample, all links, each with its checks and its
-//! capture, and the most cited dead links with their citations and snapshots.
+//! Reads the audit for a report: its plan and sample, all links with their checks and captures, and
+//! the most cited dead links with their citations and snapshots.
 //!
-//! Only one link is in memory.
+//! Only one link is in memory at a time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,32 +46,32 @@ pub(super) struct AuditedLink {
     pub(super) year: String,
     pub(super) list: String,
     pub(super) stratum: String,
-    /// `true` if it is to be checked.
+    /// `true` if it is planned.
     pub(super) is_planned: bool,
-    /// The reason for which it is not.
+    /// Reason for its exclusion, if it is excluded.
     pub(super) excluded: Option<String>,
-    /// In the order of their time.
+    /// In order of time.
     pub(super) checks: Vec<StoredCheck>,
     pub(super) capture: Option<StoredCapture>,
-    /// Failures since the last reply, as they count for a confirmation.
+    /// Number of failures since the last reply that count for a confirmation.
     pub(super) failures: u32,
-    /// `true` if it is dead, and that is confirmed.
+    /// `true` if it is confirmed dead.
     pub(super) is_confirmed: bool,
 }
 
 impl AuditedLink {
-    /// The state at the newest check.
+    /// Returns the state at the latest check.
     pub(super) fn state(&self) -> LinkState {
         let newest = self.checks.last();
         newest.map_or(LinkState::Unknown, |check| check.state)
     }
 
-    /// Returns `true` if it is planned and dead.
+    /// Returns `true` if the link is planned and dead.
     pub(super) fn is_dead(&self) -> bool {
         self.is_planned && self.state().is_dead()
     }
 
-    /// The status or the error of the newest check.
+    /// Returns the status or the error of the latest check.
     pub(super) fn result(&self) -> String {
         match self.checks.last().map(|check| (check.status, &check.error)) {
             Some((Some(status), _)) => status.to_string(),
@@ -80,7 +80,7 @@ impl AuditedLink {
         }
     }
 
-    /// The time of the newest check.
+    /// Returns the time of the latest check.
     pub(super) fn checked_at(&self) -> &str {
         let newest = self.checks.last();
         newest.map_or("", |check| &check.checked_at)
@@ -91,8 +91,8 @@ impl AuditedLink {
         capture.map_or(ArchiveAnswer::Unknown, |capture| capture.answer)
     }
 
-    /// Address of the snapshot; the nearest of the Wayback Machine if no archive was asked. `None`
-    /// if there is no snapshot.
+    /// Returns the address of the snapshot, or of the nearest snapshot in the Wayback Machine if no
+    /// archive was queried. Returns `None` if there is no snapshot.
     pub(super) fn snapshot(&self) -> Option<String> {
         match (self.archive(), &self.capture) {
             (ArchiveAnswer::None, _) => None,
@@ -108,7 +108,7 @@ impl AuditedLink {
     }
 }
 
-/// The result of a check.
+/// Result of a check.
 #[derive(Clone, Debug)]
 pub(super) struct StoredCheck {
     pub(super) checked_at: String,
@@ -129,11 +129,11 @@ named_enum! {
     /// The archive's answer for a link.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(super) enum ArchiveAnswer {
-        /// It holds a capture with a 2xx status.
+        /// It has a capture with a 2xx status.
         Captured = "captured",
-        /// It holds none.
+        /// It has no capture.
         None = "none",
-        /// It was not asked, or did not answer.
+        /// It was not queried, or did not answer.
         Unknown = "unknown",
     }
 }
@@ -143,23 +143,23 @@ named_enum! {
 pub(super) struct StoredCapture {
     pub(super) server: String,
     pub(super) asked_at: String,
-    /// Timestamp of the capture, of 14 digits.
+    /// Time of the capture, 14 digits.
     pub(super) timestamp: Option<String>,
     pub(super) answer: ArchiveAnswer,
-    /// Its URL as the archive has it.
+    /// URL as stored by the archive.
     original: Option<String>,
-    /// The form of the URL under which it was found.
+    /// Form of the URL under which the capture was found.
     pub(super) form: Option<String>,
 }
 
 impl StoredCapture {
-    /// Returns `true` if it was found under the URL without tracking parameters.
+    /// Returns `true` if the capture was found under the URL without tracking parameters.
     pub(super) fn is_of_clean_form(&self) -> bool {
         self.form.as_deref() == Some("clean")
     }
 }
 
-/// Calls `each` with every link, in the order of their keys.
+/// Calls `each` with every link, in key order.
 pub(super) fn for_each_link(
     audit: &AuditDb,
     mut each: impl FnMut(&AuditedLink) -> Result<(), AuditError>,
@@ -194,7 +194,7 @@ fn failures(rule: ConfirmationRule, checks: &[StoredCheck]) -> FailureRun {
     run
 }
 
-/// Returns a time of the tables in seconds since 1970.
+/// Converts a time of the tables to seconds since 1970.
 pub(super) fn unix_seconds(time: &str) -> Option<i64> {
     let time: jiff::Timestamp = time.parse().ok()?;
     Some(time.as_second())
@@ -250,14 +250,14 @@ fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
     Ok(row.get_ref(column)?.as_str()?)
 }
 
-/// The origin of a report.
+/// Origin of a report.
 #[derive(Clone, Debug)]
 pub(super) struct Provenance {
-    /// The name of the database, without its folder.
+    /// Name of the database without its folder.
     pub(super) database: String,
-    /// The values of `audit_meta`.
+    /// Values of `audit_meta`.
     meta: BTreeMap<String, String>,
-    /// Strata of the sample by name; one without a sample.
+    /// Strata of the sample by name; a single stratum if there is no sample.
     strata: BTreeMap<String, Stratum>,
 }
 
@@ -275,19 +275,19 @@ impl Provenance {
         })
     }
 
-    /// A value of `audit_meta`; `None` if it is missing or empty.
+    /// Returns a value of `audit_meta`; `None` if it is missing or empty.
     pub(super) fn value(&self, name: &str) -> Option<&str> {
         let value = self.meta.get(name).map(String::as_str);
         value.filter(|value| !value.is_empty())
     }
 
-    /// The strata of the sample; none without a sample.
+    /// Returns the strata of the sample; empty if there is no sample.
     pub(super) fn strata(&self) -> impl Iterator<Item = &Stratum> {
         let is_sample = self.value("sample").is_some();
         self.strata.values().filter(move |_| is_sample)
     }
 
-    /// The number of links that a link of the sample stands for.
+    /// Returns the number of links that a link in the sample represents.
     pub(super) fn weight(&self, stratum: &str) -> f64 {
         match self.strata.get(stratum) {
             Some(stratum) if stratum.sampled != 0 => ratio(stratum.population, stratum.sampled),
@@ -296,22 +296,23 @@ impl Provenance {
     }
 }
 
-/// The first citations of a link. The index over link, message and date serves the choice.
+/// First citations of a link. The index over link, message and date makes the selection fast.
 const CITATIONS: &str =
     "SELECT messages.digest, messages.message_id, messages.date, messages.sender, messages.subject,
     coalesce(messages.list_id, json_extract(messages.newsgroups, '$[0]')), urls.anchor,
-    sources.path || ifnull((SELECT '!' || group_concat(value, '!') FROM json_each(sources.member)), '') || ':' || urls.start
+    sources.path || ifnull((SELECT '!' || group_concat(value, '!') FROM \
+    json_each(sources.member)), '') || ':' || urls.start
   FROM links JOIN urls ON urls.link = links.id JOIN messages ON messages.id = urls.message
     JOIN sources ON sources.id = urls.source
   WHERE links.key = ?1 ORDER BY urls.cited NULLS LAST, urls.id";
 
-/// The most cited of the dead links, each with its key.
+/// The most cited dead links, with their keys.
 #[derive(Debug, Default)]
 pub(super) struct MostCited(BTreeMap<(Reverse<u64>, String), AuditedLink>);
 
 impl MostCited {
-    /// Adds a link, unless enough others are cited more often; of equal ones the smaller key
-    /// counts.
+    /// Adds a link, unless enough others are cited more often. Of links with equal counts, the
+    /// smaller key wins.
     pub(super) fn add(&mut self, link: &AuditedLink) {
         let key = link.key.as_str();
         let order = Reverse(link.citations);
@@ -324,7 +325,7 @@ impl MostCited {
         self.0.insert((order, key.to_owned()), link.clone());
     }
 
-    /// The links, the most cited first, each with its first citations.
+    /// Returns the links, most cited first, each with its first citations.
     pub(super) fn with_citations(self, db: &Connection) -> rusqlite::Result<Vec<CitedLink>> {
         let mut statement = db.prepare(CITATIONS)?;
         let links = self.0.into_iter().map(|((_, key), link)| {
@@ -333,7 +334,7 @@ impl MostCited {
             while citations.len() < REPORT_CITATIONS
                 && let Some(row) = rows.next()?
             {
-                // A copy of the message in another mailbox is no other citation.
+                // A copy of the message in another mailbox is not a separate citation.
                 if seen.insert(row.get::<_, String>(0)?) {
                     citations.push(citation(row)?);
                 }
@@ -344,7 +345,7 @@ impl MostCited {
     }
 }
 
-/// A dead link and its first citations, one for each message.
+/// A dead link and its first citations, one per message.
 #[derive(Clone, Debug)]
 pub(super) struct CitedLink {
     pub(super) link: AuditedLink,
@@ -358,11 +359,11 @@ pub(super) struct Citation {
     pub(super) date: Option<String>,
     pub(super) sender: Option<String>,
     pub(super) subject: Option<String>,
-    /// The list, else the first newsgroup.
+    /// Mailing list, or the first newsgroup.
     pub(super) list: Option<String>,
-    /// The text of the link.
+    /// Link text.
     pub(super) anchor: Option<String>,
-    /// The file, as `urlspool show` reads it: `path!member:start`.
+    /// Location for `urlspool show`: `path!member:start`.
     pub(super) place: String,
 }
 
@@ -378,31 +379,31 @@ fn citation(row: &Row<'_>) -> rusqlite::Result<Citation> {
     })
 }
 
-/// Base of the addresses of snapshots in the Wayback Machine.
+/// Base address of snapshots in the Wayback Machine.
 const WAYBACK_MACHINE: &str = "https://web.archive.org/web/";
 
-/// Last segments of the path of a CDX server that stands beside the snapshots of a collection.
+/// Last path segments of a CDX server that is next to the snapshots of a collection.
 const CDX_SEGMENTS: [&str; 2] = ["/cdx", "/cdx/"];
 
-/// Timestamp in an address at which the archive lists all snapshots.
+/// Timestamp that makes the archive list all snapshots.
 const ANY_TIME: &str = "*";
 
-/// Returns the address of the snapshot at `timestamp` in the archive that the CDX server `server`
-/// belongs to; `None` if the place of its snapshots is not known.
+/// Returns the address of the snapshot at `timestamp` in the archive of the CDX server `server`;
+/// `None` if the location of its snapshots is unknown.
 fn captured_snapshot(server: &str, timestamp: &str, url: &str) -> Option<String> {
     Some(address(&snapshot_base(server)?, timestamp, url))
 }
 
-/// Returns the address at which the Wayback Machine shows its snapshot that is nearest to a date;
-/// all of them without one.
+/// Returns the address of the Wayback Machine's snapshot nearest to a date, or of all its snapshots
+/// if there is no date.
 fn nearest_snapshot(date: Option<&str>, url: &str) -> String {
     let mut timestamp = date.unwrap_or(ANY_TIME).to_owned();
     timestamp.retain(|character| character.is_ascii_digit() || character == '*');
     address(WAYBACK_MACHINE, &timestamp, url)
 }
 
-/// The address before the timestamp: `https://host/coll/` for the CDX server
-/// `https://host/coll/cdx` of pywb.
+/// Returns the address before the timestamp: `https://host/coll/` for pywb's CDX server
+/// `https://host/coll/cdx`.
 fn snapshot_base(server: &str) -> Option<String> {
     let address = server.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = address.split_once("://")?;
@@ -419,7 +420,7 @@ fn snapshot_base(server: &str) -> Option<String> {
     Some(format!("{base}/"))
 }
 
-/// Returns the address of a snapshot, with the bytes escaped that no URL holds.
+/// Returns the address of a snapshot, with bytes escaped that are invalid in URLs.
 fn address(base: &str, timestamp: &str, url: &str) -> String {
     encode(format!("{base}{timestamp}/{url}").as_bytes(), |byte| {
         byte.is_ascii_graphic() && !b"\"<>\\^`{|}'".contains(&byte)
@@ -431,7 +432,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_base_follows_from_the_server() {
+    fn the_base_is_derived_from_the_server() {
         for (server, expected) in [
             (
                 "https://web.archive.org/cdx/search/cdx",
@@ -456,11 +457,12 @@ mod tests {
     }
 
     #[test]
-    fn addresses_hold_no_byte_that_ends_an_attribute() {
+    fn addresses_contain_no_byte_that_ends_an_attribute() {
         let url = "http://h.test/a b\"<'\u{e9}\u{202e}?x=%20#y";
         assert_eq!(
             nearest_snapshot(Some("1996-07-02T13:45:00Z"), url),
-            "https://web.archive.org/web/19960702134500/http://h.test/a%20b%22%3C%27%C3%A9%E2%80%AE?x=%20#y"
+            "https://web.archive.org/web/19960702134500/http://h.test/\
+                a%20b%22%3C%27%C3%A9%E2%80%AE?x=%20#y"
         );
         assert_eq!(
             nearest_snapshot(None, "http://h.test/"),

@@ -1,5 +1,5 @@
-//! Results of the steps after a check, in a report: inspected pages, links of old protocols, and URLs
-//! that a save service got.
+//! Results of further steps in a report: inspected pages, links of old protocols, and URLs
+//! submitted to a save service.
 
 use std::collections::BTreeMap;
 
@@ -21,25 +21,25 @@ use urlspool_text::limits::REPORT_GROUPS;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PageTally {
     counts: [u64; PageState::ALL.len()],
-    /// The links of the population that these stand for.
+    /// Number of links of the population that they represent.
     weights: [f64; PageState::ALL.len()],
 }
 
 impl PageTally {
-    /// Adds links, of which each stands for `weight` links.
+    /// Adds links, each representing `weight` links.
     fn add(&mut self, state: PageState, count: u64, weight: f64) {
         self.counts[state as usize] += count;
         self.weights[state as usize] += ratio(count, 1) * weight;
     }
 
-    /// The number of links whose page was judged.
+    /// Returns the number of links whose page has a decided state.
     fn judged(&self) -> u64 {
         BARS.iter()
             .map(|(state, _)| self.counts[*state as usize])
             .sum()
     }
 
-    /// The share of a state among the links whose page was judged.
+    /// Returns the share of a state among the links whose page has a decided state.
     fn share(&self, state: PageState) -> f64 {
         let judged: f64 = BARS
             .iter()
@@ -52,7 +52,7 @@ impl PageTally {
     }
 }
 
-/// An inspected link that the report names.
+/// An inspected link listed in the report.
 #[derive(Clone, Debug)]
 struct NamedPage {
     url: String,
@@ -65,7 +65,7 @@ struct NamedPage {
 pub(super) struct PageFigures {
     by_year: BTreeMap<String, PageTally>,
     total: PageTally,
-    /// The first links that readers would not find as they were cited.
+    /// First of the links that no longer lead readers to the cited page.
     named: Vec<NamedPage>,
     /// Number of such links.
     lost: u64,
@@ -81,7 +81,7 @@ WHERE key IN (SELECT key FROM audit_links WHERE planned) AND state IN (?1, ?2, ?
 ORDER BY key";
 
 impl PageFigures {
-    /// Reads the numbers of inspected links, and those that the report names.
+    /// Reads the counts of inspected links, and the links listed in the report.
     pub(super) fn read(audit: &AuditDb, origin: &Provenance) -> Result<PageFigures, AuditError> {
         let mut figures = PageFigures::default();
         audit.rows(COUNTS, [], |row| {
@@ -106,7 +106,7 @@ impl PageFigures {
         Ok(PageFigures { named, ..figures })
     }
 
-    /// The years, each with the numbers of its links by state.
+    /// Returns the years with their number of links by state.
     pub(super) fn rows(&self) -> impl Iterator<Item = (Text<'_>, [u64; PageState::ALL.len()])> {
         let years = self.by_year.iter();
         years.map(|(year, tally)| (Text(year), tally.counts))
@@ -118,10 +118,10 @@ fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<PageState> {
     Ok(PageState::named(name).unwrap_or(PageState::NotRead))
 }
 
-/// The states by which a reader does not find what was cited.
+/// States in which a reader does not find the cited page.
 const LOST: [PageState; 3] = [PageState::FrontPage, PageState::Parked, PageState::Soft404];
 
-/// The parts of a bar, with their classes in the style: the states of pages that were judged.
+/// Segments of a bar with their CSS classes: the decided states of pages.
 const BARS: [(PageState, &str); 5] = [
     (PageState::NoSign, "alive"),
     (PageState::OtherDomain, "redirected"),
@@ -130,7 +130,7 @@ const BARS: [(PageState, &str); 5] = [
     (PageState::Soft404, "dead-host"),
 ];
 
-/// Returns the section of what living pages say.
+/// Renders the section about pages of live links.
 pub(super) fn pages(figures: &PageFigures) -> Markup {
     html! {
         @if figures.by_year.is_empty() {
@@ -138,7 +138,8 @@ pub(super) fn pages(figures: &PageFigures) -> Markup {
         } @else {
             p {
                 "Of links that answered at a check. The states stand beside the fixed ones, in \
-                 which all these links are alive or redirected. Shares are those of the pages that were judged; \
+                 which all these links are alive or redirected. Shares are those of the pages that \
+                 were judged; \
                  the number after a bar is theirs."
             } "\n"
             (page_bars(figures))
@@ -184,7 +185,7 @@ fn page_table(figures: &PageFigures) -> Markup {
     )
 }
 
-/// Returns the links that readers would not find as they were cited, with the evidence.
+/// Renders the links that no longer lead readers to the cited page, with the evidence.
 fn lost_pages(figures: &PageFigures) -> Markup {
     let columns = [
         text_column("Link"),
@@ -216,7 +217,7 @@ const OLD_PROTOCOLS: &str = "SELECT scheme, state, count(*) FROM audit_protocols
   WHERE scheme IN ('ftp', 'gopher') AND key IN (SELECT key FROM audit_links)
   GROUP BY scheme, state";
 
-/// Reads the numbers of links of old protocols.
+/// Reads the counts of old protocol links.
 pub(super) fn old_protocol_counts(audit: &AuditDb) -> Result<OldProtocolCounts, AuditError> {
     let mut found = OldProtocolCounts::new();
     audit.rows(OLD_PROTOCOLS, [], |row| {
@@ -228,7 +229,7 @@ pub(super) fn old_protocol_counts(audit: &AuditDb) -> Result<OldProtocolCounts, 
     Ok(found)
 }
 
-/// Returns the table of the links that were checked; nothing without any.
+/// Renders the table of checked links; empty if there are none.
 pub(super) fn old_protocols(counts: &OldProtocolCounts) -> Markup {
     let columns = LinkState::ALL.map(LinkState::title);
     let columns = ["Checked"].into_iter().chain(columns);
@@ -248,7 +249,7 @@ pub(super) fn old_protocols(counts: &OldProtocolCounts) -> Markup {
     }
 }
 
-/// Returns the table of the URLs that were handed to a service; nothing without any.
+/// Renders the table of URLs submitted to a save service; empty if there are none.
 pub(super) fn saves(outcomes: &BTreeMap<SaveOutcome, u64>) -> Markup {
     let columns = [
         text_column("Handed to a save service"),
@@ -260,7 +261,8 @@ pub(super) fn saves(outcomes: &BTreeMap<SaveOutcome, u64>) -> Markup {
     html! {
         @if !outcomes.is_empty() {
             p {
-                "Links that live and that no archive held were handed to a save service. Those that \
+                "Links that live and that no archive held were handed to a save service. Those \
+                    that \
                  it saved are archived from then on."
             } "\n"
             (table("Saved links", &columns, rows, None))

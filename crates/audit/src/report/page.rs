@@ -1,4 +1,4 @@
-//! The page of a report: its sections.
+//! The sections of the report page.
 
 use std::collections::BTreeMap;
 
@@ -25,10 +25,10 @@ use urlspool_store::page::html::{
 use urlspool_text::diagnostic::{counted, grouped};
 use urlspool_text::limits::REPORT_GROUPS;
 
-/// The method in words: definitions, statistics, limits.
+/// Description of the method: definitions, statistics, limits.
 const METHOD: &str = include_str!("page/method.html");
 
-/// A section of the page: its identifier, its title in the navigation, its title, and what follows.
+/// A section of the page: its identifier, its title in the navigation, its title, and its content.
 type Section = (
     &'static str,
     &'static str,
@@ -50,12 +50,12 @@ const SECTIONS: [Section; 10] = [
     ("origin", "Data", "Data", origin),
 ];
 
-/// Everything that the page shows.
+/// All data shown on the page.
 #[derive(Debug)]
 pub(super) struct PageContent {
     pub(super) provenance: Provenance,
     pub(super) figures: Figures,
-    /// Links that were loaded after the plan.
+    /// Links that were loaded after the plan was made.
     pub(super) later_links: u64,
     /// `None` if no link has a result and an age.
     pub(super) survival: Option<BothSurvivals>,
@@ -64,7 +64,7 @@ pub(super) struct PageContent {
     pub(super) old_protocols: OldProtocolCounts,
     pub(super) saves: BTreeMap<SaveOutcome, u64>,
     pub(super) senders: SenderPolicy,
-    /// The rule by which deaths are confirmed.
+    /// Rule for confirming dead links.
     pub(super) rule: ConfirmationRule,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn page(content: &PageContent) -> String {
     document("Link-rot audit", &header, &main)
 }
 
-/// The most cited dead links. The links themselves are text.
+/// Renders the most cited dead links. The links themselves are plain text.
 fn cited(content: &PageContent) -> Markup {
     html! {
         p {
@@ -166,7 +166,7 @@ fn method(content: &PageContent) -> Markup {
     }
 }
 
-/// Returns the lines below the title.
+/// Renders the lines below the title.
 fn heading(content: &PageContent) -> Markup {
     let checked = &content.figures.sources.checked;
     html! {
@@ -178,7 +178,7 @@ fn heading(content: &PageContent) -> Markup {
     }
 }
 
-/// Returns the database, dates, versions, the sample, and the links that were left out.
+/// Renders the database, dates, versions, the sample and the excluded links.
 fn origin(content: &PageContent) -> Markup {
     html! {
         (facts(content))
@@ -220,7 +220,7 @@ fn facts(content: &PageContent) -> Markup {
     }
 }
 
-/// Returns the days of a period.
+/// Renders the days of a period.
 fn period(period: Option<&Period>) -> Markup {
     match period {
         None => html! { "never" },
@@ -293,13 +293,13 @@ fn exclusions(content: &PageContent) -> Markup {
 /// Number of months in a year of age.
 const YEAR_MONTHS: f64 = 12.0;
 
-/// Title of the columns of confidence intervals.
+/// Title of the columns with confidence intervals.
 const INTERVAL: &str = "95\u{a0}% interval";
 
-/// Title of the columns of the shares among hosts.
+/// Title of the columns with shares of hosts.
 const OF_HOSTS: &str = "Of hosts";
 
-/// Returns the figures to cite.
+/// Renders the headline figures.
 fn summary(content: &PageContent) -> Markup {
     let (total, sources) = (&content.figures.total, &content.figures.sources);
     html! {
@@ -330,7 +330,7 @@ fn summary(content: &PageContent) -> Markup {
                     " came after the plan, with later loads, and count in no figure of this report."
                 } "\n"
             }
-            // A machine without a network would give such figures too.
+            // A machine without a network would also produce such figures.
             @if 0 < sources.checks && sources.replies == 0 {
                 p {
                     "No server replied in any check. Perhaps the machine that checked had no \
@@ -373,8 +373,8 @@ fn half_life_card(survival: Option<&BothSurvivals>) -> Markup {
     card(title, &html! { (age) }, &note)
 }
 
-/// Returns a half-life: an age with its interval if the ages of checks determine it, else the bounds
-/// that they give, which are the ends of the interval.
+/// Returns a half-life. If the ages of checks determine it, returns an age with its interval.
+/// Otherwise, returns the ends of the interval as bounds.
 fn half_life(survival: &Survival) -> (String, Option<String>) {
     let HalfLife { low, high } = survival.interval;
     let is_known = survival.half_life.low >= survival.half_life.high;
@@ -395,7 +395,7 @@ fn years_text(months: f64) -> String {
     format!("{:.1} years", months / YEAR_MONTHS)
 }
 
-/// The states in the order of the parts of a bar, with their classes in the style.
+/// States in the order of the segments of a bar, with their CSS classes.
 const STATES: [(LinkState, &str); 4] = [
     (LinkState::Alive, "alive"),
     (LinkState::Redirected, "redirected"),
@@ -407,7 +407,7 @@ const fn series(class: &'static str, name: &'static str) -> BarSeries {
     BarSeries { class, name }
 }
 
-/// Returns a share, its interval, and that of hosts with its interval.
+/// Returns a share, its interval, and the share of hosts with its interval.
 fn share_cells(shares: Shares) -> [Cell<'static>; 3] {
     [
         measure(shares.links, |share| percent(share.share)),
@@ -424,7 +424,7 @@ fn measure(share: Option<Share>, text: fn(&Share) -> String) -> Cell<'static> {
     }
 }
 
-/// Returns the interval of a share as percentages: `12.1–15.0 %`.
+/// Formats the interval of a share as percentages: `12.1–15.0 %`.
 fn interval(share: &Share) -> String {
     let Some(Interval { low, high }) = share.interval else {
         return "\u{2013}".to_owned();
@@ -432,15 +432,15 @@ fn interval(share: &Share) -> String {
     format!("{:.1}\u{2013}{}", low * 100.0, percent(high))
 }
 
-/// Returns a share and its interval: `13.4 % (12.1–15.0 %)`.
+/// Formats a share and its interval: `13.4 % (12.1–15.0 %)`.
 fn share_and_interval(share: &Share) -> String {
     format!("{} ({})", percent(share.share), interval(share))
 }
 
-/// A column with a number of a tally: its title and its value.
+/// A column with a count from a tally: its title and its value.
 type TallyColumn = (&'static str, fn(&Tally) -> u64);
 
-/// The numbers of all links, by state.
+/// Counts of all links, by state.
 const LINKS: [TallyColumn; 7] = [
     ("Links", Tally::links),
     ("Alive", |tally| tally.count(LinkState::Alive)),
@@ -451,19 +451,19 @@ const LINKS: [TallyColumn; 7] = [
     ("Archived", |tally| tally.archived),
 ];
 
-/// A table with numbers of tallies, and a share with its intervals.
+/// A table with counts from tallies and a share with its intervals.
 struct TallyTable<'t> {
     caption: &'t str,
-    /// The title of the first column.
+    /// Title of the first column.
     of: &'static str,
     numbers: &'t [TallyColumn],
-    /// The title of the share.
+    /// Title of the share.
     share: &'static str,
     shares: fn(&Tally) -> Shares,
 }
 
 impl TallyTable<'_> {
-    /// Returns the table with a row for each tally, and one for `total`.
+    /// Renders the table with a row for each tally and a row for `total`.
     fn html<'r>(
         &self,
         rows: impl Iterator<Item = (&'r String, &'r Tally)>,
@@ -486,12 +486,12 @@ impl TallyTable<'_> {
     }
 }
 
-/// Returns a table with a row for each year of citation.
+/// Renders a table with a row for each year of citation.
 fn table_of_years(content: &PageContent, table: &TallyTable<'_>) -> Markup {
     table.html(content.figures.years.iter(), Some(&content.figures.total))
 }
 
-/// Returns the links by the year of their first citation.
+/// Renders the links by year of first citation.
 fn years(content: &PageContent) -> Markup {
     let years = &content.figures.years;
     let parts = STATES.map(|(state, class)| series(class, state.words()));
@@ -537,7 +537,7 @@ fn years(content: &PageContent) -> Markup {
     }
 }
 
-/// Returns bars and a table of the dead links by year. `parts` are those of a bar.
+/// Renders bars and a table of the dead links by year. `parts` returns the segments of a bar.
 fn dead_by_year(
     content: &PageContent,
     caption: &str,
@@ -565,7 +565,7 @@ fn dead_by_year(
     }
 }
 
-/// Returns the dead links by year: confirmed, or seen once.
+/// Renders the dead links by year: confirmed, or seen once.
 fn confirmed(content: &PageContent) -> Markup {
     html! {
         p {
@@ -583,7 +583,7 @@ fn confirmed(content: &PageContent) -> Markup {
     }
 }
 
-/// Returns the rule in words: `3 failures, each 3 days or more after the one before`.
+/// Describes the rule: `3 failures, each 3 days or more after the one before`.
 fn rule_words(rule: ConfirmationRule) -> String {
     const HOUR_SECONDS: u64 = 3_600;
     const DAY_HOURS: u64 = 24;
@@ -613,7 +613,7 @@ const CONFIRMED: TallyTable<'_> = TallyTable {
     shares: Tally::confirmed_shares,
 };
 
-/// Returns the survival from the first citation.
+/// Renders the survival from the first citation.
 fn lifetimes(content: &PageContent) -> Markup {
     html! {
         @match &content.survival {
@@ -684,7 +684,7 @@ fn ages_table(content: &PageContent) -> Markup {
     table.html(names.iter().zip(tallies), None)
 }
 
-/// Returns the dead links: archived or lost.
+/// Renders the dead links: archived or lost.
 fn archive(content: &PageContent) -> Markup {
     html! {
         p {
@@ -720,7 +720,7 @@ const ARCHIVED: TallyTable<'_> = TallyTable {
     shares: Tally::lost_shares,
 };
 
-/// Returns the links by scheme, top-level domain, domain, host and list.
+/// Renders the links by scheme, top-level domain, domain, host and list.
 fn groups(content: &PageContent) -> Markup {
     let figures = &content.figures;
     html! {
@@ -758,7 +758,7 @@ fn group(caption: &str, of: &'static str, tallies: &Tallies) -> Markup {
     }
 }
 
-/// Returns the links of protocols that no checker speaks any more, by year of citation.
+/// Renders the links of dead protocols by year of citation.
 fn protocols(content: &PageContent) -> Markup {
     let years = &content.figures.protocols;
     let largest = years.values().map(|counts| counts.iter().sum()).max();
@@ -796,7 +796,8 @@ fn protocols(content: &PageContent) -> Markup {
                 &rows,
                 BarScale::Numbers,
             ))
-            (count_table("Links to dead protocols", "Year", DEAD_PROTOCOLS, years.iter(), Some(&total)))
+            (count_table("Links to dead protocols", "Year", DEAD_PROTOCOLS, years.iter(),
+                Some(&total)))
         }
         (old_protocols(&content.old_protocols))
     }

@@ -1,8 +1,9 @@
-//! Made-up archives with a known truth: how often the intervals of a report hold it.
+//! Simulated archives with a known truth: how often the intervals of a report contain it.
 //!
-//!     CARGO_PROFILE_TEST_OPT_LEVEL=3 cargo test --all-features --lib report::tests -- --ignored --nocapture
+//!     CARGO_PROFILE_TEST_OPT_LEVEL=3 cargo test --all-features --lib report::tests -- \
+//!         --ignored --nocapture
 //!
-//! `ARCHIVES` in the environment of the build is the number of archives of each kind.
+//! Set `ARCHIVES` in the build environment to the number of archives of each kind.
 
 #![expect(
     clippy::cast_precision_loss,
@@ -23,10 +24,10 @@ const LAST_CHECK: f64 = 1_767_225_600.0;
 
 const YEAR_SECONDS: f64 = 31_557_600.0;
 
-/// Years for which links are cited.
+/// Length of the citation period, in years.
 const CITED_YEARS: f64 = 34.0;
 
-/// The way in which links end.
+/// How links end.
 #[derive(Clone, Copy, Debug)]
 enum Death {
     Host,
@@ -34,24 +35,26 @@ enum Death {
     Both,
 }
 
-/// The properties of archives.
+/// Properties of simulated archives.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     death: Death,
-    /// Years before the last check at which all links that were not dead were checked.
+    /// Times of the check rounds, in years before the last check. Each round checks all links that
+    /// are not dead yet.
     rounds: &'static [f64],
-    /// Links in the sample for each year; `None` without a sample.
+    /// Sample size per year; `None` without a sample.
     sampled: Option<usize>,
     hosts: usize,
-    /// The true half-life in years.
+    /// True half-life in years.
     half_life: f64,
-    /// Ages in years at the last check that links may have.
+    /// Permitted ages at the last check, in years.
     ages: &'static [(f64, f64)],
 }
 
 const ONE: &[f64] = &[0.0];
 
-/// The third round finds links that the second did not, and confirms it three days later.
+/// The third round finds dead links that the second did not find, and confirms them three days
+/// later.
 const SEVERAL: &[f64] = &[5.0, 2.0, 0.0];
 
 const ALL_AGES: &[(f64, f64)] = &[(0.0, CITED_YEARS)];
@@ -69,24 +72,24 @@ impl Default for Kind {
     }
 }
 
-/// Returns a number from 0 to 1.
+/// Returns a random number from 0 to 1.
 fn unit(random: &mut SplitMix) -> f64 {
     f64::from(random.below(1 << 30) as u32) / f64::from(1_u32 << 30)
 }
 
-/// Returns a time that is exponentially distributed with this half-life.
+/// Returns an exponentially distributed time with this half-life.
 fn lifetime(random: &mut SplitMix, half_life: f64) -> f64 {
     -(1.0 - unit(random)).log2() * half_life
 }
 
-/// A link: times in years from the last check.
+/// A link. Times are in years relative to the last check.
 struct Link {
     host: usize,
     cited: f64,
     end: f64,
 }
 
-/// Makes the links of an archive. A host of n links has the probability of a power law; a link is
+/// Creates the links of an archive. The number of links per host follows a power law. A link is
 /// cited while its host lives.
 fn links(kind: Kind, random: &mut SplitMix) -> Vec<Link> {
     let (of_host, of_link) = match kind.death {
@@ -125,7 +128,7 @@ fn time_of(years: f64) -> String {
     time_text((LAST_CHECK + years * YEAR_SECONDS) as i64)
 }
 
-/// The checks of a link: one that is dead is checked once more, and then no more.
+/// Returns the checks of a link. A dead link is checked once more and then never again.
 fn checks(link: &Link, rounds: &[f64]) -> Vec<StoredCheck> {
     const THREE_DAYS: f64 = 3.0 / 365.25;
     let mut checks = Vec::new();
@@ -143,7 +146,7 @@ fn checks(link: &Link, rounds: &[f64]) -> Vec<StoredCheck> {
     checks
 }
 
-/// The figures of an archive.
+/// Returns the figures of an archive.
 fn figures(kind: Kind, seed: u64) -> Figures {
     let mut random = SplitMix(seed);
     let mut figures = Figures::default();
@@ -181,7 +184,7 @@ fn figures(kind: Kind, seed: u64) -> Figures {
     figures
 }
 
-/// Intervals of one number of a report, and the sums of which the true value is the quotient.
+/// Intervals of one figure of a report, and the sums whose quotient is the true value.
 #[derive(Default)]
 struct Cover {
     intervals: Vec<(f64, f64)>,
@@ -199,7 +202,7 @@ impl Cover {
         }
     }
 
-    /// Prints the part of the intervals that hold the truth, and their median width.
+    /// Prints the percentage of the intervals that contain the truth, and their median width.
     fn show(mut self, name: &str, truth: f64) -> f64 {
         let held = |(low, high): &&(f64, f64)| *low <= truth && truth <= *high;
         let count = self.intervals.iter().filter(held).count();
@@ -222,7 +225,7 @@ fn archives() -> u64 {
 
 #[test]
 #[ignore = "takes minutes"]
-fn intervals_hold_the_truth_as_often_as_they_say() {
+fn intervals_contain_the_truth_at_the_stated_rate() {
     let mut outside = Vec::new();
     for death in [Death::Host, Death::Alone, Death::Both] {
         for rounds in [ONE, SEVERAL] {
@@ -247,8 +250,8 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
     assert_eq!(outside, [] as [f64; 0]);
 }
 
-/// Returns how often the intervals of a kind hold the truth. That of shares is the share in all
-/// archives without a sample.
+/// Returns the percentages of the intervals of a kind that contain the truth. The true share is the
+/// share in all archives without a sample.
 fn cover(kind: Kind, truths: &mut [f64; 2]) -> Vec<f64> {
     let mut shares: [Cover; 3] = Default::default();
     let mut half_life = Cover::default();
@@ -269,7 +272,7 @@ fn cover(kind: Kind, truths: &mut [f64; 2]) -> Vec<f64> {
             (false, false) => bounds[2] += 1,
             (is_low, _) => bounds[usize::from(is_low)] += 1,
         }
-        // The curve and the points of the figure agree: as far as it goes.
+        // Compare the curve with the points of the figure where both exist.
         let pieces: Vec<_> = survival.curve.pieces().collect();
         for age in figures.ages.by_year.values() {
             let at = age.mean_months();
@@ -332,12 +335,13 @@ fn half_lives_outside_the_ages_are_bounds() {
         }
         let all = archives() / 5;
         println!(
-            "{half_life} years: {held} of {all} hold it; (bound, no narrower than the gap): {said:?}"
+            "{half_life} years: {held} of {all} hold it; (bound, no narrower than the gap): \
+                {said:?}"
         );
     }
 }
 
-/// The harness prints the seconds: at most 2 for both definitions of an end.
+/// The harness prints the time, which should be at most 2 seconds for both definitions of an end.
 #[test]
 #[ignore = "measures"]
 fn one_hundred_thousand_links() {
