@@ -1,8 +1,8 @@
-//! Asks archives for the captures that are nearest to the first citations: CDX servers such as
-//! those of the Wayback Machine and of pywb.
+//! Queries archives for the captures nearest to the first citations. Archives are CDX servers, as
+//! offered by the Wayback Machine and pywb.
 //!
-//! They are asked in order, until one has a capture. Each answer is stored when it comes, so that
-//! an interruption loses nothing.
+//! Archives are queried in order until one has a capture. Each answer is stored as soon as it
+//! arrives, so an interruption loses nothing.
 
 mod cdx;
 
@@ -22,63 +22,64 @@ use cdx::{Capture, CdxClient, nearest};
 use urlspool_store::load::clean_key;
 use urlspool_text::limits::AUDIT_FAILED_ANSWERS;
 
-/// Questions to archives.
+/// Options for querying archives.
 #[derive(Clone, Debug)]
 pub struct ArchiveJob {
-    /// The database with a plan.
+    /// A database with a plan.
     pub database: PathBuf,
-    /// The CDX servers, URLs without the question, in the order in which they are asked.
+    /// URLs of the CDX servers, without the query, in the order in which they are queried.
     pub servers: Vec<String>,
-    /// A mail address or a page, for the owners of servers.
+    /// A mail address or a page for server owners to write to.
     pub contact: String,
-    /// Maximum number of questions a minute to a server.
+    /// Maximum number of queries per minute to each server.
     pub rate: u32,
-    /// Maximum number of links to ask for; `None` asks for all that are due.
+    /// Maximum number of links to query; `None` queries all that are due.
     pub limit: Option<u64>,
 }
 
-/// Numbers of the questions to an archive.
+/// Counts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArchiveCounts {
-    /// URLs that are due at the start.
+    /// URLs that were due at the start.
     pub due: u64,
-    /// URLs that are planned.
+    /// Planned URLs.
     pub planned: u64,
     /// URLs with a capture.
     pub captured: u64,
-    /// URLs with a capture without their tracking parameters alone; part of `captured`.
+    /// URLs with a capture only under their clean form, without tracking parameters; part of
+    /// `captured`.
     pub clean: u64,
     /// URLs without a capture.
     pub none: u64,
-    /// URLs without a capture for which an archive gave no answer. They are due again.
+    /// URLs without a capture for which an archive did not answer. They are due again.
     pub failed: u64,
-    /// The reason of the last of these; `None` without any.
+    /// Reason of the last failure; `None` if there was no failure.
     pub last_failure: Option<String>,
-    /// The reason for which the server refused, if it did at the end.
+    /// Reason of the server's last refusal, if it refused at the end.
     pub last_refusal: Option<String>,
-    /// `true` if it was interrupted.
+    /// `true` if the run was interrupted.
     pub is_interrupted: bool,
 }
 
 impl ArchiveCounts {
-    /// Returns the number of URLs that were asked for.
+    /// Returns the number of URLs queried.
     #[must_use]
     pub fn asked(&self) -> u64 {
         self.captured + self.none + self.failed
     }
 }
 
-/// A URL to ask for.
+/// A URL to query.
 struct DueUrl {
     url: String,
     /// Time of the first citation, 14 digits.
     cited: Option<String>,
     is_dead: bool,
-    /// The archives that were not asked yet, by their place.
+    /// Indexes of the archives that were not queried yet.
     archives: Vec<usize>,
 }
 
-/// URLs that no archive is known to have, and that this one was not asked for.
+/// URLs that have no known capture and for which this archive has not answered yet.
 const DUE: &str = "
 SELECT url, min(first_cited),
   max(ifnull((SELECT state IN ({dead}) FROM audit_checks
@@ -97,7 +98,7 @@ SELECT key, ?2, ?3, ?4, ?5 FROM audit_links WHERE url=?1 AND planned
 ON CONFLICT(key, server) DO UPDATE SET asked_at=excluded.asked_at, outcome=excluded.outcome,
   form=excluded.form";
 
-/// Of several archives without a capture one that gave no answer decides. ?8: the archives.
+/// If no archive has a capture, the outcome is `failed` if any archive (?8) failed to answer.
 const STORE_CAPTURE: &str = "
 INSERT INTO audit_captures
 SELECT key, ?2, ?3, ?4, ?5, ?6, iif(?7 = 'none' AND EXISTS (SELECT 1 FROM audit_asked
@@ -109,12 +110,12 @@ ON CONFLICT(key) DO UPDATE SET server=excluded.server, asked_at=excluded.asked_a
   outcome=excluded.outcome
 WHERE outcome <> 'captured'";
 
-/// Asks archives for the links that are due, dead ones first. Sets `stop` to end it.
+/// Queries archives for the links that are due, dead links first. Setting `stop` ends it.
 ///
 /// # Errors
 ///
-/// An archive cannot be used, or refuses repeatedly; the database cannot be written. Answers before
-/// stay.
+/// An archive cannot be used or refuses repeatedly, or the database cannot be written. Earlier
+/// answers stay stored.
 pub fn archive(
     job: &ArchiveJob,
     stop: &AtomicBool,
@@ -179,7 +180,7 @@ fn due_urls(
         }
     }
     let mut due: Vec<_> = by_url.into_values().collect();
-    // Those of one host far apart: an archive that refuses a host would seem to refuse everything.
+    // Spread the URLs of a host: an archive that refuses that host would seem to refuse everything.
     due.sort_by_cached_key(|url| {
         let hash = XxHash3_64::oneshot(url.url.as_bytes());
         (!url.is_dead, hash, url.url.clone())
@@ -194,7 +195,7 @@ fn clean_form(url: &str) -> Option<String> {
     (clean != url).then(|| clean.into_owned())
 }
 
-/// The answer of an archive for a URL: a capture or none, or the reason for which it gave no answer.
+/// An archive's answer for a URL: a capture or `None`, or the reason why it did not answer.
 type UrlAnswer = Result<Option<FoundCapture>, String>;
 
 struct FoundCapture {
@@ -203,12 +204,12 @@ struct FoundCapture {
     is_of_clean_form: bool,
 }
 
-/// An archive that is asked.
+/// An archive that is queried.
 struct AskedArchive {
     client: CdxClient,
     pace: Pace,
     patience: Patience,
-    /// Failed answers since the last good one.
+    /// Number of failed answers since the last valid one.
     failed_in_a_row: u32,
 }
 
@@ -222,8 +223,8 @@ impl AskedArchive {
         })
     }
 
-    /// Asks for a URL, and for its clean form if it has none of the URL. Returns `None` if it was
-    /// stopped before.
+    /// Queries a URL, and then its clean form if there is no capture of the URL. Returns `None` if
+    /// it was stopped.
     fn ask(
         &mut self,
         due: &DueUrl,
@@ -256,13 +257,13 @@ impl AskedArchive {
 struct Asking<'a> {
     audit: &'a AuditDb,
     archives: Vec<AskedArchive>,
-    /// The names of the archives, as an array of JSON.
+    /// Names of the archives, as a JSON array.
     names: String,
     counts: ArchiveCounts,
 }
 
 impl Asking<'_> {
-    /// Returns the time that the questions take at least, if no archive but the last has captures.
+    /// Returns the minimum time of the queries, assuming that only the last archive has captures.
     fn expected(&self, due: &[DueUrl]) -> Duration {
         let archives = self.archives.iter().enumerate();
         let times = archives.map(|(place, archive)| {
@@ -272,8 +273,8 @@ impl Asking<'_> {
         times.max().unwrap_or_default()
     }
 
-    /// Asks one archive after the other until one has a capture, and stores their answers. Returns
-    /// `false` if it was stopped before.
+    /// Queries one archive after another until one has a capture, and stores their answers. Returns
+    /// `false` if it was stopped.
     fn ask_for(&mut self, due: &DueUrl, stop: &AtomicBool) -> Result<bool, AuditError> {
         let clean = clean_form(&due.url);
         let mut is_failed = false;
@@ -341,7 +342,7 @@ impl Asking<'_> {
         })
     }
 
-    /// Ends the questions after too many failed answers: the place is perhaps no archive.
+    /// Counts a failed answer. Ends the run after too many: the address may not be an archive's.
     fn failed(&mut self, place: usize, reason: &str) -> Result<(), AuditError> {
         let archive = &mut self.archives[place];
         archive.failed_in_a_row += 1;
@@ -357,7 +358,7 @@ impl Asking<'_> {
         ))
     }
 
-    /// Returns the error that ends the questions. Answers before are stored.
+    /// Returns the error that ends the run. Earlier answers stay stored.
     fn ended(&self, place: usize, reason: &str) -> AuditError {
         let server = &self.archives[place].client.name;
         let (asked, due) = (self.counts.asked(), self.counts.due);
@@ -373,7 +374,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clean_form_of_a_url_is_another_one() {
+    fn only_a_differing_clean_form_is_returned() {
         for (url, clean) in [
             (
                 "http://h.test/a?utm_source=x&id=1",

@@ -1,8 +1,8 @@
-//! Checks the links that are due, in batches, with the client that reaches public hosts only
+//! Checks the links that are due, in batches, with a client that connects to public hosts only
 //! (`client.rs`).
 //!
-//! Without any reply it is more likely that this machine has no network than that all hosts are
-//! gone.
+//! If no host replies at all, this machine probably has no network. It is less likely that all
+//! hosts are gone.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
@@ -28,69 +28,71 @@ use urlspool_text::limits::{
     AUDIT_RETRY_SECONDS, AUDIT_SILENT_HOSTS,
 };
 
-/// Name and version that the results of this program have.
+/// Name and version stored with results of this program.
 const CHECKER: &str = concat!("urlspool ", env!("CARGO_PKG_VERSION"));
 
-/// Links to check.
+/// Options of a check.
 #[derive(Clone, Debug)]
 pub struct CheckJob {
-    /// The database with a plan.
+    /// A database with a plan.
     pub database: PathBuf,
-    /// A mail address or a page, for the owners of the servers.
+    /// A mail address or a page for server owners to write to.
     pub contact: Option<String>,
-    /// Time in which a link must be answered, with all its redirects.
+    /// Time limit for a link, including all redirects.
     pub timeout: Duration,
-    /// Number of times that a link is asked for again if it failed in a way that may pass.
+    /// Number of retries after a failure that may be temporary.
     pub retries: u32,
-    /// Age from which a result is out of date, so that its link is due.
+    /// Age at which a result is out of date and its link is due again.
     pub max_age: Duration,
-    /// Number of failures that confirm a death; `None` keeps that of the last check, which is 3 at
-    /// first. Links whose death is not confirmed are due before their result is out of date.
+    /// Number of failures that confirm a dead link. `None` keeps the number of the last check,
+    /// initially 3. Unconfirmed dead links are due before their result is out of date.
     pub confirm: Option<u32>,
-    /// Time between these failures; `None` keeps that of the last check, which is 3 days at first.
+    /// Minimum time between these failures. `None` keeps the time of the last check, initially 3
+    /// days.
     pub confirm_after: Option<Duration>,
-    /// Hosts, or addresses, that are contacted although they are private, beside those of the plan.
+    /// Private hosts or addresses that may be contacted, in addition to the plan's.
     pub private_hosts: Vec<String>,
     /// `true` to store results of batches in which no server replied, although this machine may
-    /// have had no network. It holds until a server replies.
+    /// have no network. Applies until a server replies.
     pub accepts_unreachable: bool,
-    /// `true` to delete results whose time lies in the future, which a wrong clock made.
+    /// `true` to delete results with a time in the future, left by a wrong clock.
     pub forgets_future: bool,
     /// Maximum number of links to check; `None` checks all that are due.
     pub limit: Option<u64>,
 }
 
-/// Numbers of a check.
+/// Counts of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckCounts {
-    /// URLs that are due at the start.
+    /// URLs that were due at the start.
     pub due: u64,
     /// URLs with a result.
     pub checked: u64,
     /// Results by state.
     pub states: BTreeMap<LinkState, u64>,
-    /// URLs that are planned.
+    /// Planned URLs.
     pub planned: u64,
-    /// Links that were loaded after the plan.
+    /// Links that were loaded after the plan was made.
     pub later_links: u64,
     /// URLs for which a server replied; part of `checked`.
     pub replied: u64,
-    /// URLs of batches in which servers were asked and none replied, nor a host that had replied
-    /// before; part of `checked`.
+    /// URLs in batches in which servers were contacted but none replied, nor did any host that had
+    /// replied before; part of `checked`.
     pub silent: u64,
-    /// URLs of private hosts, or that lead to one, which were not asked; part of `checked`.
+    /// URLs of private hosts, or that redirect to one, which were not requested; part of `checked`.
     pub excluded: u64,
-    /// Results of the future that were deleted.
+    /// Deleted results with a time in the future.
     pub forgotten: u64,
-    /// `true` if it was interrupted. The batch at that time has no results.
+    /// `true` if the check was interrupted. The current batch then has no results.
     pub is_interrupted: bool,
 }
 
-/// Checks the links that are due. Set `stop` to end it: the present batch has no results.
+/// Checks the links that are due. Setting `stop` ends the check without results for the current
+/// batch.
 ///
 /// # Errors
 ///
-/// None of many hosts replied, or the database cannot be used. Batches before stay.
+/// None of many hosts replied, or the database cannot be used. Earlier batches stay stored.
 pub fn check(
     job: &CheckJob,
     stop: &Arc<AtomicBool>,
@@ -100,7 +102,7 @@ pub fn check(
     let audit = AuditDb::open_to_write(&job.database)?;
     let pause = Duration::from_millis(AUDIT_CHECK_PAUSE_MS);
     let rules = HostRules::of_system(&audit.private_hosts(&job.private_hosts)?);
-    let forgotten = without_future(job, &audit)?;
+    let forgotten = refuse_future_results(job, &audit)?;
     audit.set_meta("checker", CHECKER)?;
     let due_rules = DueRules {
         confirmation: chosen_rule(job, &audit)?,
@@ -133,25 +135,26 @@ pub fn check(
     Ok(checking.counts)
 }
 
-/// Results that have not happened yet, by the clock of this machine: own ones later than ?1, imported
-/// ones later than ?2.
-const OF_FUTURE: &str = "
+/// Selects results that are in the future by this machine's clock: own results later than ?1,
+/// imported results later than ?2.
+const IN_FUTURE: &str = "
 FROM audit_checks WHERE iif(checker LIKE 'urlspool _%', ?1, ?2) < checked_at";
 
-/// Refuses a database with results of the future, or deletes them. Returns their number.
+/// Refuses a database with results in the future, or deletes these results. Returns the number of
+/// deleted results.
 ///
-/// The clock was wrong when they were made, or is now. Until then they would be the newest of their
-/// links, and the time from a failure to the next one could not be measured.
-fn without_future(job: &CheckJob, audit: &AuditDb) -> Result<u64, AuditError> {
+/// The clock was wrong when they were made, or is wrong now. Until their time has passed they would
+/// be the latest results of their links, and intervals between failures could not be measured.
+fn refuse_future_results(job: &CheckJob, audit: &AuditDb) -> Result<u64, AuditError> {
     let present = now_seconds();
     let limits = [AUDIT_CLOCK_SECONDS, AUDIT_CHECK_AHEAD_HOURS * 3_600];
     let [own, imported] = limits.map(|ahead| time_text(present.saturating_add(ahead)));
     let values = [own.as_str(), imported.as_str()];
     if job.forgets_future {
-        let deleted = audit.db.execute(&format!("DELETE {OF_FUTURE}"), values);
+        let deleted = audit.db.execute(&format!("DELETE {IN_FUTURE}"), values);
         return audit.named(deleted).map(|count| count as u64);
     }
-    let sql = format!("SELECT count(*), max(checked_at) {OF_FUTURE}");
+    let sql = format!("SELECT count(*), max(checked_at) {IN_FUTURE}");
     let found = audit.rows(&sql, values, |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?))
     })?;
@@ -167,7 +170,7 @@ fn without_future(job: &CheckJob, audit: &AuditDb) -> Result<u64, AuditError> {
     )))
 }
 
-/// Returns the rule by which deaths are confirmed, and stores it if the check has one of its own.
+/// Returns the rule for confirming dead links, and stores it for later checks.
 fn chosen_rule(job: &CheckJob, audit: &AuditDb) -> Result<ConfirmationRule, AuditError> {
     let stored = audit.confirmation_rule()?;
     let rule = ConfirmationRule {
@@ -191,7 +194,7 @@ struct Checking<'a> {
 }
 
 impl Checking<'_> {
-    /// Checks a batch, and stores its results. Returns `false` if it was stopped before.
+    /// Checks a batch and stores its results. Returns `false` if it was stopped.
     fn check_batch(&mut self, batch: &[String]) -> Result<bool, AuditError> {
         let Some((results, mut signs)) = self.asker.ask(batch) else {
             return Ok(false);
@@ -205,7 +208,7 @@ impl Checking<'_> {
                 None => return Ok(false),
             }
             signs.has_name_service |= self.finds_names(&replies);
-            // Hosts that replied in this run are no archive whose hosts are all gone.
+            // If hosts have replied in this run, the archive's hosts are not all gone.
             let is_accepted = self.job.accepts_unreachable && !self.has_reply;
             if let Some(reason) = replies.doubt(&control, signs).filter(|_| !is_accepted) {
                 return Err(AuditError::no_answers(reason));
@@ -220,15 +223,15 @@ impl Checking<'_> {
         Ok(true)
     }
 
-    /// Asks hosts that replied in earlier checks, and are not in a silent batch. Their results are
-    /// not stored. Returns `None` if it was stopped.
+    /// Contacts hosts that replied in earlier checks and are not in the silent batch. Does not
+    /// store their results. Returns `None` if it was stopped.
     fn control_replies(&self, batch: &BatchReplies) -> Result<Option<BatchReplies>, AuditError> {
         let urls = control_links(self.audit, &batch.silent_hosts)?;
         let asked = self.asker.ask(&urls);
         Ok(asked.map(|(results, _)| BatchReplies::of(&results)))
     }
 
-    /// Stores the results of a batch and the pace, in one transaction.
+    /// Stores the results of a batch and the rate, in one transaction.
     fn store(&self, results: &[CheckResult], checked_at: &str) -> Result<(), AuditError> {
         self.audit.run("BEGIN IMMEDIATE")?;
         let store = ResultStore::new(self.audit, CHECKER)?;
@@ -241,23 +244,23 @@ impl Checking<'_> {
         self.audit.run("COMMIT")
     }
 
-    /// Returns `true` if the name service works, by which names of a batch do not exist. It is asked
-    /// only where that matters.
+    /// Returns `true` if DNS works and names of the batch were reported missing. Queries DNS only
+    /// in that case.
     fn finds_names(&self, batch: &BatchReplies) -> bool {
         let matters = batch.failures.contains_key(&CheckFailure::Dns);
         matters && self.asker.client.rules.finds_root_server()
     }
 }
 
-/// Asks for links, and follows their redirects.
+/// Requests links and follows their redirects.
 struct Asker<'a> {
     client: Client,
     job: &'a CheckJob,
 }
 
 impl Asker<'_> {
-    /// Asks for URLs. Returns their results, and the signs of a network that were seen meanwhile;
-    /// `None` if it was stopped.
+    /// Requests URLs. Returns their results and the evidence for a working network, or `None` if it
+    /// was stopped.
     fn ask(&self, urls: &[String]) -> Option<(Vec<CheckResult>, NetworkSigns)> {
         let results = ask_hosts(
             urls,
@@ -270,8 +273,8 @@ impl Asker<'_> {
         (!self.client.is_stopped()).then_some((results, signs))
     }
 
-    /// Asks a host for URLs, and again for those whose failure may pass, after a pause that is doubled
-    /// each time. Returns the results until it was stopped.
+    /// Requests the URLs of a host. Retries after temporary failures, with a pause that doubles
+    /// each time. If it was stopped, returns the results so far.
     fn ask_host(&self, urls: &[&String]) -> Vec<CheckResult> {
         let mut results = Vec::new();
         let mut urls = urls.to_vec();
@@ -284,7 +287,7 @@ impl Asker<'_> {
                     return results;
                 };
                 let longest = Duration::from_secs(AUDIT_RETRY_PAUSE_SECONDS);
-                if 0 < left && answer.may_pass() && answer.pause <= longest {
+                if 0 < left && answer.may_be_temporary() && answer.pause <= longest {
                     wait = wait.max(answer.pause);
                     again.push(url);
                 } else {
@@ -300,7 +303,7 @@ impl Asker<'_> {
         results
     }
 
-    /// Asks for a URL, and follows redirects. Returns `None` if it was stopped.
+    /// Requests a URL and follows redirects. Returns `None` if it was stopped.
     fn follow(&self, asked: &str) -> Option<Answer> {
         let mut answer = Answer {
             result: CheckResult {
@@ -333,7 +336,7 @@ impl Asker<'_> {
                     break;
                 }
                 Hop::Redirect(code, next) => {
-                    // That of the last one counts if there are too many.
+                    // If there are too many redirects, the status of the last redirect is kept.
                     answer.result.outcome = CheckOutcome::Status(code);
                     url = next;
                 }
@@ -343,7 +346,7 @@ impl Asker<'_> {
     }
 }
 
-/// The answer for a URL.
+/// Result for a URL.
 struct Answer {
     result: CheckResult,
     /// Pause that the server asks for.
@@ -351,9 +354,9 @@ struct Answer {
 }
 
 impl Answer {
-    /// Returns `true` for a failure that may pass. That a name does not exist, and what is no TLS, does
-    /// not.
-    fn may_pass(&self) -> bool {
+    /// Returns `true` for a failure that may be temporary. A missing name and a failed TLS
+    /// handshake are permanent.
+    fn may_be_temporary(&self) -> bool {
         matches!(
             self.result.outcome,
             CheckOutcome::Status(408 | 429 | 500..=599)
@@ -365,7 +368,7 @@ impl Answer {
 }
 
 impl CheckCounts {
-    /// Counts the results of a batch and its replies.
+    /// Counts the results and the replies of a batch.
     fn add(&mut self, results: &[CheckResult], replies: &BatchReplies) {
         self.replied += replies.replied_urls;
         for result in results {
@@ -377,14 +380,14 @@ impl CheckCounts {
     }
 }
 
-/// A planned URL of each host with its newest reply.
+/// For each host, a planned URL with its latest reply.
 const REPLIED: &str = "
 SELECT url, host, max(checked_at) FROM audit_links JOIN audit_checks USING(key)
 WHERE planned AND host IS NOT NULL AND (status IS NOT NULL OR error = 'tls')
 GROUP BY host ORDER BY 3 DESC, host";
 
-/// Returns the URLs of the hosts with the newest replies, one of each, at most
-/// [`AUDIT_CONTROL_HOSTS`]. `asked` are hosts that have just been asked.
+/// Returns one URL for each of the hosts with the latest replies, at most [`AUDIT_CONTROL_HOSTS`].
+/// Skips the hosts in `asked`, which were just contacted.
 fn control_links(audit: &AuditDb, asked: &HashSet<String>) -> Result<Vec<String>, AuditError> {
     let mut asked = asked.clone();
     let mut urls: Vec<String> = audit.rows(REPLIED, [], |row| row.get(0))?;
@@ -393,15 +396,15 @@ fn control_links(audit: &AuditDb, asked: &HashSet<String>) -> Result<Vec<String>
     Ok(urls)
 }
 
-/// The replies and failures of a batch.
+/// Replies and failures of a batch.
 #[derive(Debug, Default)]
 struct BatchReplies {
-    /// URLs for which a server replied: with a status, or with something that is no TLS.
+    /// URLs for which a server replied, with a status or with a failed TLS handshake.
     replied_urls: u64,
     failures: BTreeMap<CheckFailure, u64>,
     /// Hosts of the URLs without a reply.
     silent_hosts: HashSet<String>,
-    /// Those of them that failed otherwise than by a name that does not exist.
+    /// Silent hosts with a failure other than a missing name.
     unproven_hosts: HashSet<String>,
 }
 
@@ -429,8 +432,8 @@ impl BatchReplies {
         self.silent_hosts.insert(host);
     }
 
-    /// Returns the number of hosts whose silence may be that of this machine's network. A name
-    /// service that works shows which names do not exist.
+    /// Returns the number of hosts whose silence may be caused by this machine's network. If DNS
+    /// works, missing names are certain.
     fn doubtful_hosts(&self, signs: NetworkSigns) -> usize {
         if signs.has_name_service {
             self.unproven_hosts.len()
@@ -439,8 +442,8 @@ impl BatchReplies {
         }
     }
 
-    /// Returns `true` if servers were asked, none replied, and nothing shows that the network
-    /// works.
+    /// Returns `true` if servers were contacted, none replied, and there is no evidence that the
+    /// network works.
     fn are_silent(&self, signs: NetworkSigns) -> bool {
         let mut failures = self.failures.keys();
         self.replied_urls == 0
@@ -451,9 +454,9 @@ impl BatchReplies {
             })
     }
 
-    /// Returns the reason for which the results of a batch without replies are not stored, if so
-    /// many hosts are silent, those of the control links included, that the network of this
-    /// machine has probably failed.
+    /// Returns the reason for not storing the results of a batch without replies. This is so if
+    /// enough hosts are silent, including the control hosts, to make a failure of this machine's
+    /// network probable.
     fn doubt(&self, control: &BatchReplies, signs: NetworkSigns) -> Option<String> {
         let hosts = self.doubtful_hosts(signs) + control.doubtful_hosts(signs);
         let is_doubtful =
@@ -462,7 +465,7 @@ impl BatchReplies {
         is_doubtful.then(|| self.silence(control_hosts))
     }
 
-    /// Describes the silence of all servers, and the ways out.
+    /// Describes the silence of all servers and the ways out.
     fn silence(&self, control_hosts: u64) -> String {
         let failures: Vec<_> = self
             .failures
@@ -492,8 +495,8 @@ impl BatchReplies {
     }
 }
 
-/// The host of a URL as it is asked for: `http://0x7f.1/` and `http://127.0.0.1/` have one
-/// host. Without a dot at its end.
+/// Returns the host of a URL as it is requested, without a final dot. `http://0x7f.1/` and
+/// `http://127.0.0.1/` have the same host.
 fn host_of(url: &str) -> String {
     let url = Url::parse(url).ok();
     let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
@@ -524,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_that_works_in_another_way_ends_the_doubt() {
+    fn evidence_for_a_working_network_ends_the_doubt() {
         let none = BatchReplies::default();
         let signs = |has_connection, has_name_service| NetworkSigns {
             has_connection,
@@ -551,7 +554,7 @@ mod tests {
         mixed.add_failure("http://h1.test/", CheckFailure::Timeout);
         assert!(mixed.doubt(&none, signs(false, true)).is_none());
         assert!(mixed.are_silent(signs(false, true)));
-        // Hosts that replied before, and are out of reach now, are a network that fails.
+        // If hosts that replied before cannot be reached now, the network has failed.
         let silent = replies(AUDIT_SILENT_HOSTS, timeout);
         assert!(mixed.doubt(&silent, signs(false, true)).is_some());
     }
@@ -577,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn only_servers_that_were_asked_are_silent() {
+    fn only_contacted_servers_are_silent() {
         for (outcome, is_silent) in [
             (CheckOutcome::Status(503), false),
             (CheckOutcome::Failed(CheckFailure::Tls), false),
@@ -591,13 +594,13 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_the_same_however_it_is_written() {
+    fn all_notations_of_a_host_are_equal() {
         assert_eq!(host_of("http://0x7f.1/a"), host_of("http://127.0.0.1:80/b"));
         assert_eq!(host_of("http://H.test./"), host_of("http://h.test:8080/"));
     }
 
     #[test]
-    fn control_links_decide_whose_silence_it_is() {
+    fn control_links_decide_whether_the_network_failed() {
         let replied = replies(1, CheckOutcome::Status(404));
         let silent = replies(4, DNS);
         let many = replies(500, DNS);
@@ -608,7 +611,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_out_is_that_of_the_failures() {
+    fn the_way_out_depends_on_the_failures() {
         for (failures, is_named) in [
             (&[CheckFailure::Dns][..], [true, false]),
             (&[CheckFailure::Excluded], [false, true]),

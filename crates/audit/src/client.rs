@@ -1,9 +1,9 @@
-//! The HTTP client of `check` and `inspect`: it reaches public hosts only, and asks a host for one URL
-//! at a time, with a pause after each answer.
+//! HTTP client of `check` and `inspect`. It connects to public hosts only, and requests one URL of
+//! a host at a time, with a pause after each response.
 //!
-//! The guard (`guard.rs`) is its resolver and its connector: of each URL, also of a redirect, the
-//! addresses that were judged are the ones that are connected to. Redirects are not followed here,
-//! but by those who ask.
+//! The guard (`guard.rs`) is its resolver and its connector: for each URL, including redirects, it
+//! connects to the addresses that were checked. The client does not follow redirects; its callers
+//! do.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
@@ -29,8 +29,7 @@ use super::state::CheckFailure;
 use urlspool_store::load::config_of_any_server;
 use urlspool_text::limits::{AUDIT_CONNECT_SECONDS, AUDIT_POLL_MS};
 
-/// Returns the name by which this program asks. `contact` tells the owners of servers whom to write
-/// to.
+/// Returns the `User-Agent` value. `contact` tells server owners where to write.
 ///
 /// # Errors
 ///
@@ -52,12 +51,12 @@ pub(super) fn user_agent(contact: Option<&str>) -> Result<String, AuditError> {
     ))
 }
 
-/// Returns `true` for a text that may be a mail address or a page, and part of a field of HTTP.
+/// Returns `true` if a text may be a mail address or a page and is valid in an HTTP header field.
 fn is_contact(contact: &str) -> bool {
     contact.contains(['@', '.']) && contact.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
-/// Waits for a time. Returns `false` if it was stopped.
+/// Waits until a time. Returns `false` if it was stopped.
 pub(super) fn wait_until(time: Instant, stop: &AtomicBool) -> bool {
     loop {
         if stop.load(Ordering::Relaxed) {
@@ -71,34 +70,34 @@ pub(super) fn wait_until(time: Instant, stop: &AtomicBool) -> bool {
     }
 }
 
-/// A client that several threads use.
+/// A client shared by several threads.
 pub(super) struct Client {
     agent: Agent,
-    /// The rules by which hosts are connected to.
+    /// Rules for connecting to hosts.
     pub(super) rules: Arc<HostRules>,
-    /// Time between an answer and the next request to the same host.
+    /// Pause between a response and the next request to the same host.
     pause: Duration,
-    /// Time in which a request is answered.
+    /// Timeout of a request.
     request: Duration,
-    /// The time at which each host may be asked next, by its name and port.
+    /// Time of the next permitted request to each host, by name and port.
     next: Mutex<HashMap<String, Instant>>,
-    /// The flag that ends all requests.
+    /// Stop flag that ends all requests.
     pub(super) stop: Arc<AtomicBool>,
 }
 
-/// The reply to a request.
+/// Result of a request.
 pub(super) enum Hop<R> {
-    /// The value that the caller's function read from an answer.
+    /// Value that the caller's function read from a response.
     Answer(R),
-    /// A redirect with this status to another URL of http or https.
+    /// A redirect with this status to another http or https URL.
     Redirect(u16, Url),
     /// No server answered.
     Failed(CheckFailure),
 }
 
 impl Client {
-    /// Creates a client that makes a `pause` between an answer and the next request to the same host,
-    /// and gives a `request` so much time. It ends all requests when `stop` is set.
+    /// Creates a client that pauses for `pause` between a response and the next request to the same
+    /// host, and allows `request` for each request. Setting `stop` ends all requests.
     pub(super) fn new(
         user_agent: &str,
         rules: HostRules,
@@ -131,14 +130,15 @@ impl Client {
         self.next.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets the hosts that may be asked again.
+    /// Forgets the hosts that need no further pause.
     pub(super) fn forget(&self) {
         let now = Instant::now();
         self.next().retain(|_, time| now < *time);
     }
 
-    /// Asks for one URL, when its host may be asked. The request takes at most `left`, from which its
-    /// time is taken. `read` reads what is needed of an answer. Returns `None` if it was stopped.
+    /// Requests a URL once its host may be contacted. The request takes at most `left`; the time it
+    /// took is subtracted from `left`. `read` extracts the result from a response. Returns `None`
+    /// if it was stopped.
     pub(super) fn hop<R>(
         &self,
         url: &Url,
@@ -164,17 +164,17 @@ impl Client {
             },
         };
         *left = left.saturating_sub(begun.elapsed());
-        self.put_off(url, self.pause);
-        // Requests that were open have failed for that reason.
+        self.delay_next(url, self.pause);
+        // Open requests failed because of the stop.
         (!self.is_stopped()).then_some(hop)
     }
 
-    /// Lets the next request to the host of a URL wait for `pause`.
-    pub(super) fn put_off(&self, url: &Url, pause: Duration) {
+    /// Delays the next request to the URL's host by `pause`.
+    pub(super) fn delay_next(&self, url: &Url, pause: Duration) {
         self.next().insert(host(url), Instant::now() + pause);
     }
 
-    /// Waits until the host of a URL may be asked, and keeps it from others until it has answered.
+    /// Waits until the URL's host may be contacted, and reserves the host until it has answered.
     /// Returns `false` if the client was stopped.
     fn wait(&self, url: &Url) -> bool {
         let host = host(url);
@@ -184,7 +184,7 @@ impl Client {
                 let mut next = self.next();
                 let time = next.entry(host.clone()).or_insert(now);
                 if *time <= now {
-                    // As long as a request may take; `put_off` shortens it.
+                    // Reserve the maximum time of a request; `delay_next` shortens it.
                     *time = now + self.request + self.pause;
                     return !self.is_stopped();
                 }
@@ -197,10 +197,10 @@ impl Client {
     }
 }
 
-/// Interval at which an interruption is noticed.
+/// Interval for checking the stop flag.
 const POLL: Duration = Duration::from_millis(AUDIT_POLL_MS);
 
-/// Returns the URL to which an answer redirects, without its fragment, if it is one of http or https.
+/// Returns the URL to which a response redirects, without its fragment, if it is http or https.
 fn redirect(url: &Url, response: &Response<Body>) -> Option<Url> {
     if !matches!(response.status().as_u16(), 301..=303 | 307 | 308) {
         return None;
@@ -211,12 +211,12 @@ fn redirect(url: &Url, response: &Response<Body>) -> Option<Url> {
     matches!(next.scheme(), "http" | "https").then_some(next)
 }
 
-/// Returns host and port of a URL.
+/// Returns the host and port of a URL.
 fn host(url: &Url) -> String {
     url[Position::BeforeHost..Position::AfterPort].to_owned()
 }
 
-/// The failure that ends a request.
+/// Converts the error of a request.
 fn failure(error: &ureq::Error) -> CheckFailure {
     match error {
         ureq::Error::Timeout(_) => CheckFailure::Timeout,
@@ -233,7 +233,7 @@ fn failure(error: &ureq::Error) -> CheckFailure {
     }
 }
 
-/// The reason for which the guard does not reach a host, inside an error of the HTTP client.
+/// Reason why the guard did not connect to a host, wrapped in an error of the HTTP client.
 #[derive(Debug, Error)]
 #[error("{}", .0.words())]
 struct NotReached(CheckFailure);
@@ -264,7 +264,7 @@ impl Resolver for Guard {
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let url = Url::parse(&uri.to_string()).map_err(|_| not_reached(CheckFailure::Excluded))?;
         let rules = Arc::clone(&self.rules);
-        // A name service that does not answer proves nothing.
+        // A DNS server that does not answer is not evidence.
         let found = in_time(*timeout.after, &self.stop, move || rules.addresses(&url))
             .unwrap_or(Err(CheckFailure::Other))
             .map_err(not_reached)?;
@@ -279,7 +279,7 @@ impl Resolver for Guard {
     }
 }
 
-/// Maximum number of addresses of a host that are tried: those that the HTTP client has place for.
+/// Maximum number of addresses tried per host; the capacity of the HTTP client's list.
 const MAX_ADDRESSES: usize = 16;
 
 impl Connector for Guard {
@@ -306,8 +306,8 @@ impl Connector for Guard {
     }
 }
 
-/// Runs a call that blocks in a thread of its own. Returns `None` if `time` has passed, or `stop` is
-/// set; the thread ends with the call.
+/// Runs a blocking call on a separate thread. Returns `None` when `time` has passed or `stop` is
+/// set; the thread then ends after the call.
 fn in_time<T: Send + 'static>(
     time: Duration,
     stop: &AtomicBool,
@@ -315,7 +315,7 @@ fn in_time<T: Send + 'static>(
 ) -> Option<T> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let run = move || {
-        // Nobody waits for a value that comes too late.
+        // The receiver is gone if the value comes too late.
         let _ = sender.send(call());
     };
     thread::Builder::new().spawn(run).ok()?;
@@ -330,10 +330,10 @@ fn in_time<T: Send + 'static>(
     None
 }
 
-/// A connection whose waits end when the client is stopped.
+/// A connection that stops waiting when the client is stopped.
 #[derive(Debug)]
 struct Connection {
-    /// It waits [`POLL`] for input.
+    /// Has a read timeout of [`POLL`].
     stream: TcpStream,
     buffers: LazyBuffers,
     stop: Arc<AtomicBool>,
@@ -369,12 +369,12 @@ impl Transport for Connection {
     }
 
     fn is_open(&mut self) -> bool {
-        // It is for one request.
+        // A connection serves a single request.
         false
     }
 }
 
-/// Returns `true` for the kind of an error after which a connection can be waited for again.
+/// Returns `true` for an error after which waiting may continue.
 fn is_wait(kind: ErrorKind) -> bool {
     matches!(
         kind,
@@ -382,9 +382,9 @@ fn is_wait(kind: ErrorKind) -> bool {
     )
 }
 
-/// Asks hosts for links, `at_once` of them at a time, each for one link after the other: those with
-/// most links first, since they take longest. `ask` gets the links of a host. Returns all that it
-/// returned, in no order.
+/// Processes links grouped by host, with at most `at_once` hosts at a time and the links of a host
+/// in sequence. Hosts with the most links come first because they take longest. `ask` processes the
+/// links of a host. Returns all results, unordered.
 pub(super) fn ask_hosts<'l, L: Sync, R: Send>(
     links: &'l [L],
     host_of: impl Fn(&L) -> String,
@@ -427,7 +427,7 @@ mod tests {
     use super::*;
     use crate::guard::Resolve;
 
-    /// Starts a server that gives each connection one answer. Returns its port, and the number of
+    /// Starts a server that sends one response per connection. Returns its port and the number of
     /// connections.
     fn serve(answer: &'static str) -> (u16, Arc<AtomicUsize>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -450,7 +450,7 @@ mod tests {
         Client::new("t", rules, Duration::ZERO, request, &Arc::default())
     }
 
-    /// Asks for a URL. The value of an answer is its status.
+    /// Requests a URL and reads the status of the response.
     fn hop(client: &Client, url: &str, mut left: Duration) -> Hop<u16> {
         let url = Url::parse(url).unwrap();
         let hop = client.hop(&url, &mut left, |response| Ok(response.status().as_u16()));
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_changes_its_address_leads_nowhere() {
+    fn a_name_that_changes_to_a_private_address_is_refused() {
         let (port, connections) =
             serve("HTTP/1.1 302 X\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n");
         let asked_for = AtomicUsize::new(0);
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_of_failures_are_known() {
+    fn failures_are_classified() {
         let client = client(Box::new(|name, port| match name {
             "gone.cern.ch" => Err(io::Error::other("Name or service not known")),
             "empty.cern.ch" => Ok(Vec::new()),
@@ -485,7 +485,7 @@ mod tests {
         let (closing, _) = serve("");
         let (plain, _) = serve("HTTP/1.1 400 Bad Request\r\n\r\n");
         for (url, expected) in [
-            // Nobody listens there.
+            // No server listens there.
             ("http://h.cern.ch:1/".to_owned(), CheckFailure::Connect),
             ("http://gone.cern.ch/".to_owned(), CheckFailure::Dns),
             ("http://empty.cern.ch/".to_owned(), CheckFailure::Dns),
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_service_that_does_not_answer_proves_nothing() {
+    fn a_dns_timeout_is_not_evidence() {
         let client = client(Box::new(|_, _| {
             thread::sleep(Duration::from_secs(5));
             Ok(Vec::new())

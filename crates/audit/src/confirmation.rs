@@ -1,15 +1,15 @@
-//! Confirmed deaths: several failures of a link, some time apart, with no reply in between.
+//! Confirmation of dead links: several failures, some time apart, without a reply in between.
 
 use std::time::Duration;
 
 use super::state::LinkState;
 
-/// The rule by which a death is confirmed.
+/// Rule for confirming that a link is dead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConfirmationRule {
     /// Number of failures.
     pub failures: u32,
-    /// Time between a failure and the one that counts before it.
+    /// Minimum time between two failures that count.
     pub apart: Duration,
 }
 
@@ -29,17 +29,17 @@ impl ConfirmationRule {
     }
 }
 
-/// The failures of a link since its last reply.
+/// Failures of a link since its last reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FailureRun {
     counted: u32,
-    /// Time of the newest one that counts, in seconds since 1970.
+    /// Time of the latest failure that counts, in seconds since 1970.
     last: i64,
 }
 
 impl FailureRun {
-    /// Adds a check, later than those before. A check without a reply that is no death, such as one
-    /// without a name service, says nothing.
+    /// Adds a check, which must be later than the previous ones. A check without a reply that does
+    /// not show a dead link, such as a DNS failure, is ignored.
     pub(super) fn add(
         &mut self,
         rule: ConfirmationRule,
@@ -63,12 +63,12 @@ impl FailureRun {
         self.counted
     }
 
-    /// Returns `true` if there are failures, and enough of them.
+    /// Returns `true` if there are enough failures.
     pub(super) fn is_confirmed(self, rule: ConfirmationRule) -> bool {
         rule.failures.max(1) <= self.counted
     }
 
-    /// Returns `true` if there are failures, and not enough of them.
+    /// Returns `true` if there are failures, but not enough.
     pub(super) fn is_to_confirm(self, rule: ConfirmationRule) -> bool {
         0 < self.counted && !self.is_confirmed(rule)
     }
@@ -78,7 +78,8 @@ impl FailureRun {
 mod tests {
     use super::*;
 
-    /// Counts checks: hour, and `d` for dead, `r` for a reply, `u` for nothing.
+    /// Adds checks, given as hour and kind: `d` dead host, `g` dead page, `r` alive, `b` unknown
+    /// with a reply, any other letter unknown without a reply.
     #[track_caller]
     fn check(checks: &[(i64, char)], counted: u32, is_confirmed: bool) {
         let rule = ConfirmationRule::default();
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn three_failures_three_days_apart_are_a_death() {
+    fn three_failures_three_days_apart_confirm_a_dead_link() {
         check(&[], 0, false);
         check(&[(0, 'd')], 1, false);
         check(&[(0, 'd'), (72, 'd')], 2, false);
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_between_begins_anew_and_no_answer_says_nothing() {
+    fn a_reply_resets_the_count_and_no_answer_is_ignored() {
         check(&[(0, 'd'), (72, 'r'), (144, 'd'), (216, 'd')], 2, false);
         check(&[(0, 'd'), (72, 'b'), (144, 'd'), (216, 'd')], 2, false);
         check(&[(0, 'd'), (72, 'u'), (144, 'd'), (216, 'd')], 3, true);

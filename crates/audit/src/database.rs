@@ -1,10 +1,9 @@
-//! The database of an audit: the file that was loaded, its tables for audits, and errors that name
-//! it.
+//! Database of an audit: the loaded file, its audit tables, and errors that name the file.
 //!
-//! The tables refer to links by their key, not by `links.id`: rows of links are removed and made
-//! again when messages are.
+//! The tables refer to links by key instead of `links.id`, because rows of links are removed and
+//! added again together with messages.
 //!
-//! Times are texts in UTC, as `2026-11-22T10:00:00Z`.
+//! Times are UTC texts such as `2026-11-22T10:00:00Z`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,7 +27,7 @@ pub(super) struct AuditDb {
 }
 
 impl AuditDb {
-    /// Opens a loaded database to plan an audit. Creates the tables of audits if they are missing.
+    /// Opens a loaded database to plan an audit. Creates missing audit tables.
     pub(super) fn open_to_plan(path: &Path) -> Result<AuditDb, AuditError> {
         let audit = AuditDb {
             db: open_to_extend(path)?,
@@ -43,12 +42,12 @@ impl AuditDb {
         Ok(audit)
     }
 
-    /// Opens a database with a plan, to store results.
+    /// Opens a database with a plan for storing results.
     pub(super) fn open_to_write(path: &Path) -> Result<AuditDb, AuditError> {
         AuditDb::with_plan(open_to_extend(path)?, path)
     }
 
-    /// Opens a database with a plan, to read it.
+    /// Opens a database with a plan for reading.
     pub(super) fn open_to_read(path: &Path) -> Result<AuditDb, AuditError> {
         AuditDb::with_plan(open_to_read(path)?, path)
     }
@@ -73,7 +72,7 @@ impl AuditDb {
         self.named(self.db.execute_batch(sql))
     }
 
-    /// Stores something in one transaction.
+    /// Runs `write` in one transaction.
     pub(super) fn write(
         &self,
         write: impl FnOnce(&Connection) -> rusqlite::Result<()>,
@@ -83,7 +82,7 @@ impl AuditDb {
         self.run("COMMIT")
     }
 
-    /// Returns a value of `audit_meta`.
+    /// Returns a value from `audit_meta`.
     pub(super) fn meta(&self, name: &str) -> Result<Option<String>, AuditError> {
         let sql = "SELECT value FROM audit_meta WHERE name=?1";
         self.named(self.db.query_row(sql, [name], |row| row.get(0)).optional())
@@ -95,7 +94,7 @@ impl AuditDb {
         self.named(self.db.execute(sql, params![name, value]).map(drop))
     }
 
-    /// Returns the rule by which deaths are confirmed: that of the last check, else the usual one.
+    /// Returns the rule for confirming dead links: the rule of the last check, or the default.
     pub(super) fn confirmation_rule(&self) -> Result<ConfirmationRule, AuditError> {
         let usual = ConfirmationRule::default();
         let [failures, seconds] = [self.meta("confirm")?, self.meta("confirm_after")?]
@@ -108,7 +107,7 @@ impl AuditDb {
         })
     }
 
-    /// Returns the private hosts that are contacted: `hosts`, and those of the plan.
+    /// Returns the private hosts that may be contacted: `hosts`, and the hosts in the plan.
     pub(super) fn private_hosts(&self, hosts: &[String]) -> Result<Vec<String>, AuditError> {
         let planned = self.meta("allow_private")?.unwrap_or_default();
         let planned = planned.split(',').filter(|host| !host.is_empty());
@@ -116,25 +115,25 @@ impl AuditDb {
         Ok(hosts.chain(planned).map(str::to_owned).collect())
     }
 
-    /// Returns a number that a query counts.
+    /// Returns the number that a query counts.
     pub(super) fn count(&self, sql: &str, parameters: impl Params) -> Result<u64, AuditError> {
         let count = self.db.query_row(sql, parameters, |row| row.get(0));
         self.named(count).map(i64::cast_unsigned)
     }
 
-    /// Returns the number of links that were loaded after the plan.
+    /// Returns the number of links that were loaded after the plan was made.
     pub(super) fn later_links(&self) -> Result<u64, AuditError> {
         let sql = "SELECT count(*) FROM links WHERE key NOT IN (SELECT key FROM audit_links)";
         self.count(sql, [])
     }
 
-    /// Returns the number of URLs that are planned.
+    /// Returns the number of planned URLs.
     pub(super) fn planned_urls(&self) -> Result<u64, AuditError> {
         let sql = "SELECT count(DISTINCT url) FROM audit_links WHERE planned";
         self.count(sql, [])
     }
 
-    /// Returns what `read` makes of each row of a query.
+    /// Maps each row of a query with `read`.
     pub(super) fn rows<T, P: Params>(
         &self,
         sql: &str,
@@ -184,27 +183,28 @@ impl AuditDb {
     }
 }
 
-/// The version of the tables, a value of `audit_meta`.
+/// Version of the tables, stored in `audit_meta`.
 const VERSION: u32 = 1;
 
-/// Name of the value of `audit_meta` that holds [`VERSION`].
+/// Key of [`VERSION`] in `audit_meta`.
 const META_VERSION: &str = "version";
 
-/// Name of the value of `audit_meta` that holds the pace of the last check: `500 1200` for 500 URLs,
-/// with or without a result, in 1,200 seconds.
+/// Key of the rate of the last check in `audit_meta`. The value `500 1200` means 500 URLs, with or
+/// without a result, in 1,200 seconds.
 pub(super) const META_PACE: &str = "check_pace";
 
-/// The tables, which `docs/audit.md` describes for users.
+/// The tables. `docs/audit.md` describes them for users.
 const TABLES: &str = include_str!("tables.sql");
 
-/// The result of a check of one URL.
+/// Result of checking one URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CheckResult {
     pub(super) url: String,
-    /// The URL that was asked for, if it is another one: the checker was told to map URLs.
+    /// The URL that was requested if it differs from `url`, because the checker was configured to
+    /// map URLs.
     pub(super) asked_url: Option<String>,
     pub(super) outcome: CheckOutcome,
-    /// The end of redirects; `None` without any.
+    /// Last URL of redirects; `None` without redirects.
     pub(super) final_url: Option<String>,
 }
 
@@ -215,23 +215,23 @@ impl CheckResult {
     }
 }
 
-/// The use of a result. Several links may have its URL: the largest of their uses counts.
+/// How a result was used. If several links have its URL, the greatest value applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ResultUse {
     /// No planned link has the URL.
     Unmatched,
-    /// It was stored before.
+    /// The result was stored before.
     Known,
-    /// One with its time and state was stored since the store was prepared.
+    /// A result with the same time and state was stored since the store was created.
     Repeated,
-    /// It was added.
+    /// The result was added.
     Added,
 }
 
-/// Stores results of a checker.
+/// Stores the results of a checker.
 pub(super) struct ResultStore<'d> {
     audit: &'d AuditDb,
-    /// The largest identifier of a result before.
+    /// Largest identifier of an earlier result.
     last_known: i64,
     checker: String,
 }
@@ -241,7 +241,7 @@ INSERT OR IGNORE INTO audit_checks(key, checked_at, state, status, error, final_
 VALUES(?1,?2,?3,?4,?5,?6,?7)";
 
 impl<'d> ResultStore<'d> {
-    /// Prepares to store results of `checker`.
+    /// Creates a store for results of `checker`.
     pub(super) fn new(audit: &'d AuditDb, checker: &str) -> Result<ResultStore<'d>, AuditError> {
         let sql = "SELECT ifnull(max(id), 0) FROM audit_checks";
         Ok(ResultStore {
@@ -292,43 +292,43 @@ impl<'d> ResultStore<'d> {
     }
 }
 
-/// Returns 1 for a result that was stored since the store was prepared.
+/// Selects 1 for a result that was stored since the store was created.
 const IS_NEW: &str = "SELECT ?4 < id FROM audit_checks WHERE key=?1 AND checked_at=?2 AND state=?3";
 
-/// Returns the present time in UTC, as `2026-11-22T10:00:00Z`.
+/// Returns the current UTC time in the format of the tables.
 pub(super) fn now() -> String {
     shown(Timestamp::now())
 }
 
-/// Returns the present time in seconds since 1970.
+/// Returns the current time in seconds since 1970.
 pub(super) fn now_seconds() -> i64 {
     Timestamp::now().as_second()
 }
 
-/// Returns the time that lies so long before now, in seconds since 1970.
+/// Returns the time that was `age` ago, in seconds since 1970.
 pub(super) fn seconds_before_now(age: Duration) -> i64 {
     let age = i64::try_from(age.as_secs()).unwrap_or(i64::MAX);
     now_seconds().saturating_sub(age)
 }
 
-/// Returns a time in seconds since 1970 as the tables have it.
+/// Formats a time in seconds since 1970 for the tables.
 pub(super) fn time_text(seconds: i64) -> String {
     shown(Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX))
 }
 
-/// Returns a time as the tables have it.
+/// Formats a time for the tables.
 fn shown(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// A time of a check.
+/// Time of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckTime(Timestamp);
 
 impl CheckTime {
-    /// Parses `2026-11-22`, `2026-11-22T10:00:00Z`, or a time with another offset, after which RFC
-    /// 9557 allows a time zone in brackets. A time without an offset is in UTC, and has no time
-    /// zone: the offsets of names are not known here.
+    /// Parses `2026-11-22`, `2026-11-22T10:00:00Z`, or a time with another offset. After an offset,
+    /// RFC 9557 allows a time zone in brackets. A time without an offset is UTC and cannot have a
+    /// time zone, because the offsets of named zones are not known here.
     #[must_use]
     pub fn parse(text: &str) -> Option<CheckTime> {
         let text = text.trim();
@@ -340,12 +340,12 @@ impl CheckTime {
         Some(CheckTime(in_utc.timestamp()))
     }
 
-    /// Returns the time as the tables have it.
+    /// Formats the time for the tables.
     ///
     /// # Errors
     ///
-    /// It lies after `now`, by more than time zones explain, or before the beginning of the Web. A
-    /// time in the future would be newer than each check until then.
+    /// The time is before the start of the Web, or later than `now` by more than time zones
+    /// explain. A time in the future would stay the latest check until it has passed.
     pub(super) fn text(self, now: Timestamp) -> Result<String, String> {
         let text = shown(self.0);
         let ahead = SignedDuration::from_hours(AUDIT_CHECK_AHEAD_HOURS);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_in_usual_forms() {
+    fn usual_formats_of_times_are_parsed() {
         for (form, expected) in [
             ("2026-11-22", Some("2026-11-22T00:00:00Z")),
             ("2026-11-22T10:00:00Z", Some("2026-11-22T10:00:00Z")),
@@ -406,11 +406,11 @@ mod tests {
     }
 
     #[test]
-    fn a_check_was_made_since_the_web_began_and_before_now() {
+    fn a_check_is_not_before_the_web_and_not_in_the_future() {
         for (form, is_taken) in [
             ("1989-12-31T23:59:59Z", false),
             ("1990-01-01", true),
-            // A day that has begun in Kiribati.
+            // A day that has already started in Kiribati.
             ("2026-11-24", true),
             ("2026-11-24T09:00:00Z", true),
             ("2026-11-24T09:00:01Z", false),

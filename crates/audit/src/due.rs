@@ -1,6 +1,8 @@
-//! The checks of the planned URLs that come next: the first one, one that confirms a death, or one
-//! because the last result is old; and the status of an audit: what is planned, checked and asked
-//! for, what is due when, and the time that it takes.
+//! The next check of each planned URL: the first check, a check to confirm that it is dead, or a
+//! check because the last result is old.
+//!
+//! Also the status of an audit: planned, checked and saved URLs, checks that are due, and the time
+//! they take.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -16,13 +18,13 @@ use super::save::{SaveOutcome, outcomes};
 use super::state::{LinkState, worded_enum};
 
 worded_enum! {
-    /// The reason for which a URL is checked. The order is that in which they come.
+    /// Reason for a check, in order of priority.
     pub enum CheckReason {
-        /// It has no result.
+        /// The URL has no result.
         First = "first": "without a result",
-        /// It is dead, and that is not confirmed.
+        /// The URL is dead, but not confirmed.
         Confirmation = "to confirm": "to confirm a death",
-        /// Its last result is old.
+        /// The last result is old.
         Age = "old": "with an old result",
     }
 }
@@ -32,32 +34,32 @@ worded_enum! {
 pub(super) struct NextCheck {
     pub(super) url: String,
     pub(super) reason: CheckReason,
-    /// Time after which it is due, in seconds since 1970; [`i64::MIN`] without a result.
+    /// The check is due after this time, in seconds since 1970; [`i64::MIN`] without a result.
     pub(super) after: i64,
-    /// Time of the last result; [`i64::MIN`] without any.
+    /// Time of the last result; [`i64::MIN`] without a result.
     last: i64,
-    /// State at the newest check.
+    /// State at the latest check.
     pub(super) state: LinkState,
-    /// `true` if it is dead, and that is confirmed.
+    /// `true` if the URL is confirmed dead.
     pub(super) is_confirmed: bool,
 }
 
-/// The rules by which checks are due.
+/// Rules that determine when checks are due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DueRules {
     pub(super) confirmation: ConfirmationRule,
-    /// Age from which a result is out of date.
+    /// Age at which a result is out of date.
     pub(super) max_age: Duration,
 }
 
-/// The planned links, each with its checks in the order of their time.
+/// Planned links, each with its checks in order of time.
 const CHECKS: &str = "
 SELECT key, url, unixepoch(checked_at), state, status IS NOT NULL OR error = 'tls'
 FROM audit_links LEFT JOIN audit_checks USING(key)
 WHERE planned ORDER BY key, checked_at, audit_checks.id";
 
-/// Returns the next check of each planned URL, in no order. Of several keys with one URL that counts
-/// whose check comes first.
+/// Returns the next check of each planned URL, unordered. If several keys have the same URL, the
+/// earliest check wins.
 pub(super) fn next_checks(audit: &AuditDb, rules: DueRules) -> Result<Vec<NextCheck>, AuditError> {
     let mut found = HashMap::new();
     let mut link = LinkChecks::default();
@@ -81,9 +83,10 @@ pub(super) fn next_checks(audit: &AuditDb, rules: DueRules) -> Result<Vec<NextCh
     Ok(found.into_values().collect())
 }
 
-/// Returns the URLs that are due: by the reason of their checks, then the last result, so that checks
-/// with a limit reach them all; then in an order that depends on the URL alone and puts those of one
-/// host far apart: a batch should not wait for the pauses between requests to one host.
+/// Returns the URLs that are due, ordered by the reason of their check, the time of the last result
+/// and a hash of the URL. Checks with a limit therefore reach all URLs over time. The hash spreads
+/// the URLs of one host, so that a batch does not wait for the pauses between requests to that
+/// host.
 pub(super) fn due_urls(audit: &AuditDb, rules: DueRules) -> Result<Vec<String>, AuditError> {
     let mut checks = next_checks(audit, rules)?;
     let now = now_seconds();
@@ -110,7 +113,7 @@ impl LinkChecks {
         self.last = Some((at, state));
     }
 
-    /// Returns the next check; `None` before the first link.
+    /// Returns the next check, or `None` before the first link.
     fn next(self, rules: DueRules) -> Option<NextCheck> {
         let Some((last, state)) = self.last else {
             return (!self.key.is_empty()).then_some(NextCheck {
@@ -141,7 +144,7 @@ impl LinkChecks {
     }
 }
 
-/// Adds the next check of a key; of several with one URL the first one counts.
+/// Adds the next check of a key. Keeps the earliest check if several keys have the same URL.
 fn add(found: &mut HashMap<String, NextCheck>, check: Option<NextCheck>) {
     let Some(check) = check else { return };
     match found.get_mut(&check.url) {
@@ -151,33 +154,33 @@ fn add(found: &mut HashMap<String, NextCheck>, check: Option<NextCheck>) {
     }
 }
 
-/// The status of an audit. Its numbers are those of URLs.
+/// Status of an audit. All numbers except `later_links` count URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditStatus {
-    /// Links that were loaded after the plan, and are in no other number.
+    /// Links that were loaded after the plan was made. No other number includes them.
     pub later_links: u64,
-    /// URLs that are planned.
+    /// Planned URLs.
     pub planned: u64,
-    /// Those with a result, by the state at the newest one.
+    /// URLs with a result, by state at the latest check.
     pub states: BTreeMap<LinkState, u64>,
-    /// Dead ones whose death is confirmed.
+    /// URLs that are confirmed dead.
     pub confirmed: u64,
-    /// The rule by which it is.
+    /// Rule for confirming dead links.
     pub rule: ConfirmationRule,
     /// Checks that are due now, by reason.
     pub due: BTreeMap<CheckReason, u64>,
-    /// Checks that are due later, by day, as `2026-11-30`, and reason.
+    /// Checks that are due later, by day (`2026-11-30`) and reason.
     pub later: BTreeMap<(String, CheckReason), u64>,
-    /// Time that the checks that are due now take at the pace of the last check; `None` if there was
-    /// no check.
+    /// Time for the checks that are due now, at the rate of the last check; `None` if no check was
+    /// made.
     pub time: Option<Duration>,
-    /// URLs that were handed to a save service, by outcome.
+    /// URLs submitted to a save service, by outcome.
     pub saves: BTreeMap<SaveOutcome, u64>,
-    /// URLs that no archive is known to hold, and that none has answered for.
+    /// Planned URLs for which no archive has given an answer.
     pub not_asked: u64,
 }
 
-/// Returns the status of the audit in `database`. Results are out of date from the age `max_age` on.
+/// Returns the status of the audit in `database`. Results are out of date at the age `max_age`.
 ///
 /// # Errors
 ///
@@ -215,7 +218,8 @@ pub fn status(database: &Path, max_age: Duration) -> Result<AuditStatus, AuditEr
     Ok(status)
 }
 
-/// Returns the time that `urls` take at a pace as [`META_PACE`] has it; `None` if no URL was checked.
+/// Returns the time that `urls` take at a rate in the format of [`META_PACE`], or `None` if no URL
+/// was checked.
 fn time_at_pace(pace: &str, urls: u64) -> Option<Duration> {
     let (checked, seconds) = pace.split_once(' ')?;
     let (checked, seconds): (u64, u64) = (checked.parse().ok()?, seconds.parse().ok()?);
@@ -227,11 +231,12 @@ fn time_at_pace(pace: &str, urls: u64) -> Option<Duration> {
 
 fn not_asked(audit: &AuditDb) -> Result<u64, AuditError> {
     let sql = "SELECT count(DISTINCT url) FROM audit_links WHERE planned AND NOT EXISTS
-      (SELECT 1 FROM audit_captures WHERE audit_captures.key = audit_links.key AND outcome <> 'failed')";
+      (SELECT 1 FROM audit_captures WHERE audit_captures.key = audit_links.key AND outcome <> \
+      'failed')";
     audit.count(sql, [])
 }
 
-/// Returns the day, in UTC, of a time in seconds since 1970.
+/// Returns the UTC day of a time in seconds since 1970.
 fn day_of(seconds: i64) -> String {
     let time = Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX);
     time.strftime("%Y-%m-%d").to_string()
@@ -262,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_death_is_due_before_its_result_is_old() {
+    fn a_dead_link_is_due_before_its_result_is_old() {
         let (hour, day) = (3_600, 24 * 3_600);
         for (checks, reason, after, is_confirmed) in [
             (&[][..], CheckReason::First, i64::MIN, false),
@@ -299,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_keys_the_first_check_counts() {
+    fn the_earliest_check_of_several_keys_wins() {
         let mut found = HashMap::new();
         add(&mut found, None);
         add(&mut found, Some(next(&[(0, LinkState::Alive)])));
@@ -316,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_is_that_of_the_pace() {
+    fn the_time_follows_from_the_rate() {
         for (pace, seconds) in [
             ("200 100", Some(5)),
             ("5 0", Some(0)),

@@ -1,8 +1,8 @@
-//! The guard of an audit's connections: it connects to public addresses only.
+//! Restricts an audit's connections to public addresses.
 //!
-//! It judges the host of a URL, looks up its name once, judges all its addresses, and connects to one
-//! of those that it judged. So neither a redirect, a name with a private address, nor an answer of the
-//! name service that changes leads to a private host.
+//! The guard checks the host of a URL, resolves its name once, checks all addresses, and connects
+//! to one of these addresses. Therefore neither a redirect, nor a name with a private address, nor
+//! a change of the name's address can make it connect to a private host.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
@@ -15,24 +15,24 @@ use super::public_host::{is_among, is_public, is_public_address};
 use super::state::CheckFailure;
 use urlspool_text::limits::AUDIT_CONNECT_SECONDS;
 
-/// Name of a server of the root of the name service, which has the same addresses since 1997.
+/// Name of a DNS root server, whose addresses have not changed since 1997.
 const ROOT_SERVER: &str = "k.root-servers.net";
 
-/// Signs of a network that works. Hosts that were allowed although they are private are none.
+/// Evidence that the network works. Private hosts that are allowed do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NetworkSigns {
     /// A public server accepted a connection.
     pub(super) has_connection: bool,
-    /// The name service has found public addresses.
+    /// DNS returned a public address.
     pub(super) has_name_service: bool,
 }
 
-/// Resolves a name and a port.
+/// Resolves a host name and port.
 pub(super) type Resolve = Box<dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync>;
 
-/// Rules by which hosts are connected to.
+/// Rules for connecting to hosts.
 pub(super) struct HostRules {
-    /// Names, and addresses, that may be private.
+    /// Names and addresses that may be private.
     private_hosts: Vec<String>,
     resolve: Resolve,
     has_connection: AtomicBool,
@@ -40,8 +40,8 @@ pub(super) struct HostRules {
 }
 
 impl HostRules {
-    /// Creates rules that permit `private_hosts` beside public hosts, and resolve names as this
-    /// machine does.
+    /// Creates rules that allow public hosts and `private_hosts`, and resolve names with the
+    /// system's resolver.
     pub(super) fn of_system(private_hosts: &[String]) -> HostRules {
         HostRules::new(
             private_hosts,
@@ -58,7 +58,7 @@ impl HostRules {
         }
     }
 
-    /// Returns the signs that were seen since the last call that this machine has a network.
+    /// Returns the evidence for a working network since the last call.
     pub(super) fn take_network_signs(&self) -> NetworkSigns {
         NetworkSigns {
             has_connection: self.has_connection.swap(false, Ordering::Relaxed),
@@ -66,21 +66,21 @@ impl HostRules {
         }
     }
 
-    /// Looks up a name that exists as long as the name service does, which contacts that service
-    /// alone. Returns `true` if it has public addresses.
+    /// Resolves a name that exists as long as DNS does, which contacts only the DNS server. Returns
+    /// `true` if it has public addresses.
     pub(super) fn finds_root_server(&self) -> bool {
         let found = (self.resolve)(ROOT_SERVER, DNS_PORT).unwrap_or_default();
         !found.is_empty() && found.iter().all(is_public_socket)
     }
 
-    /// Connects to the host of a URL, if it is public and all its addresses are.
+    /// Connects to the host of a URL if it and all its addresses are public.
     pub(super) fn connect(&self, url: &Url) -> Result<TcpStream, CheckFailure> {
         let time = Duration::from_secs(AUDIT_CONNECT_SECONDS);
         self.connect_to(&self.addresses(url)?, time)
     }
 
-    /// Connects to one of the addresses of a host, which must have been judged. All take at most
-    /// `time` together.
+    /// Connects to one of a host's addresses, which must have been checked. All attempts together
+    /// take at most `time`.
     pub(super) fn connect_to(
         &self,
         addresses: &[SocketAddr],
@@ -101,12 +101,12 @@ impl HostRules {
                 Err(error) => failures.push(connect_failure(&error)),
             }
         }
-        // An address that refuses says more than one that this machine has no way to.
+        // An address that refuses is stronger evidence than an address without a route.
         failures.sort_unstable();
         Err(failures.first().copied().unwrap_or(CheckFailure::Dns))
     }
 
-    /// Returns the addresses of a host that is to be connected to.
+    /// Returns the addresses of a host, if connecting to it is allowed.
     pub(super) fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, CheckFailure> {
         let port = url.port_or_known_default().ok_or(CheckFailure::Excluded)?;
         let host = url.host_str().unwrap_or_default();
@@ -132,7 +132,7 @@ impl HostRules {
         }
     }
 
-    /// Returns `true` for an address of `host` that is public, or allowed as the host's or by itself.
+    /// Returns `true` if an address of `host` is public, or if the host or the address is allowed.
     fn may_connect(&self, host: &str, address: IpAddr) -> bool {
         let in_url: Host<&str> = match address {
             IpAddr::V4(address) => Host::Ipv4(address),
@@ -146,17 +146,17 @@ impl HostRules {
     }
 }
 
-/// The port of the name service.
+/// DNS port.
 const DNS_PORT: u16 = 53;
 
 fn is_public_socket(address: &SocketAddr) -> bool {
     is_public_address(address.ip())
 }
 
-/// The failure of a name service: a name that does not exist, or a service that does not answer,
-/// which proves nothing.
+/// Classifies a DNS failure: the name does not exist, or the server does not answer, which is not
+/// evidence.
 ///
-/// The standard library has no other form of these errors than the words of the C library.
+/// The standard library exposes these errors only as the C library's text.
 pub(super) fn resolve_failure(error: &io::Error) -> CheckFailure {
     let text = error.to_string();
     let is_temporary = [
@@ -174,7 +174,8 @@ pub(super) fn resolve_failure(error: &io::Error) -> CheckFailure {
     }
 }
 
-/// The failure of a connection. Without a network of its own this machine proves nothing.
+/// Classifies a failed connection attempt. If this machine's network is down, the failure is not
+/// evidence.
 pub(super) fn connect_failure(error: &io::Error) -> CheckFailure {
     match error.kind() {
         ErrorKind::ConnectionRefused | ErrorKind::HostUnreachable => CheckFailure::Connect,
@@ -182,7 +183,7 @@ pub(super) fn connect_failure(error: &io::Error) -> CheckFailure {
     }
 }
 
-/// The failure of a connection that was made.
+/// Classifies a failure after connecting.
 pub(super) fn read_failure(error: &io::Error) -> CheckFailure {
     match error.kind() {
         ErrorKind::TimedOut | ErrorKind::WouldBlock => CheckFailure::Timeout,
@@ -201,7 +202,7 @@ mod tests {
         Url::parse(text).unwrap()
     }
 
-    /// Private addresses in notations that servers, pages and name services may use.
+    /// Returns private addresses in notations that servers, pages and DNS may use.
     fn private_addresses() -> Vec<IpAddr> {
         let special = [
             "::1",
@@ -234,7 +235,7 @@ mod tests {
     #[test]
     fn a_name_that_resolves_to_a_private_address_is_refused() {
         for address in private_addresses() {
-            // Beside a public one.
+            // Next to a public address.
             let resolve: Resolve = Box::new(move |_, port| {
                 let public = SocketAddr::new("192.0.1.1".parse().unwrap(), port);
                 Ok(vec![public, SocketAddr::new(address, port)])
@@ -245,8 +246,8 @@ mod tests {
         }
     }
 
-    /// The address that was judged is the one that is connected to, though the name has another one by
-    /// then.
+    /// The checked address must be the one that is connected to, even if the name has another
+    /// address by then.
     #[test]
     fn a_name_is_resolved_once() {
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_name_that_does_not_exist_is_a_dead_host() {
+    fn only_a_missing_name_is_a_dead_host() {
         let error =
             |text: &str| io::Error::other(format!("failed to lookup address information: {text}"));
         for (text, expected) in [
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_that_is_down_is_no_dead_host() {
+    fn a_network_failure_is_not_a_dead_host() {
         for (kind, expected) in [
             (ErrorKind::ConnectionRefused, CheckFailure::Connect),
             (ErrorKind::HostUnreachable, CheckFailure::Connect),
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn only_public_hosts_are_signs_of_a_network() {
+    fn only_public_hosts_are_evidence_for_a_network() {
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = server.local_addr().unwrap().port();
         let resolve: Resolve = Box::new(|name, port| {
@@ -345,7 +346,7 @@ mod tests {
         assert!(signs.has_name_service && !signs.has_connection);
         assert_eq!(rules.take_network_signs(), NetworkSigns::default());
         assert!(rules.finds_root_server());
-        // A gateway that answers for all.
+        // A gateway that answers every query.
         let inside: Resolve =
             Box::new(|_, port| Ok(vec![SocketAddr::new([10, 0, 0, 1].into(), port)]));
         assert!(!HostRules::new(&[], inside).finds_root_server());

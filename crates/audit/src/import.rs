@@ -1,9 +1,8 @@
-//! Imports results of checks that were made elsewhere: the JSON of lychee, or the CSV of any
-//! checker.
+//! Imports results of checks made elsewhere, from lychee's JSON or any checker's CSV.
 //!
-//! CSV has the columns `url,status,checked_at`, and perhaps `final_url,error`, in any order and
-//! beside other columns, with names in any case; `,` or `;` separates them. The JSON is that of
-//! `--format json -v`, versions 0.15 to 0.24.
+//! CSV has the columns `url,status,checked_at` and optionally `final_url,error`, in any order and
+//! case, possibly among other columns. The separator is `,` or `;`. The JSON is lychee's `--format
+//! json -v`, versions 0.15 to 0.24.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,48 +20,48 @@ use super::state::{CheckFailure, CheckOutcome, without_fragment};
 use urlspool_text::diagnostic::{shortened, shortened_inside};
 use urlspool_text::limits::{AUDIT_IMPORT_BYTES, MESSAGE_VALUE_CHARS};
 
-/// Bytes with which Windows programs begin a file in UTF-8.
+/// Bytes that Windows programs write at the start of a UTF-8 file.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Name of a checker that was not named.
+/// Name stored for an unnamed checker.
 const UNNAMED_CHECKER: &str = "imported";
 
-/// Results to import.
+/// Options of an import.
 #[derive(Clone, Debug)]
 pub struct ImportJob {
-    /// The database with a plan.
+    /// A database with a plan.
     pub database: PathBuf,
-    /// The file of results.
+    /// File of results.
     pub results: PathBuf,
-    /// Time of the check, for JSON, which does not hold it. CSV has times of its own.
+    /// Time of the check for JSON, which does not contain it. CSV contains its times.
     pub checked_at: Option<CheckTime>,
-    /// Name of the checker, for CSV; `None` stores `imported`. JSON is lychee's.
+    /// Name of the checker for CSV; `None` stores `imported`. For JSON the checker is lychee.
     pub checker: Option<String>,
 }
 
-/// Numbers of an import.
+/// Counts of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportCounts {
-    /// Results that were read: all that follow but those that are refused.
+    /// Results read. Includes all of the following except `refused`.
     pub read: u64,
     /// Results of planned links that were stored.
     pub added: u64,
     /// Results that an earlier import had stored.
     pub known: u64,
-    /// Results with the URL, time and state of an earlier one in the file, which was stored instead.
+    /// Results with the same URL, time and state as an earlier result in the file.
     pub repeated: u64,
     /// Results of URLs that are not planned.
     pub unmatched: u64,
-    /// Results that are not imported for a reason of their own.
+    /// Invalid results, which were not imported.
     pub refused: u64,
 }
 
-/// Imports results, in one transaction. Results that are there already are not added again. `refused`
-/// gets the place of each result that is refused, its line or its URL, and the reason.
+/// Imports results in one transaction. Results that are already stored are not added again.
+/// `refused` receives the line or URL of each invalid result, and the reason.
 ///
 /// # Errors
 ///
-/// The file cannot be read, or is neither JSON of lychee nor CSV with the columns that are needed.
+/// The file cannot be read, or is neither lychee's JSON nor CSV with the required columns.
 pub fn import(
     job: &ImportJob,
     refused: &mut dyn FnMut(&str, &str),
@@ -81,7 +80,7 @@ pub fn import(
     Ok(counts)
 }
 
-/// Reads a file of at most `limit` bytes. The size of a pipe or device is not known before.
+/// Reads a file of at most `limit` bytes. The size of a pipe or device is not known in advance.
 fn read(path: &Path, limit: u64) -> Result<Vec<u8>, AuditError> {
     let mut bytes = Vec::new();
     File::open(path)
@@ -163,7 +162,7 @@ fn import_csv(
     Ok(importer.counts)
 }
 
-/// Returns the reason why a result cannot be that of a check.
+/// Returns the reason why a result is invalid, if it is.
 fn fault(result: &CheckResult) -> Option<String> {
     if let CheckOutcome::Status(code) = result.outcome
         && !is_http_code(code)
@@ -192,13 +191,13 @@ fn quoted(text: &str) -> String {
     format!("{:?}", shortened(text, MESSAGE_VALUE_CHARS))
 }
 
-/// Returns `true` for a code that a server sends: those of RFC 9110, section 15, and 999, with
-/// which `LinkedIn` refuses programs. Other numbers are codes of a checker's own.
+/// Returns `true` for a status that servers send: the statuses of RFC 9110, section 15, and 999,
+/// with which `LinkedIn` refuses programs. Other numbers are internal codes of checkers.
 fn is_http_code(code: u16) -> bool {
     matches!(code, 100..=599 | 999)
 }
 
-/// Stores results, and counts them.
+/// Stores results and counts them.
 struct Importer<'d, 'r> {
     store: ResultStore<'d>,
     refused: &'r mut dyn FnMut(&str, &str),
@@ -218,7 +217,7 @@ impl<'d, 'r> Importer<'d, 'r> {
         })
     }
 
-    /// Stores a result, or refuses it.
+    /// Stores a result, or refuses it if it is invalid.
     fn put(
         &mut self,
         place: &str,
@@ -249,7 +248,7 @@ impl<'d, 'r> Importer<'d, 'r> {
     }
 }
 
-/// Returns a URL as the plan has it: WHATWG's serialization without the fragment.
+/// Returns a URL in the plan's form: the WHATWG serialization without the fragment.
 fn planned_form(url: &str) -> String {
     match Url::parse(without_fragment(url)) {
         Ok(url) => url.into(),
@@ -257,48 +256,48 @@ fn planned_form(url: &str) -> String {
     }
 }
 
-/// Text of the only field of a line that is read after the file. A record that takes it in has a
-/// quote that is never closed.
+/// Marker line read after the file. If a record contains more than this field, a quote was never
+/// closed.
 const END: &str = "end";
 
-/// The bytes that are read after the file.
+/// Bytes read after the file.
 const END_LINE: &[u8] = b"\nend\n";
 
-/// The reason for which the rest of a file is refused after a quote that is closed nowhere.
+/// Reason for refusing the rest of a file after an unclosed quote.
 const OPEN_QUOTE: &str = "a quote is never closed, so the rest of the file cannot be read; \
                           close it and import the file again";
 
-/// The reason for which a text that is read is refused.
+/// Reason for refusing a value with a line break.
 const LINE_BREAK: &str = "a text that is read has a line break; perhaps a quote is not closed";
 
-/// The columns of a file of results. The first three are needed.
+/// Columns of a file of results. The first three are required.
 const COLUMNS: [&str; 5] = ["url", "status", "checked_at", "final_url", "error"];
 
-/// The lines of a file of results.
+/// Lines of a file of results.
 struct CsvResults<'b> {
     bytes: &'b [u8],
     reader: Reader<io::Chain<&'b [u8], &'static [u8]>>,
-    /// The places of [`COLUMNS`].
+    /// Indexes of [`COLUMNS`].
     places: [Option<usize>; COLUMNS.len()],
-    /// A place, and the number of its line.
+    /// An offset and its line number.
     counted: (usize, u64),
     now: Timestamp,
 }
 
-/// The result in a line.
+/// The result on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct CsvRow {
     result: CheckResult,
-    /// Time in UTC, as the tables have it.
+    /// UTC time in the format of the tables.
     checked_at: String,
 }
 
 impl<'b> CsvResults<'b> {
-    /// Reads the names of the columns. Results may not be newer than `now`.
+    /// Reads the column names. Results must not be newer than `now`.
     ///
     /// # Errors
     ///
-    /// A column is missing; or the first line is no CSV.
+    /// A column is missing, or the first line is not CSV.
     fn new(bytes: &'b [u8], now: Timestamp) -> Result<CsvResults<'b>, String> {
         let first_line = bytes
             .split(|byte| *byte == b'\n')
@@ -306,7 +305,7 @@ impl<'b> CsvResults<'b> {
             .unwrap_or_default();
         let [commas, semicolons] =
             [b',', b';'].map(|separator| memchr::memchr_iter(separator, first_line).count());
-        // Spreadsheets write `;` where the comma belongs to numbers.
+        // Spreadsheets use `;` in locales where the comma is the decimal separator.
         let delimiter = if commas < semicolons { b';' } else { b',' };
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
@@ -340,8 +339,8 @@ impl<'b> CsvResults<'b> {
         })
     }
 
-    /// Returns the number of the next line, from 1, with its result or the reason for which it is refused;
-    /// `None` at the end.
+    /// Returns the number of the next line (starting at 1) and its result, or the reason for
+    /// refusing it. Returns `None` at the end.
     fn next_line(&mut self) -> Option<(u64, Result<CsvRow, String>)> {
         let mut record = StringRecord::new();
         let read = self.reader.read_record(&mut record);
@@ -361,13 +360,13 @@ impl<'b> CsvResults<'b> {
         Some((number, result))
     }
 
-    /// Returns `true` if more was read than the file and a line end after it.
+    /// Returns `true` if more was read than the file and one line terminator.
     fn is_past_end(&self) -> bool {
         self.bytes.len() as u64 + 1 < self.reader.position().byte()
     }
 
-    /// The number of the line of a record that begins at `offset`, which comes after the last one.
-    /// The crate's own number is too low after CRLF: it stands between CR and LF then.
+    /// Returns the line number of a record at `offset`, which must not precede the last one. The
+    /// CSV crate's line number is too low after CRLF, where it counts from between CR and LF.
     fn line_at(&mut self, offset: u64) -> u64 {
         let (from, line) = self.counted;
         let mut offset = usize::try_from(offset).unwrap_or(usize::MAX).max(from);
@@ -414,11 +413,11 @@ impl<'b> CsvResults<'b> {
     }
 }
 
-/// The outcome that a status and an error stand for. With a status the error is not read: a server
-/// has answered.
+/// Returns the outcome for a status and an error. If there is a status, a server has answered and
+/// the error is ignored.
 fn outcome(status: &str, error: &str) -> Result<CheckOutcome, String> {
     if !status.is_empty() {
-        // pandas writes a column of whole numbers so, if some are missing.
+        // pandas writes integer columns with missing values this way.
         let code = status.strip_suffix(".0").unwrap_or(status);
         let is_number = code.bytes().all(|byte| byte.is_ascii_digit());
         return match code.parse() {
@@ -436,8 +435,8 @@ fn outcome(status: &str, error: &str) -> Result<CheckOutcome, String> {
     }
 }
 
-/// The output of lychee. Of its maps only these hold answers; each is by the input that the link
-/// stands in.
+/// lychee's output. Only these maps contain answers. Each map is keyed by the input that contains
+/// the link.
 #[derive(Debug, Deserialize)]
 struct LycheeOutput {
     #[serde(rename = "success_map")]
@@ -474,7 +473,7 @@ struct LycheeRedirects {
 
 #[derive(Debug, Deserialize)]
 struct LycheeRemap {
-    /// The URL before it was mapped.
+    /// URL before remapping.
     original: LycheeUrl,
 }
 
@@ -483,11 +482,11 @@ struct LycheeUrl {
     url: String,
 }
 
-/// Reads the output of lychee.
+/// Parses lychee's output.
 ///
 /// # Errors
 ///
-/// It is no such output, or does not name successes: lychee lists them with `-v` only.
+/// The input is not lychee's output, or contains no successes, which lychee lists only with `-v`.
 fn lychee_answers(json: &[u8]) -> Result<Vec<CheckResult>, serde_json::Error> {
     let output: LycheeOutput = serde_json::from_slice(json)?;
     let mut answers = Vec::new();
@@ -503,7 +502,7 @@ fn lychee_answers(json: &[u8]) -> Result<Vec<CheckResult>, serde_json::Error> {
     Ok(answers)
 }
 
-/// Returns the answer in `body`, which stands in a map of failures of one kind, or in another map.
+/// Converts an answer. `of_map` is the failure implied by the map that contains it, if any.
 fn lychee_result(body: LycheeAnswer, of_map: Option<CheckFailure>) -> CheckResult {
     let last = body.redirects.and_then(|mut list| list.redirects.pop());
     let last_url = last.as_ref().map_or(&body.url, |last| &last.url);
@@ -529,23 +528,23 @@ fn lychee_result(body: LycheeAnswer, of_map: Option<CheckFailure>) -> CheckResul
     }
 }
 
-/// The kind of a failure, by lychee's words. A name service or a network that fails on this side
-/// proves nothing.
+/// Classifies a failure by lychee's message. A local DNS or network failure is not evidence against
+/// the link.
 fn lychee_failure(text: &str, is_https: bool) -> CheckFailure {
     for (words, failure) in LYCHEE_WORDS {
-        // A certificate that is not accepted, and an answer without TLS, if the checker uses a proxy.
+        // An untrusted certificate, or a response without TLS if the checker uses a proxy.
         let may_be = is_https || *words != MALFORMED;
         if may_be && words.iter().any(|words| text.contains(words)) {
             return *failure;
         }
     }
-    // "Connection failed" is one that a server closed during its handshake, too.
+    // "Connection failed" also covers a server that closed the connection during the handshake.
     CheckFailure::Other
 }
 
 const MALFORMED: &[&str] = &["Invalid response data"];
 
-/// Words of lychee's errors; the first row that holds counts.
+/// Parts of lychee's error messages. The first matching row applies.
 const LYCHEE_WORDS: &[(&[&str], CheckFailure)] = &[
     (
         &["DNS temporarily unavailable", "etwork unreachable"],
@@ -569,7 +568,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_without_an_end_are_refused() {
+    fn files_above_the_size_limit_are_refused() {
         let error = read(Path::new("/dev/zero"), 1_000).unwrap_err();
         let expected = "/dev/zero has more than 1000 bytes; import it in parts of at most so many";
         assert_eq!(error.to_string(), expected);
@@ -577,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_compared_as_the_plan_has_them() {
+    fn urls_are_compared_in_the_form_of_the_plan() {
         assert_eq!(planned_form("HTTP://H.test:80#x"), "http://h.test/");
         assert_eq!(planned_form("no url"), "no url");
     }
@@ -624,7 +623,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_not_closed_is_no_result() {
+    fn an_unclosed_quote_is_refused() {
         let header = "url,status,checked_at,final_url,note\n";
         let good = "http://h/1,200,2026-11-22,http://i/,\n";
         for end in ["", "\n", "\n\n", "\r\n", "\"", "\"\n\n"] {
@@ -650,7 +649,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_told_apart() {
+    fn invalid_lines_are_refused_one_by_one() {
         let text = "url,status,checked_at,final_url,error\n\
             http://h/1,200,2026-11-22,http://i/,\n\
             http://h/2,,2026-11-22,,dns\n\
@@ -712,7 +711,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_counts_in_any_map() {
+    fn a_status_code_is_used_in_any_map() {
         for (map, code) in [
             ("success_map", 200),
             ("error_map", 404),
@@ -724,15 +723,16 @@ mod tests {
     }
 
     #[test]
-    fn redirects_end_at_the_last_one() {
+    fn the_final_url_is_the_last_redirect() {
         let body = r#"{"url":"http://h/","status":{"text":"200 OK","code":200},
-            "redirects":{"origin":"http://h/","redirects":[{"url":"http://i/","code":301},{"url":"http://j/","code":302}]}}"#;
+            "redirects":{"origin":"http://h/","redirects":[
+             {"url":"http://i/","code":301},{"url":"http://j/","code":302}]}}"#;
         let expected = ("http://h/", CheckOutcome::Status(200), Some("http://j/"));
         check_lychee("success_map", body, expected);
     }
 
     #[test]
-    fn a_mapped_link_is_known_by_its_own_url() {
+    fn a_mapped_link_keeps_its_original_url() {
         let body = r#"{"url":"http://127.0.0.1/h/","status":{"text":"200 OK","code":200},
             "remap":{"original":{"url":"http://h/"},"new":{"url":"http://127.0.0.1/h/"}}}"#;
         check_lychee(
@@ -743,7 +743,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_errors_give_their_kind() {
+    fn error_messages_are_classified() {
         for (text, expected) in [
             (
                 "Network error: DNS resolution failed. Check hostname",
@@ -796,7 +796,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_data_under_https_are_a_failure_of_tls() {
+    fn malformed_data_over_https_is_a_tls_failure() {
         let text = "Network error: Invalid response data. Server sent malformed response";
         for (url, expected) in [
             ("http://h/", CheckFailure::Other),

@@ -1,9 +1,10 @@
-//! Inspects the pages of links that answer: what can be shown of them, beside the states of `check`.
+//! Inspects the pages of links that answer, and adds states to those of `check`, each with
+//! evidence.
 //!
-//! Pages are read with an own client (`inspect/client.rs`) that reaches public hosts only, asks a
-//! host once a second, and honours robots.txt. `inspect/verdict.rs` judges them.
+//! A separate client (`inspect/client.rs`) reads pages. It connects to public hosts only, contacts
+//! a host once a second, and honors robots.txt. `inspect/verdict.rs` decides the state.
 //!
-//! A batch is stored in one transaction.
+//! Each batch is stored in one transaction.
 
 mod client;
 mod page;
@@ -32,44 +33,43 @@ use page::Page;
 use urlspool_text::limits::{AUDIT_SILENT_HOSTS, INSPECT_BATCH_LINKS, INSPECT_HOSTS};
 use verdict::{Control, FoundPage, Verdict, judge};
 
-/// Pages to inspect.
+/// Options of an inspection.
 #[derive(Clone, Debug)]
 pub struct InspectJob {
-    /// The database with a plan and results of checks.
+    /// A database with a plan and results of checks.
     pub database: PathBuf,
-    /// A mail address or a page, for the owners of the servers.
+    /// A mail address or a page for server owners to write to.
     pub contact: String,
-    /// The treatment of robots.txt.
+    /// Whether to honor robots.txt.
     pub robots: RobotsPolicy,
-    /// Age from which an inspection is out of date.
+    /// Age at which an inspection is out of date.
     pub max_age: Duration,
-    /// Hosts, or addresses, that are contacted although they are private, beside those of the plan.
+    /// Private hosts or addresses that may be contacted, in addition to the plan's.
     pub private_hosts: Vec<String>,
     /// Maximum number of links to inspect; `None` inspects all that are due.
     pub limit: Option<u64>,
 }
 
-/// Numbers of an inspection.
+/// Counts of an inspection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InspectCounts {
-    /// URLs that are due at the start.
+    /// URLs that were due at the start.
     pub due: u64,
-    /// URLs that were inspected.
+    /// URLs inspected.
     pub inspected: u64,
     /// URLs by state.
     pub states: BTreeMap<PageState, u64>,
-    /// URLs that answered at their newest check.
+    /// URLs that answered at their latest check.
     pub answering: u64,
-    /// `true` if it was interrupted.
+    /// `true` if the inspection was interrupted.
     pub is_interrupted: bool,
 }
 
-/// Inspects the links that are due. Sets `stop` to end it after the requests that are open.
+/// Inspects the links that are due. Setting `stop` ends it after the open requests.
 ///
 /// # Errors
 ///
-/// The database cannot be used, or none of many hosts replied. The results that were stored before
-/// stay.
+/// The database cannot be used, or none of many hosts replied. Earlier batches stay stored.
 pub fn inspect(
     job: &InspectJob,
     stop: &Arc<AtomicBool>,
@@ -80,7 +80,7 @@ pub fn inspect(
     let private_hosts = audit.private_hosts(&job.private_hosts)?;
     let client = PageClient::new(&user_agent, &private_hosts, job.robots, stop);
     let (mut due, answering) = due_urls(&audit, seconds_before_now(job.max_age))?;
-    // Those of one host far apart, in an order that depends on them alone.
+    // Spread the URLs of a host, in an order that depends only on the URLs.
     due.sort_by_cached_key(|url| XxHash3_64::oneshot(url.as_str().as_bytes()));
     keep_first(&mut due, job.limit);
     let mut counts = InspectCounts {
@@ -117,8 +117,8 @@ fn read_batch(
     (!client.is_stopped()).then_some(read)
 }
 
-/// Ends the inspection if no server replied in a whole batch of many hosts: their links answered
-/// at their checks, so this machine has no network now.
+/// Fails if no server replied in a whole batch of many hosts. Their links answered when they were
+/// checked, so this machine has no network now.
 fn refuse_silence(read: &[ReadHost]) -> Result<(), AuditError> {
     let mut pages = read.iter().flat_map(|host| &host.pages);
     if read.len() < AUDIT_SILENT_HOSTS || pages.any(ReadPage::has_reply) {
@@ -156,7 +156,7 @@ impl ReadPage {
     }
 }
 
-/// Reads the pages of one host, one after the other. Returns `None` if it was stopped.
+/// Reads the pages of one host in sequence. Returns `None` if it was stopped.
 fn read_host(
     client: &PageClient,
     urls: &[&Url],
@@ -165,7 +165,7 @@ fn read_host(
     let origin = origin(urls.first()?);
     let KnownHost { robots, control } = known.get(&origin).cloned().unwrap_or_default();
     if let Some(robots) = &robots {
-        client.know_robots(&origin, robots);
+        client.add_robots(&origin, robots);
     }
     let mut host = HostReader {
         client,
@@ -189,14 +189,14 @@ fn read_host(
 
 struct HostReader<'a> {
     client: &'a PageClient,
-    /// The answer for a path that cannot exist; `None` before it was asked for.
+    /// Response for a path that cannot exist; `None` until it is requested.
     control: Option<Control>,
-    /// `true` if the host gave this answer, so that it is stored.
+    /// `true` if the host gave this response, which is then stored.
     has_answered: bool,
 }
 
 impl HostReader<'_> {
-    /// Reads and judges the page of a link. Returns `None` if it was stopped.
+    /// Reads the page of a link and decides its state. Returns `None` if it was stopped.
     fn page(&mut self, url: &Url) -> Option<ReadPage> {
         let (mut status, mut error, mut final_url) = (None, None, None);
         let verdict = match self.client.get(url)? {
@@ -229,8 +229,8 @@ impl HostReader<'_> {
         })
     }
 
-    /// Returns the answer for a path that cannot exist, at the root of the host of `url`; `None` if
-    /// it was stopped.
+    /// Returns the response for a path that cannot exist, at the root of the host of `url`. Returns
+    /// `None` if it was stopped.
     fn control(&mut self, url: &Url) -> Option<&Control> {
         if self.control.is_none() {
             let asked = missing_path(url);
@@ -250,7 +250,7 @@ fn not_read(evidence: String) -> Verdict {
     Verdict { state, evidence }
 }
 
-/// Returns the page of an answer, if it has a 2xx status.
+/// Returns the page of a response with a 2xx status.
 fn found_page(answer: Answer) -> Option<FoundPage> {
     (200..300).contains(&answer.status).then_some(FoundPage {
         url: answer.url,
@@ -259,8 +259,8 @@ fn found_page(answer: Answer) -> Option<FoundPage> {
     })
 }
 
-/// Returns a URL at the root of the host of `url` that cannot exist: its name is made of the host, so
-/// that each run asks for the same.
+/// Returns a URL that cannot exist, at the root of the host of `url`. Its name is derived from the
+/// host, so each run requests the same URL.
 fn missing_path(url: &Url) -> Url {
     let host = url.host_str().unwrap_or_default();
     let name = XxHash3_64::oneshot(format!("{host}/").as_bytes());
@@ -271,14 +271,16 @@ fn missing_path(url: &Url) -> Url {
     url
 }
 
-/// URLs of planned links whose newest check has a 2xx status, each with 1 if it is due: if it was not
-/// inspected since ?1. An inspection of the future, since a clock was wrong, does not count.
+/// URLs of planned links whose latest check has a 2xx status. The second column is 1 if the URL is
+/// due because it was not inspected since ?1. An inspection in the future, left by a wrong clock,
+/// does not count.
 const ANSWERING: &str = "
 SELECT url, max(is_due) FROM (
   SELECT links.url AS url,
     (SELECT status FROM audit_checks AS checks WHERE checks.key = links.key
       ORDER BY checked_at DESC, id DESC LIMIT 1) AS status,
-    pages.key IS NULL OR unixepoch(pages.inspected_at) NOT BETWEEN ?1 + 1 AND unixepoch('now') AS is_due
+    pages.key IS NULL OR unixepoch(pages.inspected_at) NOT BETWEEN ?1 + 1 AND unixepoch('now') AS \
+    is_due
   FROM audit_links AS links LEFT JOIN audit_pages AS pages ON pages.key = links.key
   WHERE links.planned
 ) WHERE status BETWEEN 200 AND 299 GROUP BY url";
@@ -294,16 +296,16 @@ fn due_urls(audit: &AuditDb, since: i64) -> Result<(Vec<Url>, u64), AuditError> 
     Ok((due, rows.len() as u64))
 }
 
-/// A host that was asked before: a row of `audit_hosts`.
+/// A host that was contacted before: a row of `audit_hosts`.
 #[derive(Clone, Debug, Default)]
 struct KnownHost {
-    /// The rules that hold for this program.
+    /// The robots.txt rules for this program.
     robots: Option<String>,
-    /// `None` if it did not answer for a path that cannot exist.
+    /// `None` if the host did not answer for a path that cannot exist.
     control: Option<Control>,
 }
 
-/// Returns what is known of the hosts of links, by origin.
+/// Returns the known hosts of links, by origin.
 fn known_hosts(audit: &AuditDb, links: &[Url]) -> Result<HashMap<String, KnownHost>, AuditError> {
     let sql = "SELECT robots, control, final_url, text FROM audit_hosts WHERE origin = ?1";
     let mut hosts = HashMap::new();
@@ -342,7 +344,7 @@ SELECT key, ?1, ?2, ?3, ?4, ?5, ?6, ?7 FROM audit_links WHERE url = ?1 AND plann
 
 const STORE_HOST: &str = "INSERT OR REPLACE INTO audit_hosts VALUES(?1, ?2, ?3, ?4, ?5)";
 
-/// Stores a batch, in one transaction.
+/// Stores a batch in one transaction.
 fn store_batch(audit: &AuditDb, read: &[ReadHost]) -> Result<(), AuditError> {
     audit.write(|db| {
         for host in read {

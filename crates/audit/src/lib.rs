@@ -1,8 +1,8 @@
-//! Link-rot audits on a database that `load` made: which links to check, what their
-//! servers and an archive say of them.
+//! Link-rot audits of a database made by `load`: selects the links to check, and records what their
+//! servers and an archive answer.
 //!
-//! Each step can be repeated and continues where it was interrupted. Results are stored by the key
-//! of the link, so that they outlive rows that are removed and loaded again.
+//! Each step can be repeated and continues where it was interrupted. Results are stored by link
+//! key, so they survive when rows are removed and loaded again.
 
 mod archive;
 mod check;
@@ -45,10 +45,10 @@ use thiserror::Error;
 use urlspool_files::sink::OutputError;
 use urlspool_store::load::LoadError;
 
-/// The error that ends a step of an audit. Each kind has an exit code of its own.
+/// Error that ends a step of an audit. Each kind has a separate exit code.
 #[derive(Debug, Error)]
 pub enum AuditError {
-    /// The database cannot be read or written, or is not one that was loaded.
+    /// The database cannot be read or written, or is not a loaded database.
     #[error(transparent)]
     Database(#[from] LoadError),
     /// An argument, the plan or a file of results cannot be used as it is.
@@ -56,18 +56,18 @@ pub enum AuditError {
     Unusable {
         /// The reason and the way out.
         message: String,
-        /// The error beneath.
+        /// The underlying error.
         source: Option<Box<dyn StdError + Send + Sync>>,
     },
-    /// The servers that are asked, or the archive, give no answers.
+    /// The servers or the archive do not answer.
     #[error("{0}")]
     NoAnswers(String),
-    /// A file or a folder cannot be made.
+    /// A file or a folder cannot be created.
     #[error("{message}")]
     Output {
         /// The reason.
         message: String,
-        /// The error beneath.
+        /// The underlying error.
         source: io::Error,
     },
 }
@@ -84,7 +84,7 @@ impl AuditError {
         AuditError::NoAnswers(message.into())
     }
 
-    /// Creates the error of something that cannot be made: `cannot write a.html: no space left`.
+    /// Creates the error of a failed action, for example `cannot write a.html: no space left`.
     fn output(action: &str, source: io::Error) -> AuditError {
         AuditError::Output {
             message: format!("cannot {action}: {source}"),
@@ -92,7 +92,7 @@ impl AuditError {
         }
     }
 
-    /// Adds the error beneath one of its own.
+    /// Adds the underlying error.
     fn caused_by(mut self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         if let AuditError::Unusable { source, .. } = &mut self {
             *source = Some(error.into());

@@ -1,8 +1,9 @@
-//! The plan of an audit: which links are checked, which are not and why, and the sample.
+//! Plan of an audit: the links to check, the excluded links with the reason, and the sample.
 //!
-//! A plan replaces the one before; results of checks stay. Two passes are made: over the rows of
-//! `urls`, which finds the row by which each link is known, and properties of all its rows; and over
-//! the links, which makes a row of `audit_links` for each, with its exclusion and its stratum.
+//! A new plan replaces the previous one, but results of checks stay. Planning makes two passes. The
+//! first reads the rows of `urls` and finds, for each link, its first row and properties of all its
+//! rows. The second reads the links and adds a row of `audit_links` for each, with its exclusion
+//! and stratum.
 
 mod exclusion;
 
@@ -23,16 +24,16 @@ use exclusion::{Lifted, LinkFacts, MIN_CONFIDENCE, exclusion};
 use urlspool_files::config::{NamedValue, named_values};
 use urlspool_text::limits::AUDIT_CACHE_KIB;
 
-/// A plan to make.
+/// Options of a plan.
 #[derive(Clone, Debug)]
 pub struct PlanJob {
     /// The loaded database.
     pub database: PathBuf,
     /// The sample; `None` plans all links.
     pub sample: Option<Sample>,
-    /// Exclusions that are lifted.
+    /// Exclusions that do not apply.
     pub lifted: Vec<Exclusion>,
-    /// Hosts that are checked although they are private.
+    /// Private hosts that may be checked.
     pub private_hosts: Vec<String>,
 }
 
@@ -41,20 +42,20 @@ pub struct PlanJob {
 pub struct Sample {
     /// Number of links.
     pub size: u64,
-    /// The division into strata.
+    /// How links are divided into strata.
     pub by: StratumKind,
-    /// Seed of the choice.
+    /// Random seed.
     pub seed: u64,
 }
 
-/// The division of links into strata.
+/// How links are divided into strata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StratumKind {
-    /// By the year of the first citation.
+    /// By year of the first citation.
     Year,
     /// By scheme.
     Scheme,
-    /// By the list, newsgroup or file of the first citation.
+    /// By list, newsgroup or file of the first citation.
     List,
 }
 
@@ -66,18 +67,18 @@ named_values! {
     }
 }
 
-/// Numbers of a plan.
+/// Counts of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanCounts {
-    /// Links of the database.
+    /// Links in the database.
     pub links: u64,
-    /// Links that are checked.
+    /// Links to check.
     pub planned: u64,
-    /// Links that could be checked, and are not in the sample.
+    /// Links that could be checked but are not in the sample.
     pub outside_the_sample: u64,
-    /// Links that are not checked, by reason.
+    /// Excluded links, by reason.
     pub excluded: BTreeMap<Exclusion, u64>,
-    /// Links that are not checked because of their scheme, by scheme.
+    /// Links excluded because of their scheme, by scheme.
     pub schemes: BTreeMap<String, u64>,
     /// Strata of the sample.
     pub strata: Vec<Stratum>,
@@ -86,19 +87,19 @@ pub struct PlanCounts {
 /// A stratum of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stratum {
-    /// The year, scheme or list.
+    /// Year, scheme or list.
     pub name: String,
     /// Links that could be checked.
     pub population: u64,
-    /// Links that are checked.
+    /// Links to check.
     pub sampled: u64,
 }
 
-/// Makes the plan of an audit in a loaded database.
+/// Plans an audit in a loaded database.
 ///
 /// # Errors
 ///
-/// The database cannot be read or written, or is not one that was loaded. It is left as it was.
+/// The database cannot be read or written, or is not a loaded database. It is left unchanged.
 pub fn plan(job: &PlanJob) -> Result<PlanCounts, AuditError> {
     let audit = AuditDb::open_to_plan(&job.database)?;
     audit.run(&format!(
@@ -139,7 +140,7 @@ fn make(audit: &AuditDb, job: &PlanJob) -> Result<PlanCounts, AuditError> {
     Ok(counts)
 }
 
-/// Refuses a sample that would leave strata out: what is said of all links would be wrong.
+/// Refuses a sample that would omit strata: its estimates for all links would be wrong.
 fn check_size(sample: Sample, strata: u64) -> Result<(), AuditError> {
     if strata <= sample.size {
         return Ok(());
@@ -194,19 +195,19 @@ fn write_meta(audit: &AuditDb, job: &PlanJob) -> Result<(), AuditError> {
     Ok(())
 }
 
-/// The links that may be in the sample, by stratum: the rank of each, from [`rank`], and its
-/// identifier.
+/// Candidates for the sample by stratum, each with its [`rank`] and identifier.
 type Candidates = BTreeMap<String, Vec<(u64, i64)>>;
 
-/// Returns the rank of a link: it depends on the seed and the key alone, so that a plan that is
-/// made again after more was loaded, or a larger sample, takes the same links as far as it can.
+/// Returns the rank of a link, which depends only on the seed and the key. A plan that is repeated
+/// after loading more links, or with a larger sample, therefore selects the same links as far as
+/// possible.
 fn rank(seed: u64, key: &str) -> u64 {
     XxHash3_64::oneshot_with_seed(seed, key.as_bytes())
 }
 
-/// Returns how many links of each stratum are taken, given the populations: together `size`, or all
-/// if there are fewer. Small strata are taken whole; the rest is divided equally, and the largest
-/// take what cannot be divided.
+/// Returns the number of links to take from each stratum: `size` in total, or all links if there
+/// are fewer. Small strata are taken completely. The rest is divided equally among the others, and
+/// the remainder goes to the largest strata.
 fn allocation(populations: &BTreeMap<String, u64>, size: u64) -> BTreeMap<&str, u64> {
     let mut by_population: Vec<(u64, &str)> = populations
         .iter()
@@ -224,7 +225,7 @@ fn allocation(populations: &BTreeMap<String, u64>, size: u64) -> BTreeMap<&str, 
     taken
 }
 
-/// Returns the links of a sample of `size`: the lowest ranks of each stratum.
+/// Returns the links in a sample of `size`: the lowest ranks of each stratum.
 fn select(candidates: Candidates, size: u64) -> Vec<i64> {
     let populations = candidates
         .iter()
@@ -241,8 +242,8 @@ fn select(candidates: Candidates, size: u64) -> Vec<i64> {
     chosen
 }
 
-/// Returns `true` for a URL that is left out of a plan unless an exclusion is lifted: with a password,
-/// of a private host, or one that asks for an action.
+/// Returns `true` for a URL that a plan excludes by default: it has a password or a private host,
+/// or it requests an action.
 pub(super) fn must_not_be_sent(url: &str) -> bool {
     let facts = LinkFacts {
         scheme: "http",
@@ -258,9 +259,9 @@ pub(super) fn must_not_be_sent(url: &str) -> bool {
 struct PlannedLinks<'l> {
     sample: Option<Sample>,
     lifted: &'l Lifted<'l>,
-    /// Numbers so far. Without a sample all links are planned that are not excluded.
+    /// Counts so far. Without a sample, all links that are not excluded are planned.
     counts: PlanCounts,
-    /// Links that the sample is taken from.
+    /// Candidates for the sample.
     candidates: Candidates,
 }
 
@@ -288,7 +289,7 @@ impl<'l> PlannedLinks<'l> {
         }
     }
 
-    /// Adds all links of the database.
+    /// Adds all links in the database.
     fn add_all(&mut self, db: &Connection, facts: &[RowFacts]) -> rusqlite::Result<()> {
         let mut links = db.prepare(LINKS)?;
         let mut rows = links.query([])?;
@@ -302,7 +303,7 @@ impl<'l> PlannedLinks<'l> {
         Ok(())
     }
 
-    /// Adds a link of [`LINKS`].
+    /// Adds a link from a row of [`LINKS`].
     fn add(&mut self, db: &Connection, link: &Row<'_>, facts: &RowFacts) -> rusqlite::Result<()> {
         let (id, key): (i64, _) = (link.get(0)?, link.get_ref(1)?.as_str()?);
         let scheme = link.get_ref(2)?.as_str()?;
@@ -354,7 +355,7 @@ impl<'l> PlannedLinks<'l> {
     }
 }
 
-/// The year of the first citation; without a plausible date the reason for it.
+/// Returns the year of the first citation, or the reason why there is no plausible date.
 fn year<'y>(db: &Connection, link: i64, first: Option<&'y str>) -> rusqlite::Result<Cow<'y, str>> {
     if let Some((year, _)) = first.and_then(|date| date.split_once('-')) {
         return Ok(year.into());
@@ -364,7 +365,7 @@ fn year<'y>(db: &Connection, link: i64, first: Option<&'y str>) -> rusqlite::Res
     Ok(if is_dated { "implausible" } else { "undated" }.into())
 }
 
-/// The last label of a host; `None` for addresses and single labels.
+/// Returns the top-level domain of a host; `None` for addresses and single labels.
 fn tld<'h>(host: &'h str, href: Option<&str>) -> Option<&'h str> {
     let (_, last) = host.rsplit_once('.')?;
     if host.starts_with('[') || last.is_empty() {
@@ -380,21 +381,21 @@ fn tld<'h>(host: &'h str, href: Option<&str>) -> Option<&'h str> {
     }
 }
 
-/// Properties of the rows of one link.
+/// Properties of the rows of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct RowFacts {
-    /// Identifier of its first row; 0 if there is none. Rows that can be checked come before
-    /// others, then the earliest date before later ones and none, then the lowest identifier.
+    /// Identifier of the first row, or 0 if there is none. Rows that can be checked precede other
+    /// rows. They are ordered by date, undated rows last, and then by identifier.
     first_row: i64,
-    /// Rank of the first row: lower ones come first.
+    /// Rank of the first row; lower ranks come first.
     rank: u64,
-    /// `true` if a row is in no header field.
+    /// `true` if a row is outside header fields.
     is_in_a_body: bool,
-    /// `true` if such a row has a confidence of [`MIN_CONFIDENCE`].
+    /// `true` if such a row has at least the confidence [`MIN_CONFIDENCE`].
     is_confident: bool,
 }
 
-/// Rank of a row without a plausible date: after all dates, which have 14 digits.
+/// Rank of a row without a plausible date. It is greater than any date, which has 14 digits.
 const UNDATED: u64 = 99_999_999_999_999;
 
 /// Added to the rank of a row that is not checked.
@@ -410,7 +411,7 @@ impl RowFacts {
         } else {
             date + NOT_CHECKED
         };
-        // Rows come in the order of their identifiers.
+        // Rows arrive in the order of their identifiers.
         if self.first_row == 0 || rank < self.rank {
             (self.first_row, self.rank) = (row, rank);
         }
@@ -419,13 +420,13 @@ impl RowFacts {
     }
 }
 
-/// The digits of a date: `1996-07-02T13:45:00Z` is 19960702134500.
+/// Returns the digits of a date as a number: `1996-07-02T13:45:00Z` is 19960702134500.
 fn digits(date: &str) -> u64 {
     let digits = date.bytes().filter(u8::is_ascii_digit);
     digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
 }
 
-/// Reads all rows. The facts of a link are at the index of its identifier.
+/// Reads all rows. The result is indexed by link identifier.
 fn scan_rows(db: &Connection) -> rusqlite::Result<Vec<RowFacts>> {
     let last: i64 = db.query_row("SELECT ifnull(max(id), 0) FROM links", [], |row| row.get(0))?;
     let mut facts = vec![RowFacts::default(); usize::try_from(last).unwrap_or(0) + 1];
@@ -459,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn small_strata_are_taken_whole() {
+    fn small_strata_are_taken_completely() {
         let strata = [("1993", 3), ("1994", 50), ("1995", 500)];
         check(&strata, 30, &[("1993", 3), ("1994", 13), ("1995", 14)]);
         check(&strata, 103, &[("1993", 3), ("1994", 50), ("1995", 50)]);
@@ -469,8 +470,8 @@ mod tests {
         check(&[], 5, &[]);
     }
 
-    /// The allocation takes as many as asked for, no stratum gets more than it has, and none is
-    /// short while another has more.
+    /// The allocation has the requested size, no stratum exceeds its population, and a stratum gets
+    /// less than another only if it is exhausted.
     #[test]
     fn allocations_are_fair() {
         let mut state = 1_u64;
@@ -526,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_label_of_a_name_is_its_tld() {
+    fn the_tld_is_the_last_label_of_a_name() {
         for (host, expected) in [
             ("info.cern.ch", Some("ch")),
             ("wiki", None),
@@ -540,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_row_is_the_earliest_that_is_checked() {
+    fn the_first_row_is_the_earliest_that_can_be_checked() {
         let mut facts = RowFacts::default();
         facts.add(1, Some("1994-01-01T00:00:00Z"), 1.0, "header:X-Url");
         assert_eq!((facts.first_row, facts.is_in_a_body), (1, false));

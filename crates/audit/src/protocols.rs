@@ -1,11 +1,12 @@
-//! Checks links of ftp and gopher, by questions without a transfer. Results lie in a table of their
-//! own, and count in no share. The rules of hosts are those of `guard.rs`.
+//! Checks ftp and gopher links without transferring files. Results are stored in a separate table
+//! and are not part of the shares in reports. `guard.rs` decides which hosts may be contacted.
 //!
-//! FTP (RFC 959): anonymous login, and a question for a file (`SIZE`, `MDTM`, RFC 3659) or a folder
-//! (`CWD`). Nothing is transferred, so no second connection is made. Own lines: the maintained client
-//! crates parse listings with regular expressions and times, which are ten crates for four commands.
+//! FTP (RFC 959): logs in anonymously and asks for a file (`SIZE`, `MDTM`, RFC 3659) or a folder
+//! (`CWD`). No data is transferred, so no second connection is needed. The four commands are
+//! implemented here because the maintained client crates also parse listings with regular
+//! expressions and times, which would add ten crates.
 //!
-//! Gopher (RFC 1436): the selector is sent, and the first line of the answer is read.
+//! Gopher (RFC 1436): sends the selector and reads the first line of the response.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -30,12 +31,12 @@ use urlspool_text::limits::{
 use urlspool_text::named_enum;
 
 named_enum! {
-    /// A protocol beside http and https, with the scheme of its URLs.
+    /// A protocol other than http and https, named by its URL scheme.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum OldProtocol {
-        /// FTP: a login, and a question for the file or folder.
+        /// FTP: a login, and a request for the file or folder.
         Ftp = "ftp",
-        /// Gopher: the selector, and the first line of the answer.
+        /// Gopher: the selector, and the first line of the response.
         Gopher = "gopher",
     }
 }
@@ -56,8 +57,8 @@ impl OldProtocol {
     }
 }
 
-/// Links whose only reason to be left out is their scheme, and that have no result since a time. One
-/// of the future, since a clock was wrong, does not count.
+/// Links that are excluded from the plan only by their scheme and have no recent result. A result
+/// in the future, left by a wrong clock, does not count.
 const DUE: &str = "
 SELECT links.key, links.url, links.scheme FROM audit_links AS links
   LEFT JOIN audit_protocols AS results ON results.key = links.key
@@ -71,15 +72,15 @@ struct DueLink {
     key: String,
     url: String,
     protocol: OldProtocol,
-    /// `None` for a link that is not asked for.
+    /// `None` for a link that cannot be requested.
     target: Option<Target>,
 }
 
-/// The result for a link.
+/// Result for a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Outcome {
     state: LinkState,
-    /// The line of the server that decided.
+    /// The server's line that decided the result.
     reply: Option<String>,
     failure: Option<CheckFailure>,
 }
@@ -103,19 +104,19 @@ impl Outcome {
         }
     }
 
-    /// Returns `true` if a server replied or refused, or its name was found not to exist.
+    /// Returns `true` if a server replied or refused, or DNS reported that the name does not exist.
     fn is_sign_of_network(&self) -> bool {
         use CheckFailure::{Connect, Dns, Excluded};
         self.reply.is_some() || matches!(self.failure, Some(Connect | Dns | Excluded))
     }
 }
 
-/// Checks the links of old protocols that are due. Sets `stop` to end it after the questions that
-/// are open. The contact of `job` is the password of anonymous logins.
+/// Checks the links of old protocols that are due. Setting `stop` ends it after the open requests.
+/// The contact of `job` is the password of anonymous logins.
 ///
 /// # Errors
 ///
-/// The database cannot be used, or no server of many hosts replied. Batches before stay.
+/// The database cannot be used, or none of many hosts replied. Earlier batches stay stored.
 pub fn check_protocols(
     job: &CheckJob,
     protocols: &[OldProtocol],
@@ -169,7 +170,8 @@ fn host_of(link: &DueLink) -> String {
     place.unwrap_or_default().to_owned()
 }
 
-/// Asks a host for links. One that was not reached is asked once.
+/// Requests the links of a host. After a failure to reach the host, the other links get the same
+/// result without a request.
 fn ask_host<'l>(
     links: &[&'l DueLink],
     rules: &HostRules,
@@ -200,19 +202,19 @@ fn ask_host<'l>(
     results
 }
 
-/// A link as it is asked for.
+/// A link, parsed for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Target {
     protocol: OldProtocol,
-    /// Host and port, as a URL by which rules judge.
+    /// Host and port as a URL, for the host rules.
     place: Url,
-    /// Path and query, with escapes decoded.
+    /// Path and query, percent-decoded.
     path: Vec<u8>,
 }
 
 impl Target {
-    /// Returns `None` for a link that is not asked for: without a host, with a user or a password,
-    /// or with a line break, which would be a command.
+    /// Returns `None` for a link that is not requested: it has no host, it has a user or a
+    /// password, or it contains a line break, which would start another command.
     fn of(protocol: OldProtocol, url: &str) -> Option<Target> {
         let url = Url::parse(url).ok()?;
         if !url.username().is_empty() || url.password().is_some() {
@@ -242,8 +244,8 @@ impl Target {
     }
 }
 
-/// Ends the check if no host of many replied or refused, and no name was found not to exist: this
-/// machine has probably no network.
+/// Fails if none of many hosts replied or refused, and DNS reported no missing name: this machine
+/// probably has no network.
 fn refuse_silence(results: &[(&DueLink, Outcome)]) -> Result<(), AuditError> {
     let mut outcomes = results.iter().map(|(_, outcome)| outcome);
     if results.len() < AUDIT_SILENT_HOSTS || outcomes.any(Outcome::is_sign_of_network) {
@@ -251,7 +253,8 @@ fn refuse_silence(results: &[(&DueLink, Outcome)]) -> Result<(), AuditError> {
     }
     Err(AuditError::no_answers(format!(
         "no server replied for {} links of old protocols: this machine has perhaps no network; \
-         nothing of this batch is stored. If `audit check` finds that the network works, give fewer \
+         nothing of this batch is stored. If `audit check` finds that the network works, give \
+         fewer \
          `--schemes`",
         results.len()
     )))
@@ -278,7 +281,7 @@ fn store(audit: &AuditDb, results: &[(&DueLink, Outcome)]) -> Result<(), AuditEr
     })
 }
 
-/// A server that is asked for one link, within bounds in bytes and time.
+/// A server that is asked about one link, with limits on bytes and time.
 struct Server(BufReader<io::Take<TimedStream>>);
 
 impl Server {
@@ -288,7 +291,7 @@ impl Server {
         Server(BufReader::new(stream.take(PROTOCOL_REPLY_BYTES as u64)))
     }
 
-    /// Asks an ftp server for a path. `contact` is the password.
+    /// Requests a path from an ftp server. `contact` is the password.
     fn ask_ftp(&mut self, path: &[u8], contact: &str) -> Result<Outcome, CheckFailure> {
         let mut welcome = self.reply()?;
         while (100..200).contains(&welcome.code) {
@@ -305,7 +308,7 @@ impl Server {
             return Ok(login.shows(LinkState::Unknown));
         }
         let outcome = self.find(path, &login)?;
-        // The answer does not matter.
+        // The reply is ignored.
         let _ = self.write_line(b"QUIT");
         Ok(outcome)
     }
@@ -315,7 +318,7 @@ impl Server {
         if path.is_empty() {
             return Ok(login.shows(LinkState::Alive));
         }
-        // Without it some servers refuse `SIZE`.
+        // Without it, some servers refuse `SIZE`.
         self.command(b"TYPE I")?;
         let mut file = self.command(&[b"SIZE ", path].concat())?;
         if file.is_done() {
@@ -325,13 +328,13 @@ impl Server {
         if folder.is_done() {
             return Ok(folder.shows(LinkState::Alive));
         }
-        // The server does not know the command.
+        // The server does not support the command.
         if matches!(file.code, 500..=504) {
             file = self.command(&[b"MDTM ", path].concat())?;
         }
         Ok(file.shows(match (file.code, folder.code) {
             (200..=299, _) => LinkState::Alive,
-            // No such file, no access, or no plain file; the folder is none either.
+            // No such file, no access, or not a plain file; and there is no such folder.
             (550, 550) => LinkState::DeadPage,
             _ => LinkState::Unknown,
         }))
@@ -342,7 +345,7 @@ impl Server {
         self.reply()
     }
 
-    /// Reads a reply, which may have several lines: the first one begins with `NNN-`, the last one
+    /// Reads a reply of one or more lines. The first of several lines starts with `NNN-`, the last
     /// with `NNN ` (RFC 959, section 4.2).
     fn reply(&mut self) -> Result<Reply, CheckFailure> {
         let mut first = None;
@@ -363,7 +366,7 @@ impl Server {
         Err(CheckFailure::Other)
     }
 
-    /// Asks a gopher server for the path of a URL.
+    /// Requests the path of a URL from a gopher server.
     fn ask_gopher(&mut self, path: &[u8]) -> Result<Outcome, CheckFailure> {
         self.write_line(selector(path))?;
         let Some(line) = self.read_line()? else {
@@ -378,7 +381,7 @@ impl Server {
         Ok(Outcome::replied(state, &String::from_utf8_lossy(&line)))
     }
 
-    /// Writes a line, and CRLF.
+    /// Writes a line, followed by CRLF.
     fn write_line(&mut self, line: &[u8]) -> Result<(), CheckFailure> {
         let stream = self.0.get_mut().get_mut();
         let written = stream.set_timeouts().and_then(|()| {
@@ -388,8 +391,8 @@ impl Server {
         written.map_err(|error| read_failure(&error))
     }
 
-    /// Reads a line without its end; the bytes before the end of the connection, if it ends.
-    /// Returns `None` after the last one.
+    /// Reads a line without its terminator, or the last bytes before the end of the connection.
+    /// Returns `None` at the end.
     fn read_line(&mut self) -> Result<Option<Vec<u8>>, CheckFailure> {
         let mut line = Vec::new();
         let read = self.0.read_until(b'\n', &mut line);
@@ -399,7 +402,7 @@ impl Server {
     }
 }
 
-/// A connection that ends at a time.
+/// A connection with a deadline.
 struct TimedStream {
     stream: TcpStream,
     deadline: Instant,
@@ -423,7 +426,7 @@ impl Read for TimedStream {
     }
 }
 
-/// A reply of an ftp server: its code and its last line.
+/// Reply of an ftp server: its code and its last line.
 struct Reply {
     code: u16,
     text: String,
@@ -439,7 +442,7 @@ impl Reply {
     }
 }
 
-/// Returns the path after the first `/`, from which the login starts (RFC 1738, section 3.2.2),
+/// Returns the path after the first `/`, relative to the login folder (RFC 1738, section 3.2.2),
 /// without `;type=`.
 fn path_of(path: &[u8]) -> &[u8] {
     let path = path.strip_prefix(b"/").unwrap_or(path);
@@ -447,13 +450,14 @@ fn path_of(path: &[u8]) -> &[u8] {
     &path[..end.unwrap_or(path.len())]
 }
 
-/// Returns the selector in the path of a URL, which begins with the type of the item (RFC 4266).
+/// Returns the selector in the path of a URL, which follows the item type (RFC 4266).
 fn selector(path: &[u8]) -> &[u8] {
     let path = path.strip_prefix(b"/").unwrap_or(path);
     path.get(1..).unwrap_or_default()
 }
 
-/// Returns `true` for a line of a menu whose item is an error: type 3, name, selector, host, port.
+/// Returns `true` for a menu line whose item is an error: type 3, then name, selector, host and
+/// port.
 fn is_error(line: &[u8]) -> bool {
     line.starts_with(b"3") && 2 < memchr::memchr_iter(b'\t', line).count()
 }
@@ -463,7 +467,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_and_paths_are_those_of_the_protocol() {
+    fn ports_and_paths_depend_on_the_protocol() {
         for (protocol, url, place, path) in [
             (
                 OldProtocol::Ftp,
@@ -515,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn the_type_is_no_part_of_the_selector() {
+    fn the_selector_excludes_the_item_type() {
         for (path, expected) in [
             ("/0/a/b", "/a/b"),
             ("/1", ""),

@@ -1,15 +1,15 @@
-//! Hosts of the public Internet: which names and addresses an audit may contact.
+//! Hosts on the public Internet: the names and addresses that an audit may contact.
 //!
-//! A host is judged as WHATWG reads it, so that `0x7f.1` is 127.0.0.1. An address that embeds
-//! another one (mapped, 6to4, NAT64) is as public as that.
+//! A host is parsed by the WHATWG rules, by which `0x7f.1` is 127.0.0.1. An address that embeds
+//! another address (mapped, 6to4, NAT64) is public if the embedded address is.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
-/// Last labels, and domains, that are reserved or local: RFC 2606, RFC 6761, RFC 6762, RFC 7686,
-/// RFC 8375, RFC 9476 and ICANN's resolution about `internal`; `intranet` and the others are used
-/// in local networks (ICANN, name collisions).
+/// Top-level labels and domains that are reserved or local: RFC 2606, RFC 6761, RFC 6762, RFC 7686,
+/// RFC 8375, RFC 9476 and ICANN's resolution about `internal`. Local networks use `intranet` and
+/// the others (ICANN, name collisions).
 const RESERVED_NAMES: [&str; 22] = [
     "example",
     "example.com",
@@ -35,8 +35,8 @@ const RESERVED_NAMES: [&str; 22] = [
     "ip6.arpa",
 ];
 
-/// IPv4 networks that are not public (IANA's registry of special-purpose addresses, multicast):
-/// address, length of the prefix.
+/// IPv4 networks that are not public (IANA's special-purpose address registry, multicast), as
+/// address and prefix length.
 const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -56,18 +56,16 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// Networks of public IPv6 addresses (`2000::/3`) that are not public: protocol assignments,
-/// documentation.
+/// IPv6 networks in `2000::/3` that are not public: protocol assignments and documentation.
 const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 3] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// Reads the name or the address of a host, and returns it as URLs have it: in lower case, an IPv6
-/// address in brackets, without the final dot of a name; an IPv4 address that is mapped to IPv6 as
-/// an IPv4 address. Returns `None` for another text, such as a URL, a host with a port, a pattern
-/// or a list.
+/// Parses the name or address of a host and returns it as written in URLs: in lower case, an IPv6
+/// address in brackets, a name without the final dot. An IPv4-mapped IPv6 address becomes an IPv4
+/// address. Returns `None` for other text, such as a URL, a host with a port, a pattern or a list.
 #[must_use]
 pub fn host_in_url(text: &str) -> Option<String> {
     let bracketed = text.parse::<Ipv6Addr>().map(|_| format!("[{text}]"));
@@ -91,7 +89,7 @@ fn is_label(text: &str) -> bool {
     are_usual && text.bytes().any(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Returns `true` if `hosts` has the host of a URL, in any notation.
+/// Returns `true` if `hosts` contains the host of a URL, in any notation.
 pub(super) fn is_among(host: &str, hosts: &[String]) -> bool {
     let host = comparable(host);
     hosts.iter().any(|listed| comparable(listed) == host)
@@ -101,8 +99,8 @@ fn comparable(host: &str) -> String {
     host_in_url(host).unwrap_or_else(|| host.to_ascii_lowercase())
 }
 
-/// Returns `true` if the host of a URL is a public name or address. A name may still resolve to an
-/// address that is not.
+/// Returns `true` if the host of a URL is a public name or address. A public name may still resolve
+/// to an address that is not public.
 pub(super) fn is_public(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => is_public_name(name),
@@ -112,8 +110,7 @@ pub(super) fn is_public(url: &Url) -> bool {
     }
 }
 
-/// Returns `true` for a name with a domain that the public name service may have. `name` is in
-/// lower case.
+/// Returns `true` for a name whose domain may exist in the public DNS. `name` is in lower case.
 fn is_public_name(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name.contains('.')
@@ -123,7 +120,7 @@ fn is_public_name(name: &str) -> bool {
         })
 }
 
-/// Returns `true` for an address of the public Internet.
+/// Returns `true` for an address on the public Internet.
 pub(super) fn is_public_address(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -147,8 +144,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
             .any(|(network, prefix)| (address.to_bits() ^ network.to_bits()) >> (128 - prefix) == 0)
 }
 
-/// The IPv4 address in an IPv6 address: mapped and compatible (RFC 4291), NAT64 (RFC 6052), 6to4
-/// (RFC 3056).
+/// Returns the IPv4 address embedded in an IPv6 address: mapped and compatible (RFC 4291), NAT64
+/// (RFC 6052), 6to4 (RFC 3056).
 fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let (high, low) = match address.segments() {
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low] => (high, low),
@@ -169,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_one_name_or_one_address() {
+    fn a_host_is_a_single_name_or_address() {
         for (text, expected) in [
             ("wiki", Some("wiki")),
             ("Wiki.Corp.", Some("wiki.corp")),
@@ -283,8 +280,8 @@ mod tests {
         }
     }
 
-    /// Every address that std's own predicates call private, loopback or otherwise special is not
-    /// public.
+    /// Compares with the predicates of std: an address that they classify as private, loopback or
+    /// otherwise special must not be public.
     #[test]
     fn no_special_address_is_public() {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;

@@ -1,8 +1,8 @@
-//! Hands links that live and that no archive holds to a save service: the API of the Internet
+//! Submits links that are alive and not archived to a save service, with the API of the Internet
 //! Archive's Save Page Now.
 //!
-//! The service captures a page some time after it was asked. Its jobs are stored when they are
-//! accepted, so that after an interruption nothing is sent twice but perhaps the last URL.
+//! The service captures a page some time after it accepts the URL. Its jobs are stored as soon as
+//! they are accepted. After an interruption, at most the last URL is submitted twice.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,56 +30,56 @@ use urlspool_text::limits::{
     AUDIT_SAVE_WAIT_SECONDS, MESSAGE_VALUE_CHARS,
 };
 
-/// Links to save.
+/// Options for saving links.
 #[derive(Clone, Debug)]
 pub struct SaveJob {
-    /// The database with an audit.
+    /// A database with an audit.
     pub database: PathBuf,
-    /// The address of the service's API.
+    /// Address of the service's API.
     pub service: String,
-    /// A mail address or a page, for the owners of the service.
+    /// A mail address or a page for the service's owners to write to.
     pub contact: String,
-    /// The access key of an account; the service does not answer without.
+    /// Access key of an account, which the service requires.
     pub access_key: Secret,
-    /// The secret key of the account.
+    /// Secret key of the account.
     pub secret_key: Secret,
-    /// Maximum number of URLs that are sent in this run; `None` sends all that are due.
+    /// Maximum number of URLs to submit; `None` submits all that are due.
     pub limit: Option<u64>,
 }
 
-/// Numbers of a run.
+/// Counts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SaveCounts {
-    /// URLs that are due at the start.
+    /// URLs that were due at the start.
     pub due: u64,
-    /// URLs that were sent in this run.
+    /// URLs submitted in this run.
     pub sent: u64,
-    /// Captures of this run, and of runs before that were not known to be complete.
+    /// Captures completed in this run, including captures submitted in earlier runs.
     pub saved: u64,
     /// URLs that the service cannot capture.
     pub failed: u64,
-    /// URLs that it could not capture now. They are due again.
+    /// URLs that the service could not capture this time. They are due again.
     pub again: u64,
-    /// Jobs that are not complete. The next run asks for them.
+    /// Incomplete jobs. The next run queries them.
     pub pending: u64,
-    /// The reason of the last failure; `None` without any.
+    /// Reason of the last failure; `None` if there was no failure.
     pub last_failure: Option<String>,
-    /// `true` if it was interrupted.
+    /// `true` if the run was interrupted.
     pub is_interrupted: bool,
 }
 
 /// A list of URLs for crawlers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seeds {
-    /// Links that live.
+    /// Links that are alive.
     Living,
-    /// Links that live and that no archive which answered has, and that were not sent to a save
-    /// service, or could not be captured at that time.
+    /// Links that are alive and that no archive has, according to the archives that answered. Omits
+    /// links submitted to a save service, unless the service could not capture them at that time.
     Unarchived,
 }
 
-/// URLs that live, and that are cited in a body with confidence. ?1: 1 for those alone that no archive
-/// has.
+/// URLs that are alive and cited in a body with sufficient confidence. If ?1 is 1, only URLs
+/// without a capture.
 const SEEDS: &str = "
 SELECT url FROM audit_links
 WHERE planned
@@ -93,7 +93,7 @@ WHERE planned
       WHERE audit_saves.url = audit_links.url AND outcome <> 'again'))
 GROUP BY url ORDER BY sum(citations) DESC, url";
 
-/// Returns the URLs that are due to be saved, the most cited first, at most `limit`.
+/// Returns at most `limit` URLs that are due to be saved, the most cited first.
 ///
 /// # Errors
 ///
@@ -104,7 +104,7 @@ pub fn urls_to_save(database: &Path, limit: Option<u64>) -> Result<Vec<String>, 
     Ok(urls)
 }
 
-/// Returns the number of URLs that were handed to a save service, by outcome.
+/// Returns the number of URLs submitted to a save service, by outcome.
 pub(super) fn outcomes(audit: &AuditDb) -> Result<BTreeMap<SaveOutcome, u64>, AuditError> {
     let sql = "SELECT outcome, count(*) FROM audit_saves GROUP BY outcome";
     let counts = audit.rows(sql, [], |row| {
@@ -121,13 +121,12 @@ pub(super) fn seeds(audit: &AuditDb, kind: Seeds) -> Result<Vec<String>, AuditEr
     Ok(urls)
 }
 
-/// Sends the URLs that are due to a save service, and asks what became of them. Sets `stop` to end
-/// it.
+/// Submits the URLs that are due to a save service and queries their jobs. Setting `stop` ends it.
 ///
 /// # Errors
 ///
-/// The service cannot be used, refuses repeatedly, or has taken as much as it takes in a day; the
-/// database cannot be written. What was sent stays known.
+/// The service cannot be used, refuses repeatedly, or has reached its daily limit; or the database
+/// cannot be written. Submitted URLs stay recorded.
 pub fn save(
     job: &SaveJob,
     stop: &AtomicBool,
@@ -158,25 +157,25 @@ pub fn save(
 }
 
 worded_enum! {
-    /// The outcome for a URL that was handed to a service.
+    /// Outcome for a submitted URL.
     pub enum SaveOutcome {
-        /// It was captured.
+        /// The URL was captured.
         Saved = "saved": "saved",
-        /// It was accepted, and its capture is not known to be complete.
+        /// The service accepted the URL; its capture may be incomplete.
         Sent = "sent": "sent, not known to be complete",
-        /// It could not be captured, and may be at another time.
+        /// The URL could not be captured this time.
         Again = "again": "not captured, to send again",
-        /// It cannot be captured.
+        /// The URL cannot be captured.
         Failed = "failed": "cannot be captured",
     }
 }
 
-/// A capture that the service has accepted.
+/// A job that the service has accepted.
 #[derive(Clone, Debug)]
 struct ActiveJob {
     url: String,
     id: String,
-    /// The time until which this run asks for it.
+    /// Time until which this run queries the job.
     until: Instant,
 }
 
@@ -187,7 +186,7 @@ impl ActiveJob {
     }
 }
 
-/// Returns the jobs of earlier runs that are not known to be complete.
+/// Returns the jobs of earlier runs that may be incomplete.
 fn active_jobs(audit: &AuditDb, service: &str) -> Result<Vec<ActiveJob>, AuditError> {
     let sql =
         "SELECT url, job FROM audit_saves WHERE outcome = 'sent' AND service = ?1 ORDER BY url";
@@ -200,16 +199,16 @@ struct Saving<'a> {
     audit: &'a AuditDb,
     client: &'a SaveClient,
     counts: SaveCounts,
-    /// The pace of captures.
+    /// Rate of submissions.
     pace: Pace,
-    /// The pace of questions for jobs.
+    /// Rate of job queries.
     poll: Pace,
     patience: Patience,
     active: Vec<ActiveJob>,
 }
 
 impl Saving<'_> {
-    /// Sends all URLs, and waits for their jobs. Returns `false` if it was stopped.
+    /// Submits all URLs and waits for their jobs. Returns `false` if it was stopped.
     fn run(
         &mut self,
         due: &[String],
@@ -240,7 +239,7 @@ impl Saving<'_> {
         Ok(true)
     }
 
-    /// Sends a URL, and stores the job. Returns `false` if it was stopped before.
+    /// Submits a URL and stores the job. Returns `false` if it was stopped.
     fn send(&mut self, url: &str, stop: &AtomicBool) -> Result<bool, AuditError> {
         self.check_day()?;
         let client = self.client;
@@ -257,7 +256,7 @@ impl Saving<'_> {
         Ok(true)
     }
 
-    /// Ends the run if the service has taken as many URLs in the last day as it takes.
+    /// Fails if the service's daily limit was reached in the last 24 hours.
     fn check_day(&self) -> Result<(), AuditError> {
         let sql = "SELECT count(*) FROM audit_saves
           WHERE service = ?1 AND unixepoch('now', '-1 day') < unixepoch(sent_at)";
@@ -265,12 +264,13 @@ impl Saving<'_> {
             return Ok(());
         }
         Err(self.ended(NoReply::Refused(Refusal::new(format_args!(
-            "{AUDIT_SAVE_DAY} URLs were sent in the last 24 hours, which is its limit; run it again \
+            "{AUDIT_SAVE_DAY} URLs were sent in the last 24 hours, which is its limit; run it \
+                again \
              tomorrow, it goes on from here"
         )))))
     }
 
-    /// Asks for all jobs once. Returns `false` if it was stopped.
+    /// Queries each job once. Returns `false` if it was stopped.
     fn ask_for_jobs(&mut self, stop: &AtomicBool) -> Result<bool, AuditError> {
         let client = self.client;
         for job in std::mem::take(&mut self.active) {
@@ -279,7 +279,7 @@ impl Saving<'_> {
                 .ask(&mut self.poll, stop, || client.status(&job.id));
             match reply.map_err(|no_reply| self.ended(no_reply))? {
                 None => {
-                    // The others are in the table.
+                    // The remaining jobs are in the table.
                     self.active.push(job);
                     return Ok(false);
                 }
@@ -304,7 +304,7 @@ impl Saving<'_> {
         id: Option<&str>,
         error: &SaveError,
     ) -> Result<(), AuditError> {
-        let (outcome, count) = if error.is_passing() {
+        let (outcome, count) = if error.is_temporary() {
             (SaveOutcome::Again, &mut self.counts.again)
         } else {
             (SaveOutcome::Failed, &mut self.counts.failed)
@@ -314,7 +314,7 @@ impl Saving<'_> {
         self.store(url, outcome, id, None, Some(&error.text))
     }
 
-    /// Stores what became of a URL. Archives are asked again for one that was saved.
+    /// Stores the outcome for a URL. A saved URL becomes due for archive queries again.
     fn store(
         &self,
         url: &str,
@@ -329,7 +329,8 @@ impl Saving<'_> {
                 "INSERT INTO audit_saves VALUES(?1,?2,?3,?4,?5,?6,?7) ON CONFLICT(url) DO UPDATE SET
                    service=excluded.service,
                    sent_at=iif(outcome = 'again', excluded.sent_at, sent_at), job=excluded.job,
-                   outcome=excluded.outcome, timestamp=excluded.timestamp, message=excluded.message",
+                   outcome=excluded.outcome, timestamp=excluded.timestamp, \
+                   message=excluded.message",
                 params![url, service, now(), id, outcome.name(), timestamp, message],
             )?;
             if outcome == SaveOutcome::Saved {
@@ -361,27 +362,27 @@ struct SaveClient {
     authorization: String,
 }
 
-/// The status of a job.
+/// Status of a job.
 #[derive(Debug)]
 enum JobStatus {
     Pending,
-    /// The timestamp of the capture, 14 digits.
+    /// Time of the capture, 14 digits.
     Saved(String),
     Error(SaveError),
 }
 
-/// The reason for which a page was not captured.
+/// Reason why a page was not captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SaveError {
-    /// The code of the service, such as `error:not-found`.
+    /// The service's code, for example `error:not-found`.
     code: String,
     /// Code and message.
     text: String,
 }
 
-/// Codes of failures that are those of the page: it is not there, or must not be captured. All others
-/// may pass.
-const LASTING: [&str; 13] = [
+/// Codes of permanent failures: the page is missing or must not be captured. All other failures may
+/// be temporary.
+const PERMANENT: [&str; 13] = [
     "error:bad-request",
     "error:blocked",
     "error:blocked-url",
@@ -397,7 +398,7 @@ const LASTING: [&str; 13] = [
     "error:unauthorized",
 ];
 
-/// Codes that are about the account and not the page.
+/// Codes that concern the account instead of the page.
 const OF_ACCOUNT: [&str; 3] = [
     "error:user-session-limit",
     "error:too-many-daily-captures-user",
@@ -405,8 +406,8 @@ const OF_ACCOUNT: [&str; 3] = [
 ];
 
 impl SaveError {
-    fn is_passing(&self) -> bool {
-        !LASTING.contains(&self.code.as_str())
+    fn is_temporary(&self) -> bool {
+        !PERMANENT.contains(&self.code.as_str())
     }
 }
 
@@ -433,11 +434,15 @@ impl ReplyFields {
 }
 
 impl SaveClient {
-    /// Creates a client. Keys are sent by TLS, or to this machine.
+    /// Creates a client. Sends keys only over TLS, or to this machine.
     fn new(job: &SaveJob) -> Result<SaveClient, AuditError> {
         refuse_login(&job.service)?;
         let fault = match Url::parse(&job.service) {
-            Ok(url) if url.scheme() == "https" || url.scheme() == "http" && is_here(&url) => None,
+            Ok(url)
+                if url.scheme() == "https" || url.scheme() == "http" && is_this_machine(&url) =>
+            {
+                None
+            }
             Ok(url) if url.scheme() == "http" => Some(", since keys are sent by https alone"),
             _ => Some(""),
         };
@@ -464,7 +469,8 @@ impl SaveClient {
         })
     }
 
-    /// Sends a URL. Returns the job that captures it, or the reason for which the service does not.
+    /// Submits a URL. Returns the identifier of its job, or the reason why the service does not
+    /// capture it.
     fn send(&self, url: &str) -> Result<Result<String, SaveError>, NoReply> {
         let request = self.with_fields(self.agent.post(&self.service));
         let fields = self.reply(request.send_form([("url", url), ("skip_first_archive", "1")]))?;
@@ -478,7 +484,7 @@ impl SaveClient {
         Ok(Err(error))
     }
 
-    /// Asks for a job.
+    /// Queries a job.
     fn status(&self, id: &str) -> Result<JobStatus, NoReply> {
         let request = self.agent.get(format!("{}/status/{id}", self.service));
         let fields = self.reply(self.with_fields(request).call())?;
@@ -515,7 +521,7 @@ impl SaveClient {
 }
 
 /// Returns `true` for a URL of this machine.
-fn is_here(url: &Url) -> bool {
+fn is_this_machine(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
@@ -524,7 +530,7 @@ fn is_here(url: &Url) -> bool {
     }
 }
 
-/// Returns `true` for an identifier that can stand in the path of a URL.
+/// Returns `true` for an identifier that is safe in a URL path.
 fn is_job_id(id: &str) -> bool {
     const MAX_CHARS: usize = 200;
     let mut bytes = id.bytes();
@@ -569,7 +575,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_no_header_field_can_hold_are_refused_and_not_shown() {
+    fn keys_invalid_in_header_fields_are_refused_and_not_shown() {
         for key in ["s\n", "s\r\nX: y", "k\u{20}y", "\u{e9}", "s\0"] {
             let mut job = job("http://127.0.0.1:1/save");
             job.secret_key = Secret::new(key.to_owned());
@@ -580,18 +586,18 @@ mod tests {
     }
 
     #[test]
-    fn failures_of_the_page_last() {
+    fn failures_of_the_page_are_permanent() {
         let error = |code: &str| SaveError {
             code: code.to_owned(),
             text: String::new(),
         };
-        assert!(!error("error:not-found").is_passing());
-        assert!(error("error:browsing-timeout").is_passing());
-        assert!(error("").is_passing());
+        assert!(!error("error:not-found").is_temporary());
+        assert!(error("error:browsing-timeout").is_temporary());
+        assert!(error("").is_temporary());
     }
 
     #[test]
-    fn identifiers_of_jobs_stand_in_a_path() {
+    fn job_identifiers_are_safe_in_a_path() {
         assert!(is_job_id("spn2-0123456789abcdef"));
         for id in ["", ".", "../x", "a/b", "a?b", "a b"] {
             assert!(!is_job_id(id), "{id}");

@@ -1,10 +1,10 @@
-//! The states of links and pages, and that of a link from the result of a check. The definitions are fixed, so that audits can
-//! be compared.
+//! States of links and pages, and the state of a link for the result of a check. The definitions
+//! are fixed, which keeps audits comparable.
 
 use urlspool_text::parse::{Site, UrlComponents, components};
 
-/// Declares an enum; each row is `Variant = "name": "words",`: the name that the tables and the CSV
-/// files have, and words for people.
+/// Declares an enum. Each row is `Variant = "name": "words",` with the name in tables and CSV files
+/// and the words shown to users.
 macro_rules! worded_enum {
     (
         $(#[$attribute:meta])*
@@ -21,7 +21,7 @@ macro_rules! worded_enum {
         }
 
         impl $type {
-            /// Returns the words for people.
+            /// Returns the words shown to users.
             #[must_use]
             $visibility const fn words(self) -> &'static str {
                 match self {
@@ -41,18 +41,18 @@ macro_rules! worded_enum {
 pub(super) use worded_enum;
 
 worded_enum! {
-    /// The state of a link, in the order in which they are reported. The last one is that of links
-    /// without a result.
+    /// State of a link, in the order of reports. Links without a result have the last one.
     pub enum LinkState {
-        /// A 2xx status, also after redirects within its domain.
+        /// A 2xx status, possibly after redirects within the domain.
         Alive = "alive": "alive",
-        /// A 2xx status of another domain, or of the front page of its own where a page was asked for.
+        /// A 2xx status from another domain, or from the domain's front page when another page was
+        /// requested.
         Redirected = "redirected": "redirected",
         /// The server answers that the page is gone.
         DeadPage = "dead_page": "dead page",
-        /// There is no such host, or it does not answer.
+        /// The host does not exist or does not answer.
         DeadHost = "dead_host": "dead host",
-        /// No check, or a result that proves neither life nor death.
+        /// No check, or a result that proves neither that the link works nor that it is dead.
         Unknown = "unknown": "unknown",
     }
 }
@@ -69,7 +69,7 @@ impl LinkState {
         }
     }
 
-    /// Returns the words after the number of one link, and of several.
+    /// Returns the words after a count, in singular and plural.
     #[must_use]
     pub const fn count_words(self) -> [&'static str; 2] {
         match self {
@@ -87,39 +87,37 @@ impl LinkState {
 }
 
 worded_enum! {
-    /// The state of a page that answers, beside that of its link, in the order in which they are
-    /// reported.
+    /// State of a page that answers, in addition to the state of its link, in the order of reports.
     pub enum PageState {
-        /// It has no sign of the other states.
+        /// No evidence for another state.
         NoSign = "no_sign": "No sign",
-        /// Redirects led to another registrable domain.
+        /// Redirects ended at another registrable domain.
         OtherDomain = "other_domain": "Other domain",
-        /// Redirects led from a page to the front page of its domain.
+        /// Redirects ended at the front page of the domain instead of a page.
         FrontPage = "front_page": "Front page",
-        /// Redirects led to a parking service, or it loads from one.
+        /// Redirects ended at a parking service, or the page loads content from one.
         Parked = "parked": "Parked",
-        /// It is the page of its host for a path that cannot exist.
+        /// The host serves the same page for a path that cannot exist.
         Soft404 = "soft_404": "Soft 404",
-        /// It cannot be judged: a script may draw it, or it asks for a password.
+        /// Cannot be decided: a script may render the page, or it asks for a password.
         Undecided = "undecided": "Undecided",
-        /// It was not read: excluded by a robots.txt, private, or its server gave no page.
+        /// Not read: excluded by robots.txt, private, or the server returned no page.
         NotRead = "not_read": "Not read",
     }
 }
 
 worded_enum! {
-    /// The reason for which a check ended without an HTTP status, with the words after a number of
-    /// URLs.
+    /// Reason why a check ended without an HTTP status, with the words after a count of URLs.
     pub(super) enum CheckFailure {
-        /// There is no such host.
+        /// The host does not exist.
         Dns = "dns": "no such host",
-        /// The host refuses connections, or cannot be reached.
+        /// The host refuses connections or cannot be reached.
         Connect = "connect": "refused or not reached",
         /// No answer in time, after retries.
         Timeout = "timeout": "no answer in time",
         /// No secure connection.
         Tls = "tls": "no secure connection",
-        /// Reset, too many redirects, or any other reason.
+        /// Connection reset, too many redirects, or any other reason.
         Other = "other": "failed in the name service, network or connection",
         /// The host is private, or the checker refused to check the link.
         Excluded = "excluded": "on a private host",
@@ -127,29 +125,29 @@ worded_enum! {
 }
 
 impl CheckFailure {
-    /// Returns `true` for a failure of the link, for which a server was asked; not one of its
-    /// check.
+    /// Returns `true` if a server was contacted, which makes this a failure of the link instead of
+    /// the check.
     pub(super) fn is_of_link(self) -> bool {
         self != CheckFailure::Excluded
     }
 }
 
-/// The outcome of a check.
+/// Outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CheckOutcome {
-    /// The last server answered with this HTTP code.
+    /// The last server answered with this HTTP status.
     Status(u16),
     /// No server answered.
     Failed(CheckFailure),
 }
 
-/// Returns the state of the link `url` after a check. `final_url` is where redirects led; `None`
-/// without any.
+/// Returns the state of the link `url` after a check. `final_url` is the last URL of redirects, or
+/// `None` without redirects.
 pub(super) fn link_state(url: &str, outcome: CheckOutcome, final_url: Option<&str>) -> LinkState {
     match outcome {
         CheckOutcome::Status(200..=299) => answered_state(url, final_url.unwrap_or(url)),
-        // Asks for a login, or for patience; or the page exists, and a law forbids to show it
-        // (451).
+        // The server asks for a login or for a later request, or the page exists but cannot be
+        // shown for legal reasons (451).
         CheckOutcome::Status(401 | 403 | 407 | 408 | 425 | 429 | 451) => LinkState::Unknown,
         CheckOutcome::Status(400..=499) => LinkState::DeadPage,
         CheckOutcome::Status(_) => LinkState::Unknown,
@@ -160,7 +158,7 @@ pub(super) fn link_state(url: &str, outcome: CheckOutcome, final_url: Option<&st
     }
 }
 
-/// The state of a link whose redirects ended at a page of `final_url`.
+/// Returns the state of a link that was answered with a page of `final_url`.
 fn answered_state(url: &str, final_url: &str) -> LinkState {
     let [asked, given] = [url, final_url].map(|url| components(without_fragment(url).as_bytes()));
     let is_moved = domain_or_host(&asked) != domain_or_host(&given);
@@ -171,23 +169,23 @@ fn answered_state(url: &str, final_url: &str) -> LinkState {
     }
 }
 
-/// Returns the registrable domain of a URL, or its host without one.
+/// Returns the registrable domain of a URL, or its host if it has none.
 pub(super) fn domain_of(url: &str) -> Option<String> {
     domain_or_host(&components(url.as_bytes()))
 }
 
-/// Returns the registrable domain, or the host of an address or a single label.
+/// Returns the registrable domain, or the host if it is an address or a single label.
 fn domain_or_host(url: &UrlComponents<'_>) -> Option<String> {
     let site = Site::of(url)?;
     Some(site.domain().unwrap_or(&site.host).to_owned())
 }
 
-/// Returns a URL without its fragment, which no server sees.
+/// Returns a URL without its fragment, which is never sent to a server.
 pub(super) fn without_fragment(url: &str) -> &str {
     url.split_once('#').map_or(url, |(url, _)| url)
 }
 
-/// Returns `true` for the root of a host: no path, and no query.
+/// Returns `true` for the root of a host, without a path and a query.
 fn is_front_page(url: &UrlComponents<'_>) -> bool {
     matches!(url.path, b"" | b"/") && url.query.unwrap_or_default().is_empty()
 }
@@ -203,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_gives_the_state() {
+    fn statuses_map_to_states() {
         for (codes, expected) in [
             (200..=299, LinkState::Alive),
             (402..=402, LinkState::DeadPage),
@@ -232,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_gives_the_state() {
+    fn failures_map_to_states() {
         for failure in CheckFailure::ALL {
             let expected = match failure.name() {
                 "dns" | "connect" | "timeout" => LinkState::DeadHost,
@@ -244,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn redirects_within_the_domain_leave_a_link_alive() {
+    fn a_link_redirected_within_its_domain_is_alive() {
         let (alive, redirected) = (LinkState::Alive, LinkState::Redirected);
         for (url, final_url, expected) in [
             ("http://a.h.test/x", "https://www.h.test/y", alive),
@@ -268,14 +266,14 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_redirects_matters_only_if_it_answers() {
+    fn redirects_matter_only_if_the_last_url_answers() {
         let outcome = CheckOutcome::Status(404);
         let expected = LinkState::DeadPage;
         check("http://h.test/a", outcome, Some("http://i.test/"), expected);
     }
 
     #[test]
-    fn names_are_read_back() {
+    fn names_round_trip() {
         for state in LinkState::ALL {
             assert_eq!(LinkState::named(state.name()), Some(state));
         }

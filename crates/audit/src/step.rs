@@ -1,5 +1,5 @@
-//! The parts that all network steps of an audit share: batches, HTTP clients with a contact, the pace of
-//! requests, and patience with servers that refuse.
+//! Parts shared by all network steps of an audit: batches, HTTP clients with a contact, the request
+//! rate, and retries after refusals.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -17,21 +17,22 @@ use urlspool_text::limits::{
 
 /// Receives the progress of a step.
 pub trait AuditProgress {
-    /// Reports the time that all URLs take at least, if it is known.
+    /// Reports the minimum time that all URLs take, if it is known.
     fn expected(&mut self, due: u64, time: Duration);
 
-    /// Reports the URLs that are done, of all that are due.
+    /// Reports the number of URLs that are done and the number that are due.
     fn done(&mut self, done: u64, due: u64);
 }
 
-/// Keeps as many links as a run may take.
+/// Truncates the links to the maximum number for this run.
 pub(super) fn keep_first<L>(due: &mut Vec<L>, limit: Option<u64>) {
     let limit = limit.and_then(|limit| usize::try_from(limit).ok());
     due.truncate(limit.unwrap_or(usize::MAX));
 }
 
-/// Takes the links that are due, a batch at a time. `take` asks for a batch, stores the answers, and
-/// returns the number of links that are done; `None` if it was stopped before. Returns `false` then.
+/// Processes the links that are due in batches. `take` requests a batch, stores the answers, and
+/// returns the number of links done so far, or `None` if it was stopped. In that case, returns
+/// `false`.
 pub(super) fn in_batches<L>(
     due: &[L],
     batch_links: usize,
@@ -47,11 +48,13 @@ pub(super) fn in_batches<L>(
     Ok(true)
 }
 
-/// Creates a client of `server`. `contact` tells its owners whom to write to. It follows no redirects.
+/// Creates a client for `server`. `contact` tells the server's owners where to write. The client
+/// follows no redirects.
 ///
 /// # Errors
 ///
-/// The address has a user or a password before an `@`: the database, the report and messages name it.
+/// The address contains a user or a password, which would appear in the database, the report and
+/// messages.
 pub(super) fn agent(server: &str, contact: &str) -> Result<Agent, AuditError> {
     refuse_login(server)?;
     let user_agent = user_agent(Some(contact))?;
@@ -59,7 +62,7 @@ pub(super) fn agent(server: &str, contact: &str) -> Result<Agent, AuditError> {
     Ok(http_agent(server, None, None, &user_agent, timeout))
 }
 
-/// Refuses the address of a server that has a user or a password before an `@`.
+/// Refuses a server address with a user or a password before the `@`.
 pub(super) fn refuse_login(server: &str) -> Result<(), AuditError> {
     let rest = server.split_once("://").map_or(server, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -72,18 +75,18 @@ pub(super) fn refuse_login(server: &str) -> Result<(), AuditError> {
     Ok(())
 }
 
-/// Reads the body of a response, of at most `limit` bytes.
+/// Reads the body of a response, up to `limit` bytes.
 pub(super) fn body_of(response: Response<Body>, limit: u64) -> Result<Vec<u8>, Refusal> {
     let mut body = response.into_body();
     let read = body.with_config().limit(limit).read_to_vec();
     read.map_err(Refusal::new)
 }
 
-/// A refusal of a server, which may be asked later, or cannot be reached.
+/// A refusal by a server, or a failure to reach it. A later request may succeed.
 #[derive(Clone, Debug)]
 pub(super) struct Refusal {
     pub(super) reason: String,
-    /// The pause that it asks for.
+    /// Pause that the server asks for.
     pause: Option<Duration>,
 }
 
@@ -95,7 +98,7 @@ impl Refusal {
         }
     }
 
-    /// Creates the refusal by the status of a response.
+    /// Creates the refusal for the status of a response.
     pub(super) fn by_status(response: &Response<Body>) -> Refusal {
         Refusal {
             reason: format!("HTTP status {}", response.status().as_u16()),
@@ -104,11 +107,11 @@ impl Refusal {
     }
 }
 
-/// The reason for which there is no reply to a question.
+/// Reason why a question has no reply.
 pub(super) enum NoReply {
     /// The question may be repeated.
     Refused(Refusal),
-    /// The step ends.
+    /// The step must end.
     Error(AuditError),
 }
 
@@ -118,25 +121,25 @@ impl From<Refusal> for NoReply {
     }
 }
 
-/// The patience with a server that refuses.
+/// Tracks the refusals of a server and when to give up.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     /// Number of refusals since the last answer.
     refusals: u32,
-    /// The reason of the last of them.
+    /// Reason of the last refusal.
     pub(super) last_refusal: Option<String>,
-    /// The time before which nothing is asked.
+    /// Time of the next question.
     until: Option<Instant>,
 }
 
 impl Patience {
-    /// Asks a question, at the pace of its kind, until there is an answer. Returns `None` if it was
-    /// stopped before.
+    /// Asks a question at the given rate until there is an answer. Returns `None` if it was
+    /// stopped.
     ///
     /// # Errors
     ///
-    /// The server refused too often, or asks for too long a pause: `NoReply::Refused`, with the reason
-    /// for which no more is asked.
+    /// `NoReply::Refused`, with the reason for giving up, if the server refused too often or asks
+    /// for too long a pause.
     pub(super) fn ask<A>(
         &mut self,
         pace: &mut Pace,
@@ -162,8 +165,7 @@ impl Patience {
         }
     }
 
-    /// Counts a refusal. Returns the pause before the next question, or the reason for which no more is
-    /// asked.
+    /// Counts a refusal. Returns the pause before the next question, or the reason for giving up.
     fn pause_after(&mut self, refusal: &Refusal) -> Result<Duration, String> {
         let reason = &refusal.reason;
         self.refusals += 1;
@@ -182,10 +184,10 @@ impl Patience {
     }
 }
 
-/// Returns the reason for which questions end that the server puts off for too long.
+/// Returns the reason for giving up after a request for too long a pause.
 fn long_pause(reason: &str, pause: Duration) -> String {
     const DAY_SECONDS: u64 = 24 * 60 * 60;
-    /// Days of the longest pause that is named.
+    /// Longest pause that a message states, in days.
     const NAMED_DAYS: u64 = 365;
     let asked = format!("{reason}, and the server asks for a pause of");
     if NAMED_DAYS * DAY_SECONDS < pause.as_secs() {
@@ -197,7 +199,7 @@ fn long_pause(reason: &str, pause: Duration) -> String {
     format!("{asked} {minutes} minutes; run it again after that, it goes on from here")
 }
 
-/// The time between the starts of two questions.
+/// Minimum interval between the starts of two questions.
 #[derive(Debug)]
 pub(super) struct Pace {
     interval: Duration,
@@ -205,12 +207,12 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Creates the pace of `rate` questions a minute. The first one is free.
+    /// Creates a rate of `rate` questions per minute. The first question does not wait.
     pub(super) fn of_rate(rate: u32) -> Pace {
         Pace::new(Duration::from_mins(1) / rate.max(1))
     }
 
-    /// Creates the pace of a question in each interval. The first one is free.
+    /// Creates a rate of one question per interval. The first question does not wait.
     pub(super) fn new(interval: Duration) -> Pace {
         Pace {
             interval,
@@ -218,7 +220,7 @@ impl Pace {
         }
     }
 
-    /// Returns the time that `questions` take at least.
+    /// Returns the minimum time that `questions` take.
     pub(super) fn expected(&self, questions: u64) -> Duration {
         let questions = u32::try_from(questions).unwrap_or(u32::MAX);
         self.interval.saturating_mul(questions)
@@ -241,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_have_their_distance_and_a_stop_ends_it() {
+    fn questions_are_spaced_and_a_stop_ends_the_wait() {
         let mut pace = Pace::of_rate(1_200);
         assert_eq!(pace.expected(1_200), Duration::from_mins(1));
         let stop = AtomicBool::new(false);

@@ -1,6 +1,6 @@
-//! Captures of pages, and CDX servers that are asked for them.
+//! Captures of pages, and the CDX servers that list them.
 //!
-//! The Wayback Machine answers with one array, pywb with an object per line.
+//! The Wayback Machine responds with a JSON array, pywb with an object per line.
 
 use jiff::civil::DateTime;
 use memchr::memmem;
@@ -16,17 +16,17 @@ use urlspool_text::limits::{AUDIT_CDX_BYTES, AUDIT_CDX_CAPTURES, MESSAGE_VALUE_C
 /// A capture of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Capture {
-    /// Its time in UTC, 14 digits.
+    /// Time in UTC, 14 digits.
     pub(super) timestamp: String,
-    /// Its URL as the archive has it.
+    /// URL as stored by the archive.
     pub(super) original: String,
-    /// Its HTTP code; `None` where the server gives none, as for a repetition of an earlier
-    /// capture.
+    /// HTTP status; `None` if the server omits it, for example when a capture repeats an earlier
+    /// one.
     pub(super) status: Option<u16>,
 }
 
-/// Returns the capture with a 2xx status that is nearest to `cited`, a time of 14 digits; the
-/// earliest of them without a time, and of two that are equally near.
+/// Returns the capture with a 2xx status that is nearest to `cited`, a time of 14 digits. Returns
+/// the earliest capture if `cited` is `None` or two captures are equally near.
 pub(super) fn nearest<'c>(captures: &'c [Capture], cited: Option<&str>) -> Option<&'c Capture> {
     let cited = cited.and_then(time);
     good(captures)
@@ -39,27 +39,27 @@ pub(super) fn nearest<'c>(captures: &'c [Capture], cited: Option<&str>) -> Optio
         .map(|(.., capture)| capture)
 }
 
-/// The captures with a 2xx status.
+/// Returns the captures with a 2xx status.
 fn good(captures: &[Capture]) -> impl Iterator<Item = &Capture> {
     let captures = captures.iter();
     captures.filter(|capture| matches!(capture.status, Some(200..=299)))
 }
 
-/// The time of 14 digits: `19961231235959`.
+/// Parses a time of 14 digits: `19961231235959`.
 fn time(digits: &str) -> Option<DateTime> {
     DateTime::strptime("%Y%m%d%H%M%S", digits).ok()
 }
 
-/// A CDX server.
+/// Client for a CDX server.
 pub(super) struct CdxClient {
     agent: Agent,
-    /// Its address as the user gave it.
+    /// Address as given by the user.
     pub(super) name: String,
     url: Url,
 }
 
 impl CdxClient {
-    /// Creates a client. `contact` tells the server's owners whom to write to.
+    /// Creates a client. `contact` tells the server's owners where to write.
     pub(super) fn new(server: &str, contact: &str) -> Result<CdxClient, AuditError> {
         Ok(CdxClient {
             agent: agent(server, contact)?,
@@ -68,12 +68,13 @@ impl CdxClient {
         })
     }
 
-    /// Asks for captures of `url`, nearest to `cited`, a time of 14 digits. Returns the reason if the
-    /// answer is not that of a CDX server.
+    /// Queries captures of `url`, nearest to `cited`, a time of 14 digits. Returns the reason if
+    /// the response is not a CDX server's.
     ///
     /// # Errors
     ///
-    /// The server refuses; or it redirects: the user should name the other place.
+    /// The server refuses or redirects. In case of a redirect, the user should name the other
+    /// address.
     pub(super) fn ask(
         &self,
         url: &str,
@@ -95,7 +96,7 @@ impl CdxClient {
         let body = body_of(response, AUDIT_CDX_BYTES)?;
         Ok(match status {
             200..=299 => captures(&body),
-            // Some versions of pywb say so where there is no capture.
+            // Some versions of pywb respond this way if there is no capture.
             404 if memmem::find(&body, b"No Captures found").is_some() => Ok(Vec::new()),
             _ => Err(format!("HTTP status {status}")),
         })
@@ -106,12 +107,12 @@ impl CdxClient {
         let mut query = question.query_pairs_mut();
         query
             .append_pair("url", url)
-            // Else a URL that ends in `*` asks for all URLs that begin so.
+            // Otherwise, a URL that ends with `*` would match all URLs with this prefix.
             .append_pair("matchType", "exact")
             .append_pair("output", "json")
             .append_pair("limit", &AUDIT_CDX_CAPTURES.to_string())
-            // Else pywb gives captures of URLs with other queries where it has none of this one.
-            // Other servers do not know it.
+            // Otherwise, pywb returns captures of URLs with other queries if there is no exact
+            // match. Other servers ignore the parameter.
             .append_pair("allowFuzzy", "0");
         if let Some(cited) = cited {
             query
@@ -140,7 +141,7 @@ fn server_url(server: &str) -> Result<Url, AuditError> {
     })
 }
 
-/// A line of pywb.
+/// A line of pywb's response.
 #[derive(Deserialize)]
 struct CdxLine {
     timestamp: String,
@@ -148,11 +149,11 @@ struct CdxLine {
     status: Option<String>,
 }
 
-/// Reads an answer.
+/// Parses a response.
 ///
 /// # Errors
 ///
-/// It has neither form, or captures without times.
+/// The response has neither format, or its captures have no times.
 fn captures(body: &[u8]) -> Result<Vec<Capture>, String> {
     let captures = match body.trim_ascii_start().first() {
         None => return Ok(Vec::new()),
@@ -172,7 +173,7 @@ fn not_cdx(error: &serde_json::Error) -> String {
     format!("no JSON of a CDX server, {error}")
 }
 
-/// Reads an array of rows. The first row names the columns.
+/// Parses an array of rows. The first row names the columns.
 fn from_array(body: &[u8]) -> Result<Vec<Capture>, String> {
     let rows: Vec<Vec<String>> = serde_json::from_slice(body).map_err(|error| not_cdx(&error))?;
     let Some((names, rows)) = rows.split_first() else {
@@ -211,7 +212,7 @@ fn from_lines(body: &[u8]) -> Result<Vec<Capture>, String> {
 mod tests {
     use super::*;
 
-    /// A capture of `http://h/`.
+    /// Returns a capture of `http://h/`.
     fn capture(timestamp: &str, status: Option<u16>) -> Capture {
         Capture {
             timestamp: timestamp.to_owned(),
@@ -247,7 +248,9 @@ mod tests {
         let question = client.question("http://h.test/?a=1&b=%7E#x", Some("19960702134500"));
         assert_eq!(
             question.as_str(),
-            "https://a.test/cdx?k=1&url=http%3A%2F%2Fh.test%2F%3Fa%3D1%26b%3D%257E%23x&matchType=exact&output=json&limit=50&allowFuzzy=0&sort=closest&closest=19960702134500"
+            "https://a.test/cdx?k=1&url=http%3A%2F%2Fh.test%2F%3Fa%3D1%26b%3D%257E%23x&\
+                matchType=exact&output=json&limit=50&allowFuzzy=0&sort=closest&\
+                closest=19960702134500"
         );
     }
 
@@ -288,19 +291,24 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_are_read() {
+    fn both_response_formats_are_parsed() {
         let array =
             br#"[["urlkey","timestamp","original","mimetype","statuscode","digest","length"],
             ["h)/","19970101000000","http://h/","text/html","200","X","1"],
             ["h)/","19980101000000","http://h/","warc/revisit","-","X","1"]]"#;
-        let lines = br#"{"urlkey": "h)/", "timestamp": "19970101000000", "url": "http://h/", "status": "200"}
-            {"urlkey": "h)/", "timestamp": "19980101000000", "url": "http://h/", "mime": "warc/revisit"}
-            "#;
+        let lines = concat!(
+            r#"{"urlkey": "h)/", "timestamp": "19970101000000", "url": "http://h/", "#,
+            r#""status": "200"}"#,
+            "\n",
+            r#"            {"urlkey": "h)/", "timestamp": "19980101000000", "url": "http://h/", "#,
+            r#""mime": "warc/revisit"}"#,
+            "\n            ",
+        );
         let expected = [
             capture("19970101000000", Some(200)),
             capture("19980101000000", None),
         ];
-        for body in [&array[..], lines] {
+        for body in [&array[..], lines.as_bytes()] {
             assert_eq!(captures(body).unwrap(), expected);
         }
         for none in [
@@ -314,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn other_answers_are_errors() {
+    fn other_responses_are_errors() {
         for body in [
             "<html>",
             "[1]",
@@ -323,7 +331,10 @@ mod tests {
             r#"{"timestamp":"yesterday","url":"http://h/","status":"200"}"#,
             r#"{"timestamp":"19970101000000","url":"http://h/","status":"404"}
             {"timestamp":"yesterday","url":"http://h/","status":"200"}"#,
-            r#"[["timestamp","original","statuscode"],["19970101000000","http://h/","404"],["","http://h/","200"]]"#,
+            concat!(
+                r#"[["timestamp","original","statuscode"],"#,
+                r#"["19970101000000","http://h/","404"],["","http://h/","200"]]"#,
+            ),
             r#"{"timestamp":"19970101000000","url":"http://h/","status":"404"}
             {"url":"http://h/","status":"200"}"#,
             "org,h)/ 1997",
@@ -333,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn long_values_are_cut_in_messages() {
+    fn long_values_are_truncated_in_messages() {
         let body = format!("\"{}\"", "L".repeat(300_000));
         let error = captures(format!("[{body}]").as_bytes()).unwrap_err();
         assert!(error.chars().count() < 2 * MESSAGE_VALUE_CHARS, "{error}");

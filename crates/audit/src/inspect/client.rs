@@ -1,5 +1,5 @@
-//! Asks for pages, politely: by the client that reaches public hosts only (`audit/client.rs`), one
-//! request a second for each host, and no page that a robots.txt excludes.
+//! Requests pages with the client that connects to public hosts only (`audit/client.rs`). Sends at
+//! most one request per second to each host, and respects robots.txt.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -21,45 +21,45 @@ use urlspool_text::limits::{
     INSPECT_ROBOTS_BYTES, INSPECT_ROBOTS_REDIRECTS, INSPECT_SECONDS,
 };
 
-/// The treatment of robots.txt.
+/// Whether to honor robots.txt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RobotsPolicy {
-    /// Pages that it excludes are not asked for.
+    /// Pages excluded by robots.txt are not requested.
     #[default]
     Honour,
-    /// It is not asked for.
+    /// robots.txt is not requested.
     Ignore,
 }
 
-/// A client that several threads use.
+/// A client shared by several threads.
 pub(super) struct PageClient {
     client: Client,
     policy: RobotsPolicy,
-    /// Time in which a link is answered, with all its redirects and the robots.txt of their hosts.
+    /// Time limit for a link, with all redirects and the robots.txt of their hosts.
     chain: Duration,
-    /// Rules by origin; the reason for which a robots.txt cannot be reached, where it cannot, so that
-    /// nothing there may be asked for (RFC 9309, section 2.3.1.4).
+    /// Rules by origin, or the reason why robots.txt cannot be reached. In that case no page of the
+    /// origin may be requested (RFC 9309, section 2.3.1.4).
     robots: Mutex<HashMap<String, HostRobots>>,
 }
 
 type HostRobots = Result<Arc<Robots>, NotRead>;
 
-/// The answer to the question for a page.
+/// Result of requesting a page.
 #[derive(Debug)]
 pub(super) enum Reply {
     /// A server answered.
     Answer(Answer),
-    /// A redirect leads to a parking service, which is not asked: its URL and the evidence.
+    /// A redirect to a parking service, which is not contacted: its URL and the evidence.
     Parked(Url, String),
     /// The page was not read.
     NotRead(NotRead),
 }
 
-/// The reason for which a page, or a robots.txt, was not read.
+/// Reason why a page or a robots.txt was not read.
 #[derive(Clone, Debug)]
 pub(super) struct NotRead {
     pub(super) reason: String,
-    /// The failure, if no server answered, or not with the whole text.
+    /// The failure if no server answered, or the text is incomplete.
     pub(super) failure: Option<CheckFailure>,
 }
 
@@ -72,24 +72,24 @@ impl NotRead {
     }
 }
 
-/// The answer of the server at the end of redirects.
+/// Response of the server at the end of redirects.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
-    /// The URL at the end of redirects.
+    /// URL at the end of redirects.
     pub(super) url: Url,
     /// Number of redirects.
     pub(super) redirects: usize,
     pub(super) status: u16,
-    /// The beginning, of a limited length.
+    /// Start of the body, limited in length.
     body: Vec<u8>,
-    /// The reason for which the body ends early; `None` if it is whole, or longer than its limit.
+    /// Reason why the body ends early; `None` if it is complete or exceeds the limit.
     cut_by: Option<CheckFailure>,
-    /// The page, if it is text and in no content coding, which was not asked for.
+    /// The page, if it is text without a content coding. No coding was requested.
     pub(super) page: Option<Page>,
 }
 
 impl Answer {
-    /// Reads the answer for `url`, at most `max_bytes` of its body.
+    /// Reads the response for `url` with at most `max_bytes` of its body.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl Answer {
             value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
         });
         let mut body = Vec::new();
-        // What came before the connection broke, or the time passed, is judged.
+        // Bytes received before the connection broke or timed out are used.
         let read = response
             .into_body()
             .into_reader()
@@ -124,7 +124,7 @@ impl Answer {
     }
 }
 
-/// Returns the page in a body, if it is text. `content_type` is in lower case; empty without one.
+/// Returns the page in a body, if it is text. `content_type` is in lower case, or empty if missing.
 fn page(content_type: &str, body: &[u8]) -> Option<Page> {
     let mut parts = content_type.split(';').map(str::trim);
     let media_type = parts.next().unwrap_or_default();
@@ -139,7 +139,7 @@ fn page(content_type: &str, body: &[u8]) -> Option<Page> {
 }
 
 impl PageClient {
-    /// Creates a client that also asks `private_hosts`.
+    /// Creates a client that may also contact `private_hosts`.
     pub(super) fn new(
         user_agent: &str,
         private_hosts: &[String],
@@ -165,25 +165,25 @@ impl PageClient {
         self.robots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds rules that are known from an earlier run.
-    pub(super) fn know_robots(&self, origin: &str, text: &str) {
+    /// Adds rules known from an earlier run.
+    pub(super) fn add_robots(&self, origin: &str, text: &str) {
         let rules = Arc::new(Robots::parse(text.as_bytes()));
         self.robots().insert(origin.to_owned(), Ok(rules));
     }
 
-    /// Returns the rules of an origin that are known, as text. Those of a robots.txt that cannot be
-    /// reached are none: it is asked for again.
+    /// Returns the known rules of an origin as text. Returns `None` for a robots.txt that could not
+    /// be reached; it is requested again.
     pub(super) fn robots_text(&self, origin: &str) -> Option<String> {
         Some(self.robots().get(origin)?.as_ref().ok()?.text())
     }
 
-    /// Forgets what is only needed while its hosts are asked.
+    /// Clears data that is only needed while its hosts are contacted.
     pub(super) fn forget(&self) {
         self.client.forget();
         self.robots().clear();
     }
 
-    /// Asks for a page, and follows redirects. Returns `None` if it was stopped.
+    /// Requests a page and follows redirects. Returns `None` if it was stopped.
     pub(super) fn get(&self, asked: &Url) -> Option<Reply> {
         let mut url = asked.clone();
         let mut left = self.chain;
@@ -210,8 +210,8 @@ impl PageClient {
         Some(Reply::NotRead(NotRead::failed(CheckFailure::Other)))
     }
 
-    /// Returns `Ok` if the robots.txt of its origin permits to ask for a URL; `None` if it was
-    /// stopped.
+    /// Returns `Ok` if the robots.txt of the URL's origin permits requesting it. Returns `None` if
+    /// it was stopped.
     fn permission(&self, url: &Url, left: &mut Duration) -> Option<Result<(), NotRead>> {
         if self.policy == RobotsPolicy::Ignore {
             return Some(Ok(()));
@@ -226,7 +226,7 @@ impl PageClient {
                     reason: format!("{} for the robots.txt of {origin}", not_read.reason),
                     ..not_read
                 });
-                // Where the time of this chain was over, other links may find it.
+                // If only this chain's time limit prevented the request, other links may try again.
                 if rules.is_ok() || !left.is_zero() {
                     self.robots().insert(origin, rules.clone());
                 }
@@ -243,9 +243,9 @@ impl PageClient {
         })
     }
 
-    /// Asks for the robots.txt of an origin. Returns `None` if it was stopped.
+    /// Requests the robots.txt of an origin. Returns `None` if it was stopped.
     ///
-    /// A text that is cut off may lack the rule that matters, so it is none.
+    /// A truncated text is an error because it may lack the rule that matters.
     fn robots_of(&self, url: &Url, left: &mut Duration) -> Option<Result<Robots, NotRead>> {
         let Ok(mut url) = url.join("/robots.txt") else {
             return Some(Ok(Robots::default()));
@@ -276,7 +276,7 @@ impl PageClient {
     }
 }
 
-/// Returns scheme, host and port of a URL: `https://h.test:8080`.
+/// Returns the scheme, host and port of a URL: `https://h.test:8080`.
 pub(super) fn origin(url: &Url) -> String {
     url[..Position::BeforePath].to_owned()
 }
@@ -290,8 +290,8 @@ mod tests {
 
     use super::*;
 
-    /// Starts a server, and returns its address. `respond` gets the first line of a request, and gives
-    /// the milliseconds until its answer, and the answer's head.
+    /// Starts a server and returns its address. `respond` receives the first line of a request and
+    /// returns the delay in milliseconds and the head of the response.
     fn serve(respond: impl Fn(&str) -> (u64, String) + Send + 'static) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -310,7 +310,7 @@ mod tests {
         address
     }
 
-    /// A client for servers of this machine.
+    /// Creates a client for servers on this machine.
     fn client(policy: RobotsPolicy, chain_millis: u64) -> PageClient {
         let rules = HostRules::of_system(&["127.0.0.1".to_owned()]);
         let request = Duration::from_secs(20);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_redirects_end_with_the_time_of_their_chain() {
+    fn slow_redirects_end_at_the_time_limit_of_the_link() {
         let address = serve(|_| (200, "302 Found\r\nLocation: /a".to_owned()));
         let url = Url::parse(&format!("http://{address}/a")).unwrap();
         let begun = Instant::now();
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_that_is_over_closes_no_host_for_other_links() {
+    fn a_host_stays_usable_after_the_time_limit_of_another_link() {
         let slow = serve(|first| {
             let millis = if first.contains("robots.txt") { 700 } else { 0 };
             (millis, "404 Not Found".to_owned())

@@ -1,8 +1,8 @@
-//! The parts of a page by which it is judged: its text, and what it loads; and the hosts of parking
-//! services, from a list that names the source of each.
+//! Parts of a page that decide its state (its text, and the addresses it loads), and a list of
+//! parking services with the source of each entry.
 //!
-//! A page is parked if a redirect leads to such a host, or if the page loads something from one.
-//! Words are no sign: they also occur in articles about the trade.
+//! A page is parked if a redirect goes to such a host, or if the page loads content from one. Words
+//! are not evidence, because they also occur in articles about domain parking.
 
 use html5gum::emitters::callback::CallbackEvent;
 use url::Url;
@@ -14,18 +14,18 @@ use urlspool_text::limits::{INSPECT_RESOURCES, INSPECT_TEXT_BYTES};
 /// A page as a reader sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Page {
-    /// The title and the visible text.
+    /// Title and visible text.
     pub(super) text: String,
-    /// Addresses of scripts and frames, as they are written.
+    /// Addresses of scripts and frames, as written.
     pub(super) loads: Vec<String>,
-    /// `true` if it loads or holds a script.
+    /// `true` if it has a script, inline or loaded.
     pub(super) has_script: bool,
     /// `true` if it asks for a password.
     pub(super) has_password: bool,
 }
 
 impl Page {
-    /// Reads HTML. `charset` is the one that the server names.
+    /// Parses HTML. `charset` is the charset that the server states.
     pub(super) fn html(body: &[u8], charset: Option<&str>) -> Page {
         let html = page_in_utf8(body, charset);
         let mut reader = PageReader::default();
@@ -37,7 +37,7 @@ impl Page {
         page
     }
 
-    /// Reads plain text.
+    /// Decodes plain text.
     pub(super) fn plain(body: &[u8], charset: Option<&str>) -> Page {
         Page {
             text: cut(&String::from_utf8_lossy(&page_in_utf8(body, charset))),
@@ -46,7 +46,7 @@ impl Page {
     }
 }
 
-/// Returns the beginning of a text that is kept.
+/// Truncates a text to the length that is kept.
 fn cut(text: &str) -> String {
     let mut end = text.len().min(INSPECT_TEXT_BYTES);
     while !text.is_char_boundary(end) {
@@ -55,7 +55,7 @@ fn cut(text: &str) -> String {
     text[..end].to_owned()
 }
 
-/// Elements whose content no reader sees as text of the page.
+/// Elements whose content is not visible text.
 const HIDDEN: [&[u8]; 4] = [b"script", b"style", b"noscript", b"template"];
 
 /// Elements that do not separate words.
@@ -71,7 +71,7 @@ struct PageReader {
     text: Vec<u8>,
     element: Vec<u8>,
     attribute: Vec<u8>,
-    /// The open element of [`HIDDEN`].
+    /// The open element of [`HIDDEN`], if any.
     hidden: Option<&'static [u8]>,
 }
 
@@ -130,7 +130,7 @@ impl PageReader {
     }
 }
 
-/// The services: a domain, and the beginning of a path after a slash; blanks; the source.
+/// The services, one per line: a domain with an optional path prefix, spaces, and the source.
 const SERVICES: &str = include_str!("parking.txt");
 
 /// A row of [`SERVICES`].
@@ -154,7 +154,7 @@ fn services() -> impl Iterator<Item = Service> {
     })
 }
 
-/// Returns the service that `url` belongs to, unless the link `asked` is of its domain too.
+/// Returns the service that `url` belongs to, unless the link `asked` has the same domain.
 fn service_at(asked: &Url, url: &Url) -> Option<Service> {
     let [asked, domain] = [asked, url].map(|url| domain_of(url.as_str()));
     let path = url.path().trim_start_matches('/');
@@ -163,7 +163,7 @@ fn service_at(asked: &Url, url: &Url) -> Option<Service> {
         .filter(|_| asked != domain)
 }
 
-/// Returns the evidence that a redirect leads from the link `asked` to a parking service.
+/// Returns the evidence that the link `asked` redirects to a parking service.
 pub(super) fn redirect_to_service(asked: &Url, place: &Url) -> Option<String> {
     let Service { domain, source, .. } = service_at(asked, place)?;
     Some(format!(
@@ -171,7 +171,8 @@ pub(super) fn redirect_to_service(asked: &Url, place: &Url) -> Option<String> {
     ))
 }
 
-/// Returns the evidence that the page at `url` is loaded from a parking service. `asked` is the link.
+/// Returns the evidence that the page at `url` loads content from a parking service. `asked` is the
+/// link.
 pub(super) fn loaded_from_service(asked: &Url, url: &Url, page: &Page) -> Option<String> {
     page.loads.iter().find_map(|address| {
         let Service { domain, source, .. } = service_at(asked, &url.join(address).ok()?)?;
@@ -184,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_read_as_it_is_seen() {
+    fn a_page_is_parsed_as_a_reader_sees_it() {
         let html = "<!DOCTYPE html><head><title>A lamp</title>\
             <script src=//s.test/X.js></script><style>.hidden{}</style></head>\
             <body><p>Wick<b>s</b> &amp; oil<p>No<noscript>Turn it on</noscript>\
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn charsets_and_limits_hold() {
+    fn charsets_and_limits_are_applied() {
         let page = Page::html(b"<title>Caf\xe9</title>", Some("iso-8859-1"));
         assert_eq!(page.text.trim(), "Caf\u{e9}");
         let page = Page::plain("\u{e9} ".repeat(99_999).as_bytes(), Some("utf-8"));
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_browsers_are_led_to_and_load_from_are_signs() {
+    fn redirects_to_and_content_from_parking_services_are_evidence() {
         let asked = "http://l.cern.ch/a";
         let place = url("https://www.hugedomains.com/domain_profile.cfm?d=cern");
         let sign = redirect_to_service(&url(asked), &place).unwrap();
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn words_links_pictures_and_the_services_themselves_are_no_signs() {
+    fn words_links_pictures_and_the_services_themselves_are_not_evidence() {
         let asked = "http://l.cern.ch/a";
         for html in [
             "<a href=https://sedoparking.com/>Sedo</a> sedoparking.com is for sale",
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn each_service_has_a_source_and_a_row() {
+    fn each_service_has_a_source_and_one_row() {
         let rows = SERVICES.lines().filter(|line| !line.starts_with('#'));
         assert_eq!(services().count(), rows.count());
         assert!(services().all(|service| !service.source.is_empty()));

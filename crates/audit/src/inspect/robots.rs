@@ -1,30 +1,31 @@
-//! Rules of robots.txt (RFC 9309) for this program.
+//! robots.txt rules (RFC 9309) for this program.
 //!
-//! Own code: the crates that read it need a regular expression for each rule, or are not maintained.
+//! Implemented here because existing crates need a regular expression per rule or are unmaintained.
 
 use urlspool_text::grammar::escaped_byte;
 use urlspool_text::limits::INSPECT_ROBOTS_RULES;
 
-/// The product token by which groups name this program.
+/// Product token by which groups name this program.
 const TOKEN: &str = "urlspool";
 
-/// A rule of a group that holds for this program.
+/// A rule that applies to this program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Rule {
     is_allowed: bool,
-    /// In the form of [`comparable_pattern`]. Begins with `/` or `*`; `*` stands for any characters, `$` at
-    /// the end for the end.
+    /// Normalized by [`comparable_pattern`]. Starts with `/` or `*`. `*` matches any characters,
+    /// and a final `$` matches the end.
     pattern: String,
 }
 
-/// The rules of a host for this program.
+/// A host's rules for this program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Robots {
     rules: Vec<Rule>,
 }
 
 impl Robots {
-    /// Parses the text: the groups for this program, or else those for all (section 2.2.1).
+    /// Parses the groups for this program or, if there are none, the groups for all programs
+    /// (section 2.2.1).
     pub(super) fn parse(text: &[u8]) -> Robots {
         let text = String::from_utf8_lossy(text);
         let (mut named, mut general) = (Vec::new(), Vec::new());
@@ -70,7 +71,7 @@ impl Robots {
         }
     }
 
-    /// Returns the rules as a group for all, which [`Robots::parse`] reads again.
+    /// Returns the rules as a group for all programs, which [`Robots::parse`] can read.
     pub(super) fn text(&self) -> String {
         let mut text = "User-agent: *\n".to_owned();
         for rule in &self.rules {
@@ -80,8 +81,8 @@ impl Robots {
         text
     }
 
-    /// Returns `true` if a path with its query may be asked for: by the longest rule that matches,
-    /// of equal ones by the one that allows (section 2.2.2).
+    /// Returns `true` if a path with its query may be requested. The longest matching rule applies;
+    /// of equally long rules, the one that allows (section 2.2.2).
     pub(super) fn allows(&self, path: &str) -> bool {
         let path = comparable(path).replace('*', "%2A").replace('$', "%24");
         let matching = self
@@ -93,14 +94,14 @@ impl Robots {
     }
 }
 
-/// Returns `true` for a name of this program, with a version or without.
+/// Returns `true` for this program's name, with or without a version.
 fn is_token(value: &str) -> bool {
     let name = value.split(['/', ' ']).next().unwrap_or_default();
     name.eq_ignore_ascii_case(TOKEN)
 }
 
-/// Returns a path or a pattern in the form in which they are compared (section 2.2.2): escapes of
-/// unreserved characters are decoded, and bytes that no URL holds are escaped.
+/// Normalizes a path or pattern for comparison (section 2.2.2): decodes escapes of unreserved
+/// characters, and escapes bytes that cannot occur in a URL.
 fn comparable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -130,7 +131,7 @@ fn comparable(text: &str) -> String {
     out
 }
 
-/// Returns a pattern in that form. `$` stands for itself before the end.
+/// Normalizes a pattern. `$` is a literal unless it is last.
 fn comparable_pattern(pattern: &str) -> String {
     match pattern.strip_suffix('$') {
         Some(start) => comparable(start).replace('$', "%24") + "$",
@@ -138,8 +139,8 @@ fn comparable_pattern(pattern: &str) -> String {
     }
 }
 
-/// Matches from the start. Each piece between `*` is looked for after the one before, which is
-/// right since the earliest place leaves most to the others.
+/// Matches from the start. Each piece between `*` is searched for after the previous one. The first
+/// occurrence is sufficient because it leaves the most text for the others.
 fn matches(pattern: &str, path: &str) -> bool {
     let (pattern, is_whole) = match pattern.strip_suffix('$') {
         Some(pattern) => (pattern, true),
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_rule_of_the_group_for_this_program_counts() {
+    fn the_longest_rule_of_this_programs_group_applies() {
         let text = "User-agent: a\nUser-Agent: URLspool/1\nDisallow: /x # no\nAllow: /x/y\n\n\
                     User-agent: *\nDisallow: /";
         check(text, "/x", false);
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_have_stars_and_an_end() {
+    fn patterns_support_stars_and_an_end_marker() {
         for (pattern, path, expected) in [
             ("/*.gif$", "/a/b.gif", false),
             ("/*.gif$", "/a/b.gif?x", true),
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_compared_and_not_their_spelling() {
+    fn escapes_are_normalized_before_comparison() {
         for (pattern, path, expected) in [
             ("/\u{fc}ber", "/%C3%BCber/x", false),
             ("/%c3%bcber", "/%C3%BCber", false),
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_without_end_are_cut() {
+    fn the_number_of_rules_is_limited() {
         let many = format!(
             "User-agent: *\n{}",
             "Disallow: /x\n".repeat(INSPECT_ROBOTS_RULES + 9)

@@ -1,5 +1,5 @@
-//! Verdicts on pages that answer, each with evidence that can be shown: the page of a path that cannot
-//! exist, hosts of parking services, and the place that redirects lead to. Only computes.
+//! States of pages that answer, each with evidence: the page for a path that cannot exist, hosts of
+//! parking services, and the end of redirects. Only computes.
 
 use std::collections::HashSet;
 
@@ -9,38 +9,38 @@ use super::page::{Page, loaded_from_service};
 use crate::state::PageState;
 use crate::state::{CheckOutcome, LinkState, domain_of, link_state};
 
-/// A state and the evidence for it, a sentence that a reader can check.
+/// A state and its evidence, a sentence that a reader can verify.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub(super) state: PageState,
     pub(super) evidence: String,
 }
 
-/// A page with the URL that it was found at.
+/// A page and the URL where it was found.
 #[derive(Clone, Debug)]
 pub(super) struct FoundPage {
-    /// The URL at the end of redirects.
+    /// URL at the end of redirects.
     pub(super) url: Url,
-    /// `true` if redirects led to it.
+    /// `true` if the page was reached by redirects.
     pub(super) is_moved: bool,
-    /// Empty if the answer is no text.
+    /// Empty if the response is not text.
     pub(super) page: Page,
 }
 
-/// The answer of a host for a path that cannot exist.
+/// A host's response for a path that cannot exist.
 #[derive(Clone, Debug)]
 pub(super) struct Control {
-    /// The URL of the path.
+    /// URL of the path.
     pub(super) asked: Url,
-    /// The page; `None` if no page came with a 2xx status.
+    /// The page; `None` if no page was returned with a 2xx status.
     pub(super) found: Option<FoundPage>,
 }
 
-/// Minimum number of characters of the text of a page with a script that is judged by its text. A
-/// script may draw what a reader sees of a shorter one.
+/// Minimum text length, in characters, for comparing a page with a script by its text. A script may
+/// render most of what a reader sees of a shorter page.
 const MIN_TEXT_CHARS: usize = 150;
 
-/// Judges the page of the link `asked`, which has a 2xx status.
+/// Decides the state of the page of the link `asked`, which has a 2xx status.
 pub(super) fn judge(asked: &Url, found: &FoundPage, control: &Control) -> Verdict {
     if let Some(evidence) = loaded_from_service(asked, &found.url, &found.page) {
         let state = PageState::Parked;
@@ -52,7 +52,7 @@ pub(super) fn judge(asked: &Url, found: &FoundPage, control: &Control) -> Verdic
             PageState::Undecided,
             format!("asks for a password, and so does the page of {place}"),
         ),
-        Some(SamePage::Text) if is_drawn(&found.page) => (
+        Some(SamePage::Text) if may_be_rendered_by_script(&found.page) => (
             PageState::Undecided,
             format!("has the text of {place}, but a script may draw more"),
         ),
@@ -70,7 +70,7 @@ pub(super) fn judge(asked: &Url, found: &FoundPage, control: &Control) -> Verdic
     Verdict { state, evidence }
 }
 
-/// The state of a page that redirects led to, if it is at the front page or on another domain.
+/// Returns the state of a page reached by redirects, if it is a front page or on another domain.
 fn moved(asked: &Url, last: &Url) -> Option<PageState> {
     let (asked, last) = (asked.as_str(), last.as_str());
     let state = link_state(asked, CheckOutcome::Status(200), Some(last));
@@ -83,24 +83,24 @@ fn moved(asked: &Url, last: &Url) -> Option<PageState> {
     })
 }
 
-/// The way in which a page is that of a path that cannot exist.
+/// How a page equals the page for a path that cannot exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SamePage {
-    /// Redirects led both to one place.
+    /// Both redirect to the same place.
     Place,
-    /// They have one text.
+    /// Both have the same text.
     Text,
 }
 
-/// Compares a page with that of a path that cannot exist. The front page is not compared: it may be
-/// what all paths show.
+/// Compares a page with the page for a path that cannot exist. The front page is never compared,
+/// because a host may serve it for all paths.
 fn same_page(asked: &Url, found: &FoundPage, control: &Control) -> Option<SamePage> {
     let other = control.found.as_ref()?;
     if is_front_page(asked) {
         return None;
     }
     if found.is_moved && other.is_moved && is_one_place(&found.url, &other.url) {
-        // A link may be the very place that paths without a page lead to.
+        // The link itself may be the target of redirects from missing pages.
         return (!is_one_place(asked, &found.url)).then_some(SamePage::Place);
     }
     let paths: HashSet<String> = [asked, &control.asked]
@@ -111,8 +111,8 @@ fn same_page(asked: &Url, found: &FoundPage, control: &Control) -> Option<SamePa
     (!text.is_empty() && text == compared_words(&other.page, &paths)).then_some(SamePage::Text)
 }
 
-/// Returns the words of a page without those of `paths`, and without those with a digit, which may be
-/// times, counters or numbers of requests that differ from one answer to the next.
+/// Returns the words of a page, except words in `paths` and words with a digit. The latter may be
+/// times, counters or request numbers that differ between responses.
 fn compared_words(page: &Page, paths: &HashSet<String>) -> Vec<String> {
     words(&page.text)
         .filter(|word| !paths.contains(word) && !word.bytes().any(|byte| byte.is_ascii_digit()))
@@ -125,7 +125,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     words.filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-fn is_drawn(page: &Page) -> bool {
+fn may_be_rendered_by_script(page: &Page) -> bool {
     let visible = page
         .text
         .chars()
@@ -133,7 +133,7 @@ fn is_drawn(page: &Page) -> bool {
     page.has_script && visible.count() < MIN_TEXT_CHARS
 }
 
-/// Compares two URLs without scheme, `www.` and final slash.
+/// Compares two URLs, ignoring the scheme, `www.` and a final slash.
 fn is_one_place(one: &Url, other: &Url) -> bool {
     let [one, other] = [one, other].map(|url| {
         let host = url.host_str().unwrap_or_default();
@@ -144,11 +144,11 @@ fn is_one_place(one: &Url, other: &Url) -> bool {
     one == other
 }
 
-/// Names, without their endings, of the files that servers send for the root of a host.
+/// File names, without extension, that servers send for the root of a host.
 const FRONT_FILES: [&str; 4] = ["index", "default", "home", "welcome"];
 
-/// Returns `true` for the root of a host, and for the file that servers send for it:
-/// `/index.html`, `/default.asp`.
+/// Returns `true` for the root of a host, and for a file that servers send for it, such as
+/// `/index.html` or `/default.asp`.
 fn is_front_page(url: &Url) -> bool {
     let name = url.path().trim_start_matches('/');
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
@@ -168,7 +168,8 @@ mod tests {
     const MISSING: &str = "http://l.cern.ch/no-such-page.html";
 
     const ARTICLE: &str = "<title>The brass lantern</title><p>Each lantern of the lighthouse was \
-        trimmed twice before midnight, and the keeper wrote down the hour, the wind and the names of \
+        trimmed twice before midnight, and the keeper wrote down the hour, the wind and the names \
+        of \
         all vessels that passed the harbour during winter.";
 
     const SORRY: &str = "<title>Sorry</title>This page cannot be found.";
@@ -185,8 +186,8 @@ mod tests {
         }
     }
 
-    /// Checks the state of a link whose page is `page`, on a host that has `control` for a path that
-    /// cannot exist. Each is an address and HTML.
+    /// Checks the state of a link whose page is `page`, on a host with the page `control` for a
+    /// path that cannot exist. Each is an address and HTML.
     #[track_caller]
     fn check_link(
         link: &str,
@@ -208,16 +209,16 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_its_own_has_no_sign() {
+    fn a_distinct_page_has_no_sign() {
         check((LINK, ARTICLE), None, PageState::NoSign);
         check((LINK, ARTICLE), Some((MISSING, SORRY)), PageState::NoSign);
         check((LINK, SORRY), None, PageState::NoSign);
-        // An answer that is no text.
+        // A response that is not text.
         check((LINK, ""), Some((MISSING, "")), PageState::NoSign);
     }
 
     #[test]
-    fn the_text_of_a_path_that_cannot_exist_is_a_soft_404() {
+    fn the_text_of_a_missing_path_is_a_soft_404() {
         let page = "<title>Error</title>/news/lamp.html is not here. Request 7f3a, 10:31:02";
         let control =
             "<title>Error</title><b>/no-such-page.html</b> is not here! Request 99b, 10:31:07";
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_a_path_that_cannot_exist_leads_to_is_a_soft_404() {
+    fn the_redirect_target_of_a_missing_path_is_a_soft_404() {
         let place = "https://www.l.cern.ch/sorry/";
         let (page, control) = ((place, ARTICLE), Some(("http://l.cern.ch/sorry", SORRY)));
         check(page, control, PageState::Soft404);
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_and_passwords_leave_it_undecided() {
+    fn pages_with_scripts_or_passwords_are_undecided() {
         let shell = "<title>App</title><div id=root></div><script src=/app.js></script>";
         check((LINK, shell), Some((MISSING, shell)), PageState::Undecided);
         let long = format!("{ARTICLE}<script src=/app.js></script>");
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_on_another_domain_is_moved() {
+    fn a_page_on_another_domain_is_other_domain() {
         let place = "http://l.w3.org/news/lamp.html";
         check((place, ARTICLE), None, PageState::OtherDomain);
         check(
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_front_page_may_be_what_all_paths_show() {
+    fn the_front_page_is_never_a_soft_404() {
         for link in ["http://l.cern.ch/", "http://l.cern.ch/Index.html"] {
             let control = Some((MISSING, ARTICLE));
             check_link(link, (link, ARTICLE), control, PageState::NoSign);

@@ -1,5 +1,5 @@
-//! Reasons for which a link is not checked, and the words by which a path or a query asks for an
-//! action: an audit must not press such a link.
+//! Reasons for excluding a link from checks, and words in a path or query that request an action.
+//! An audit must not trigger such actions.
 
 use url::Url;
 
@@ -8,23 +8,23 @@ use crate::state::worded_enum;
 use urlspool_files::config::NamedValue;
 use urlspool_text::grammar::decode;
 
-/// Minimum confidence of a link that is checked: below it a reading is a guess, or its end was cut
-/// off.
+/// Minimum confidence of a link to check. A lower confidence means that the link is a guess or was
+/// truncated.
 pub(super) const MIN_CONFIDENCE: f64 = 0.8;
 
 worded_enum! {
-    /// The reason for which a link is not checked, with its meaning in a few words for a summary. Of
-    /// several the first one counts.
+    /// Reason for excluding a link from checks, with a short explanation for a summary. The first
+    /// reason that applies is used.
     pub enum Exclusion {
-        /// A scheme other than http and https.
+        /// The scheme is neither http nor https.
         Scheme = "scheme": "link checkers do not speak its protocol",
-        /// WHATWG rejects it, so that no client can ask for it.
+        /// WHATWG rejects it, so no client can request it.
         NoHref = "no-href": "no browser would fetch it",
         /// It is cited only in header fields, most of which are for leaving a list.
         HeaderOnly = "header-only": "cited only in header fields, such as List-Unsubscribe",
         /// It has a user or a password.
         Credentials = "credentials": "its URL holds a user name or a password",
-        /// Its path or query asks for an action.
+        /// Its path or query requests an action.
         Action = "action": "its path or query asks for an action, such as unsubscribe",
         /// Its author cut it short.
         Shortened = "shortened": "its author cut it short",
@@ -36,8 +36,7 @@ worded_enum! {
 }
 
 impl Exclusion {
-    /// The reasons that a user can lift: the others are no question of caution, or are lifted by
-    /// host.
+    /// Reasons that a user can disable. The others do not protect anybody, or are disabled by host.
     pub const LIFTABLE: [Exclusion; 5] = [
         Exclusion::HeaderOnly,
         Exclusion::Credentials,
@@ -47,20 +46,20 @@ impl Exclusion {
     ];
 }
 
-/// A link, as its exclusion is decided.
+/// Properties of a link that decide its exclusion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkFacts<'l> {
     /// The scheme, in lower case.
     pub(super) scheme: &'l str,
-    /// The href without its fragment, if it has one.
+    /// The href without its fragment, if there is one.
     pub(super) href: Option<&'l str>,
-    /// `true` if a citation is no header field.
+    /// `true` if a citation is outside header fields.
     pub(super) is_in_a_body: bool,
-    /// `true` if a reading in a body has a confidence of [`MIN_CONFIDENCE`].
+    /// `true` if a citation in a body has at least the confidence [`MIN_CONFIDENCE`].
     pub(super) is_confident: bool,
 }
 
-/// The exclusions that a user lifted.
+/// Exclusions that a user disabled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lifted<'l> {
     pub(super) reasons: &'l [Exclusion],
@@ -68,7 +67,7 @@ pub(super) struct Lifted<'l> {
     pub(super) hosts: &'l [String],
 }
 
-/// Returns the reason for which a link is not checked; `None` if it is.
+/// Returns the reason for excluding a link, or `None` if it is to be checked.
 pub(super) fn exclusion(link: &LinkFacts<'_>, lifted: &Lifted<'_>) -> Option<Exclusion> {
     if !matches!(link.scheme, "http" | "https") {
         return Some(Exclusion::Scheme);
@@ -95,7 +94,7 @@ pub(super) fn exclusion(link: &LinkFacts<'_>, lifted: &Lifted<'_>) -> Option<Exc
     })
 }
 
-/// Path and query, with escapes decoded.
+/// Returns the path and query, percent-decoded.
 fn path_and_query(url: &Url) -> Vec<u8> {
     let mut text = decode(url.path().as_bytes());
     if let Some(query) = url.query() {
@@ -105,7 +104,7 @@ fn path_and_query(url: &Url) -> Vec<u8> {
     text
 }
 
-/// Returns `true` for a text that holds an ellipsis, or ends as cut lines do.
+/// Returns `true` for a text that contains an ellipsis, or ends like a truncated line.
 fn is_shortened(text: &[u8]) -> bool {
     let marks = ["...", "\u{2026}"];
     text.ends_with(b"..")
@@ -114,8 +113,8 @@ fn is_shortened(text: &[u8]) -> bool {
             .any(|mark| memchr::memmem::find(text, mark.as_bytes()).is_some())
 }
 
-/// Words that are a whole token of a path or query: a run of letters, or one that begins with a
-/// capital in a run of mixed case.
+/// Words that count only as a whole token of a path or query. A token is a run of letters, or a
+/// part of a mixed-case run that starts with a capital.
 #[rustfmt::skip]
 const ACTION_WORDS: [&str; 53] = [
     "accept", "activate", "activation", "approve", "auth", "authenticate", "authorize", "autologin",
@@ -127,7 +126,7 @@ const ACTION_WORDS: [&str; 53] = [
     "token", "validate", "verification", "verify", "verifyemail",
 ];
 
-/// Texts that ask for an action wherever they stand.
+/// Texts that request an action even inside a word.
 const ACTION_TEXTS: [&str; 8] = [
     "unsubscribe",
     "unsubscription",
@@ -139,7 +138,7 @@ const ACTION_TEXTS: [&str; 8] = [
     "access_token",
 ];
 
-/// Returns `true` if `path_and_query`, with escapes decoded, asks for an action.
+/// Returns `true` if the percent-decoded `path_and_query` requests an action.
 fn asks_for_action(path_and_query: &[u8]) -> bool {
     let text = String::from_utf8_lossy(path_and_query);
     let lower = text.to_ascii_lowercase();
@@ -154,7 +153,7 @@ fn is_action(token: &str) -> bool {
     token.starts_with("unsub") || ACTION_WORDS.binary_search(&&*token).is_ok()
 }
 
-/// The tokens of a run of letters: `confirmEmail` has two.
+/// Returns the tokens of a run of letters: `confirmEmail` has two.
 fn capitalized_tokens(run: &str) -> impl Iterator<Item = &str> {
     let tokens = run
         .as_bytes()
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_and_hosts_are_lifted() {
+    fn reasons_and_hosts_can_be_disabled() {
         let hosts = ["wiki".to_owned()];
         let lifted = Lifted {
             reasons: &[Exclusion::Action],
@@ -245,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn actions_are_seen_in_every_spelling() {
+    fn actions_are_recognized_in_every_spelling() {
         for text in [
             "/unsubscribe",
             "/l?cmd=UNSUBSCRIBE&u=1",
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_only_begin_alike_are_no_actions() {
+    fn words_that_share_only_a_prefix_are_not_actions() {
         for text in [
             "/",
             "/rfc/rfc1738.txt",
