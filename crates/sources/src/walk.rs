@@ -1,10 +1,9 @@
-//! Walks over roots and returns the files in them, in a fixed order. Opens folders, and small files
-//! for callers who read them all; follows no symbolic link unless asked.
+//! Walks roots and returns their files in a fixed order. Opens folders, and small files for callers
+//! that read all of them. Follows no symbolic link unless asked.
 //!
-//! The crate `walkdir` is not used here: it opens each folder by its path, which may lead through a
-//! link by then. Here each folder is opened by descriptor, beneath its root
-//! (`walk/rooted_path.rs`). The crate's own folders, which nobody else writes, are listed with
-//! `walkdir`.
+//! The crate `walkdir` is not used here: it opens each folder by path, and by then a component of
+//! the path may have become a link. Here each folder is opened by descriptor, relative to its root
+//! (`walk/rooted_path.rs`). Folders that only this program writes are listed with `walkdir`.
 
 mod path_filter;
 mod repository_folders;
@@ -33,16 +32,16 @@ use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use urlspool_text::limits::SMALL_FILE_BYTES;
 use urlspool_text::origin::{FileRange, FormatHint, Source};
 
-/// Regular file that is to be read.
+/// A regular file to read.
 #[derive(Clone, Debug)]
 pub struct WalkedFile {
-    /// Its source.
+    /// Source of the file.
     pub source: Source,
-    /// Its size in bytes during the walk.
+    /// Size in bytes during the walk.
     pub size: u64,
-    /// Hint that its path gives on its format.
+    /// Hint about the format, from the path.
     pub hint: FormatHint,
-    /// The path beneath its root by which it is opened. `None` for a file that the user named: it
+    /// Path in the root by which the file is opened. `None` for a file that the user named, which
     /// is opened by its name.
     pub place: Option<RootedPath>,
     /// The open file, if it is small and the walk has opened it.
@@ -50,7 +49,7 @@ pub struct WalkedFile {
 }
 
 impl WalkedFile {
-    /// Creates a file from a name alone. It is opened by its name, through links or not.
+    /// Creates a file from a name only. It is opened by its name, and links in it are followed.
     #[must_use]
     pub fn named(path: PathBuf) -> WalkedFile {
         WalkedFile {
@@ -62,8 +61,9 @@ impl WalkedFile {
         }
     }
 
-    /// Creates a file from a name alone, which leads to something below `root`, through links or not. `None` if it does not. It is
-    /// opened below `root` in the place to which the links led now.
+    /// Creates a file from a name only, if it resolves to a path in `root`, possibly through links.
+    /// Returns `None` otherwise. The file is opened in `root` by the path to which the links
+    /// resolve now.
     #[must_use]
     pub fn below(root: &Path, path: &Path) -> Option<WalkedFile> {
         let root = root.canonicalize().ok()?;
@@ -75,13 +75,13 @@ impl WalkedFile {
         })
     }
 
-    /// Returns `true` if it was found in a root, which stays open while the file waits.
+    /// Returns `true` if the file was found in a root, which stays open while the file is pending.
     #[must_use]
     pub fn is_in_root(&self) -> bool {
         self.place.is_some()
     }
 
-    /// Returns `true` if it was found in another root than `other` was.
+    /// Returns `true` if the file was found in a different root than `other`.
     #[must_use]
     pub fn is_in_another_root(&self, other: &WalkedFile) -> bool {
         self.place
@@ -91,12 +91,12 @@ impl WalkedFile {
     }
 }
 
-/// Step of a walk.
+/// A step of a walk.
 #[derive(Clone, Debug)]
 pub enum WalkStep {
-    /// A file to be read.
+    /// A file to read.
     File(WalkedFile),
-    /// Part of a file: the messages that begin in it are to be read.
+    /// Part of a file: read the messages that start in it.
     Part {
         /// The file.
         file: WalkedFile,
@@ -107,32 +107,32 @@ pub enum WalkStep {
     Repository(Source),
     /// Standard input.
     Stdin,
-    /// A pipe or a character device that the user named. It is read as a stream.
+    /// A pipe or a character device that the user named. Read as a stream.
     Stream(Source),
-    /// Something that is not read.
+    /// An entry that is not read.
     Skipped {
         /// Its source.
         source: Source,
-        /// Why it is not read.
+        /// Reason for skipping it.
         reason: SkipReason,
     },
     /// A file or folder that could not be opened or listed.
     Failed(Event),
 }
 
-/// Treatment of symbolic links inside the roots. A root itself may always be a link.
+/// Handling of symbolic links inside the roots. A root itself may always be a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SymlinkPolicy {
-    /// Links are skipped.
+    /// Skips links.
     #[default]
     Skip,
-    /// Links to something beneath their root are followed, none twice on one path.
+    /// Follows links whose target is in the same root, but never one folder twice on one path.
     Follow,
 }
 
-/// Walks over the roots, one after the other.
+/// Walks the roots, one after another.
 ///
-/// Beneath a root, names are ordered byte by byte, component by component. Holds the names in the
+/// In a root, names are ordered byte by byte, component by component. Holds the names in the
 /// folders on the path to the current file.
 pub fn walk<'w>(
     roots: &'w [PathBuf],
@@ -142,8 +142,8 @@ pub fn walk<'w>(
     walk_roots(roots, filter, links, 0)
 }
 
-/// Walks as [`walk`] does, for a caller who reads all files: opens small files, as many as the
-/// limit on descriptors allows.
+/// Walks like [`walk`], for a caller that reads all files. Opens small files, as many as the limit
+/// on descriptors allows.
 pub fn walk_and_open<'w>(
     roots: &'w [PathBuf],
     filter: &'w PathFilter,
@@ -174,10 +174,10 @@ fn walk_roots<'w>(
         })
 }
 
-/// Returns the steps for work items, in their order. An item that covers all of its file becomes a
-/// step for the file.
+/// Returns the steps for work items, in order. An item that covers its whole file becomes a step
+/// for the file.
 ///
-/// Only the files that `filter` knows as outputs of the run are skipped.
+/// Skips only files that `filter` knows as outputs of the run.
 pub fn walk_items<'w>(
     items: &'w [FileRange],
     filter: &'w PathFilter,
@@ -225,17 +225,17 @@ fn item_step(item: &FileRange, filter: &PathFilter) -> WalkStep {
 }
 
 /// Returns `folder`, which is in `root`, and all folders in it that a walk without links enters.
-/// Each comes after the folder that contains it, and before it is listed. Files are not examined,
-/// so that this takes no longer than listing the folders.
+/// Each folder comes after its parent, and before it is listed. Files are not examined, so this
+/// takes no longer than listing the folders.
 pub fn list_folders(root: &Path, folder: &Path) -> impl Iterator<Item = PathBuf> {
     tree::Folders::new(root, folder)
 }
 
-/// Returns `true` if `path`, which is in `root`, is a folder that is reached without links.
+/// Returns `true` if `path`, which is in `root`, is a folder that can be reached without links.
 #[must_use]
 pub fn is_folder(root: &Path, path: &Path) -> bool {
     let relative = path.strip_prefix(root).unwrap_or(Path::new(""));
-    // The root itself may be a link: the user has named it.
+    // The root itself may be a link, since the user named it.
     let mut inside = path.ancestors().take(relative.components().count());
     path.is_dir()
         && inside.all(|up| {
@@ -276,12 +276,12 @@ pub fn find_beneath(root: &Path, path: &Path) -> Option<WalkedFile> {
     })
 }
 
-/// Walk over roots, with the files that are wanted and opened.
+/// A walk over roots that selects and opens files.
 struct RootWalk<'w> {
     filter: &'w PathFilter,
-    /// Limit on the descriptors of files that are opened; 0 if none is.
+    /// Highest descriptor for files that the walk opens; 0 opens none.
     descriptor_limit: RawFd,
-    /// The articles of news spools with several names. Each is read under the first.
+    /// News articles with several names. Each is read under its first name.
     seen: HashSet<DeviceInode>,
 }
 
@@ -325,8 +325,8 @@ impl RootWalk<'_> {
         })
     }
 
-    /// Examines a file by its name in the open folder, which is fastest, and opens it within the
-    /// limit. A failure here is repeated, and reported, with the whole path.
+    /// Examines a file by its name in the open folder, which is fastest, and opens it if the limit
+    /// allows. If this fails, the caller tries the whole path and reports that error.
     fn examine(&self, folder: Option<&OwnedFd>, path: &Path) -> Option<(Stat, Option<File>)> {
         let (folder, name) = folder.zip(path.file_name())?;
         open_small(folder, name, self.descriptor_limit).or_else(|| {
@@ -344,7 +344,7 @@ fn skipped(path: PathBuf, reason: SkipReason) -> WalkStep {
 }
 
 fn failed(path: PathBuf, error: &io::Error, is_root: bool) -> WalkStep {
-    // A path that was named must exist; one that was found may disappear.
+    // A named path must exist, but a path found by the walk may disappear.
     let kind = if !is_root && error.kind() == io::ErrorKind::NotFound {
         DiagnosticKind::Vanished
     } else {

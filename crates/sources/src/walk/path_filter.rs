@@ -1,6 +1,8 @@
-//! Selection of files: by the user's patterns, by the names of files in which mail programs keep
-//! their own data, and without the files that the run itself writes; and hints that the path of a
-//! file, or the name of an archive's member, gives on its format.
+//! Selection of files, and hints about formats.
+//!
+//! Files are selected by the user's patterns. Files in which mail programs keep internal data, and
+//! files that the run itself writes, are excluded. The path of a file or the name of an archive
+//! member hints at its format.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -13,38 +15,37 @@ use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::PATTERN_BRACES;
 use urlspool_text::origin::FormatHint;
 
-/// Patterns that the path of a file, or of a folder that contains it, must match, or must not
-/// match.
+/// Patterns that the path of a file, or of a folder that contains it, must or must not match.
 #[derive(Clone, Debug, Default)]
 pub struct PathFilter {
-    /// `None`: all files are included.
+    /// `None` includes all files.
     include: Option<Patterns>,
     exclude: Option<Patterns>,
-    /// The files that the run itself writes, a few.
+    /// The few files that the run itself writes.
     own_outputs: Vec<DeviceInode>,
 }
 
-/// Patterns: a path must match one.
+/// Patterns, one of which a path must match.
 #[derive(Clone, Debug)]
 struct Patterns {
-    /// Patterns for paths beneath the root.
+    /// Patterns for paths relative to the root.
     relative: Vec<String>,
-    /// Patterns with a slash, for paths that begin with the root.
+    /// Patterns with a slash, for paths that include the root.
     whole: Vec<String>,
-    /// `true` if a pattern begins with a slash, and may be an absolute path.
+    /// `true` if a pattern starts with a slash and may be an absolute path.
     has_absolute: bool,
 }
 
 impl PathFilter {
     /// Creates a filter from glob patterns.
     ///
-    /// A pattern without a slash is compared with the names of files and folders; one with a slash
-    /// with paths beneath the root, and with whole paths. `*` does not match a slash. A slash at
-    /// the start stands for the root of the scan or of the system.
+    /// A pattern without a slash is matched against the names of files and folders. A pattern with
+    /// a slash is matched against paths relative to the root and against whole paths. `*` does not
+    /// match a slash. A leading slash stands for the root of the scan or of the file system.
     ///
     /// # Errors
     ///
-    /// The first invalid pattern, and the fault in it.
+    /// The first invalid pattern, and the reason.
     pub fn new(include: &[String], exclude: &[String]) -> Result<PathFilter, String> {
         Ok(PathFilter {
             include: Patterns::new(include)?,
@@ -53,7 +54,7 @@ impl PathFilter {
         })
     }
 
-    /// Skips these files, which the run itself writes, by whatever name they are found.
+    /// Excludes these files, which the run itself writes, under any name.
     #[must_use]
     pub fn without_own_outputs(mut self, own_outputs: Vec<DeviceInode>) -> PathFilter {
         self.own_outputs.extend(own_outputs);
@@ -65,12 +66,12 @@ impl PathFilter {
         !self.own_outputs.is_empty() && self.own_outputs.contains(&file())
     }
 
-    /// Returns `true` if no file is excluded, so that paths need not be compared.
+    /// Returns `true` if no file is excluded and paths need not be matched.
     pub(super) fn wants_all(&self) -> bool {
         self.include.is_none() && self.exclude.is_none()
     }
 
-    /// Returns `true` if the file at `path`, which is `root` or beneath it, is wanted.
+    /// Returns `true` if the file at `path`, which is `root` or in it, is selected.
     #[must_use]
     pub fn wants(&self, root: &Path, path: &Path) -> bool {
         let (include, exclude) = (self.include.as_ref(), self.exclude.as_ref());
@@ -78,7 +79,7 @@ impl PathFilter {
             && !exclude.is_some_and(|patterns| patterns.match_above(root, path))
     }
 
-    /// Returns `true` if the folder at `path`, beneath `root`, is excluded with everything in it.
+    /// Returns `true` if the folder at `path` in `root` is excluded with all its content.
     pub(super) fn excludes_folder(&self, root: &Path, path: &Path) -> bool {
         let exclude = self.exclude.as_ref();
         exclude.is_some_and(|patterns| patterns.match_path(root, path))
@@ -86,7 +87,7 @@ impl PathFilter {
 }
 
 impl Patterns {
-    /// `None` if there are no patterns.
+    /// Returns `None` if there are no patterns.
     fn new(globs: &[String]) -> Result<Option<Patterns>, String> {
         let mut relative = Vec::new();
         let mut whole = Vec::new();
@@ -97,8 +98,10 @@ impl Patterns {
             let pattern = glob.trim_end_matches('/');
             let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
             if pattern.contains('/') {
-                relative.push(positive(pattern.strip_prefix('/').unwrap_or(pattern)));
-                whole.push(positive(pattern));
+                relative.push(escape_exclamation(
+                    pattern.strip_prefix('/').unwrap_or(pattern),
+                ));
+                whole.push(escape_exclamation(pattern));
                 whole.extend(real_pattern(pattern));
             } else {
                 relative.push(format!("**/{pattern}"));
@@ -119,9 +122,9 @@ impl Patterns {
             .any(|up| self.match_path(root, up))
     }
 
-    /// Returns `true` if a pattern matches `path`, which is `root` or beneath it.
+    /// Returns `true` if a pattern matches `path`, which is `root` or in it.
     ///
-    /// A file that is a root has only its name to be compared, and its whole path.
+    /// A file that is a root is matched by its name and its whole path.
     fn match_path(&self, root: &Path, path: &Path) -> bool {
         let relative = match path.strip_prefix(root) {
             Ok(relative) if !relative.as_os_str().is_empty() => relative,
@@ -140,8 +143,8 @@ fn is_match(patterns: &[String], path: &Path) -> bool {
     patterns.iter().any(|pattern| glob_match(pattern, path))
 }
 
-/// The absolute path of an entry beneath a relative root, with the links of the root resolved;
-/// `None` beneath an absolute root.
+/// Returns the absolute path of an entry in a relative root, with links in the root resolved;
+/// `None` for an absolute root.
 fn real_path(root: &Path, path: &Path) -> Option<PathBuf> {
     let real_root = root.is_relative().then(|| root.canonicalize().ok())??;
     match path.strip_prefix(root) {
@@ -150,7 +153,8 @@ fn real_path(root: &Path, path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// A pattern for the same file, with links resolved, if the pattern is the absolute path of one.
+/// Returns a pattern for the same file with links resolved, if the pattern is the absolute path of
+/// an existing file.
 fn real_pattern(pattern: &str) -> Option<String> {
     let real = pattern
         .starts_with('/')
@@ -165,13 +169,13 @@ fn real_pattern(pattern: &str) -> Option<String> {
     Some(literal)
 }
 
-/// A pattern in which an exclamation mark at the start stands for itself.
-fn positive(pattern: &str) -> String {
+/// Escapes a leading exclamation mark in a pattern.
+fn escape_exclamation(pattern: &str) -> String {
     let mark = if pattern.starts_with('!') { "\\" } else { "" };
     format!("{mark}{pattern}")
 }
 
-/// Returns the reason why a pattern would match nothing; `None` if there is none.
+/// Returns the reason why a pattern is invalid, or `None` if it is valid.
 fn flaw(pattern: &[u8]) -> Option<&'static str> {
     let (mut at, mut depth) = (0, 0);
     while let Some(byte) = pattern.get(at) {
@@ -186,7 +190,7 @@ fn flaw(pattern: &[u8]) -> Option<&'static str> {
             b'[' => {
                 let class = &pattern[at..];
                 let negation = usize::from(matches!(class.first(), Some(b'!' | b'^')));
-                // A bracket at the start is one of the characters.
+                // A leading bracket is a member of the class.
                 let mut rest = class.iter().skip(negation + 1);
                 let Some(len) = rest.position(|&byte| byte == b']') else {
                     return Some("a `[` has no `]` after it; write it as `[[]`");
@@ -204,7 +208,7 @@ fn flaw(pattern: &[u8]) -> Option<&'static str> {
     (0 < depth).then_some("a `{` has no `}` after it; write it as `[{]`")
 }
 
-/// Names of files in which mail and news programs keep their own data: overviews, indexes,
+/// Names of files in which mail and news programs keep internal data: overviews, indexes,
 /// sequences.
 const CONTROL_FILES: &[&str] = &[
     ".overview",
@@ -243,15 +247,15 @@ const CONTROL_FILES: &[&str] = &[
     "prefs.js",
 ];
 
-/// Endings of names of such files.
+/// Suffixes of such names.
 ///
-/// `.wdseml` and `.mozeml` are copies of messages that Thunderbird makes for the system's search
+/// `.wdseml` and `.mozeml` are copies of messages that Thunderbird creates for the system's search
 /// (`INBOX.mozmsgs`).
 const CONTROL_ENDS: &[&str] = &[
     ".msf", ".IDX", ".DAT", ".snm", ".mab", ".plist", ".wdseml", ".mozeml",
 ];
 
-/// Beginnings of names of such files.
+/// Prefixes of such names.
 const CONTROL_STARTS: &[&str] = &[
     "dovecot.index",
     "dovecot.list",
@@ -263,10 +267,10 @@ const CONTROL_STARTS: &[&str] = &[
     "dovecot-uidvalidity",
 ];
 
-/// Returns `true` if a file of this name holds a program's own data and no mail.
+/// Returns `true` if a file with this name contains internal data of a program instead of mail.
 pub(super) fn is_control_file(name: &OsStr) -> bool {
     let name = name.as_bytes();
-    // Articles of a spool have numbers for names, and there are many.
+    // Articles in a spool are named by numbers, and there are many of them.
     !name.iter().all(u8::is_ascii_digit)
         && (CONTROL_FILES
             .iter()
@@ -279,9 +283,9 @@ pub(super) fn is_control_file(name: &OsStr) -> bool {
                 .any(|start| name.starts_with(start.as_bytes())))
 }
 
-/// Returns the hint that the name and the folder of a file give.
+/// Returns the format hint from the name and folder of a file.
 pub fn path_hint(path: &Path) -> FormatHint {
-    // Taking names out of paths is slow, and there are many files.
+    // Splitting paths into names is slow, and there are many files.
     let folder = path.parent().filter(|folder| {
         let path = folder.as_os_str().as_bytes();
         path.ends_with(b"cur") || path.ends_with(b"new")
@@ -306,28 +310,33 @@ fn is_maildir(folder: &Path) -> bool {
     folder.join("cur").is_dir() && folder.join("new").is_dir()
 }
 
-/// Returns `true` if a folder is `tmp` of a Maildir: messages in it may be incomplete (maildir(5)).
+/// Returns `true` if a folder is the `tmp` of a Maildir, whose messages may be incomplete
+/// (maildir(5)).
 pub(super) fn is_maildir_tmp(parent: &Path, name: &OsStr) -> bool {
     name == "tmp" && is_maildir(parent)
 }
 
-/// Returns `true` if a file in `new` or `cur` of a Maildir is no message: a program that still writes
-/// it (rsync) gives it a name that starts with a dot, and readers of Maildirs skip such names.
+/// Returns `true` if a file in `new` or `cur` of a Maildir is not a message. A program that is
+/// still writing it, such as rsync, uses a name with a leading dot, which readers of Maildirs skip.
 pub(super) fn is_hidden_in_maildir(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().as_bytes();
     name.starts_with(b".") && path_hint(path) == FormatHint::Maildir
 }
 
-/// Returns `true` if a path ends as INN's timehash method names articles:
-/// `time-01/00/86/0000-6be1`, all in hexadecimal digits.
+/// Returns `true` if a path ends with a name as INN's timehash method makes it:
+/// `time-01/00/86/0000-6be1`, in hexadecimal digits.
 fn is_timehash(path: &Path) -> bool {
     let mut names = path.iter().rev().map(OsStr::as_encoded_bytes);
     let mut patterns = [&b"????-????"[..], b"??", b"??", b"time-??"].into_iter();
-    patterns.all(|pattern| names.next().is_some_and(|name| is_like(name, pattern)))
+    patterns.all(|pattern| {
+        names
+            .next()
+            .is_some_and(|name| matches_hex_pattern(name, pattern))
+    })
 }
 
-/// Returns `true` if a name agrees with a pattern, in which `?` stands for a hexadecimal digit.
-fn is_like(name: &[u8], pattern: &[u8]) -> bool {
+/// Returns `true` if a name matches a pattern, in which `?` stands for a hexadecimal digit.
+fn matches_hex_pattern(name: &[u8], pattern: &[u8]) -> bool {
     let mut pairs = name.iter().zip(pattern);
     name.len() == pattern.len()
         && pairs.all(|(byte, mark)| match mark {
@@ -336,9 +345,8 @@ fn is_like(name: &[u8], pattern: &[u8]) -> bool {
         })
 }
 
-/// Returns the hint that the name of a member in an archive gives. The folders around it are not
-/// known, so that the form of the file name identifies a Maildir as well (maildir(5): time, process
-/// and host).
+/// Returns the format hint from the name of an archive member. The sibling folders are unknown, so
+/// the form of the file name (time, process and host; see maildir(5)) also identifies a Maildir.
 ///
 /// # Errors
 ///
@@ -383,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_without_a_slash_are_compared_with_names() {
+    fn patterns_without_a_slash_are_matched_against_names() {
         assert!(wants(&[], &[], "a/b.mbox"));
         assert!(wants(&["*.mbox"], &[], "a/b.mbox") && !wants(&["*.mbox"], &[], "a/b.txt"));
         assert!(
@@ -392,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_stands_for_everything_in_it() {
+    fn a_folder_pattern_matches_its_content() {
         for exclude in [
             "spam",
             "spam/",
@@ -412,14 +420,14 @@ mod tests {
     }
 
     #[test]
-    fn an_asterisk_matches_no_slash() {
+    fn an_asterisk_does_not_match_a_slash() {
         assert!(wants(&["a/*.mbox"], &[], "a/b.mbox") && !wants(&["a/*.mbox"], &[], "a/b/c.mbox"));
         assert!(wants(&["a/**/*.mbox"], &[], "a/b/c.mbox"));
         assert!(!wants(&["/*.mbox"], &[], "a/b.mbox") && wants(&["/*.mbox"], &[], "b.mbox"));
     }
 
     #[test]
-    fn a_file_that_is_a_root_is_compared_by_its_name() {
+    fn a_file_that_is_a_root_is_matched_by_its_name() {
         let file = Path::new("in/a.mbox");
         assert!(filter(&["*.mbox"], &[]).wants(file, file));
         assert!(!filter(&[], &["in/a.mbox"]).wants(file, file));
@@ -427,7 +435,7 @@ mod tests {
 
     /// `--exclude $PWD/old` had no effect on `scan .`.
     #[test]
-    fn an_absolute_pattern_holds_beneath_a_relative_root() {
+    fn an_absolute_pattern_applies_to_a_relative_root() {
         let here = std::env::current_dir().unwrap();
         let exclude = format!("{}/src/walk", here.display());
         let filter = filter(&[], &[&exclude]);
@@ -498,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_of_a_maildir_with_a_dot_is_skipped() {
+    fn maildir_members_with_a_leading_dot_are_skipped() {
         let of = |name: &str| member_hint(name.as_bytes());
         assert_eq!(of("md/new/5.M1.host"), Ok(FormatHint::Maildir));
         assert_eq!(of("md/new/.5.M1.host.Xa8"), Err(SkipReason::MaildirTmp));

@@ -1,5 +1,5 @@
-//! Git repositories among the folders of a walk, recognised by the names in them, as git does.
-//! Their content is left to `read`.
+//! Git repositories among the folders of a walk, recognized by the names in them, as git does.
+//! `read` reads their content.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use rustix::fs::FileType;
 
 use super::rooted_path::FolderEntry;
 
-/// Returns `true` if the folder at `path` is a git repository: one without a working tree, or the
-/// folder `.git` of one that has it.
+/// Returns `true` if the folder at `path` is a git repository: a bare repository, or the `.git`
+/// folder of one with a working tree.
 #[must_use]
 pub fn is_repository(path: &Path) -> bool {
     path.join("HEAD")
@@ -22,14 +22,15 @@ pub fn is_repository(path: &Path) -> bool {
 /// A path in a git repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryPath {
-    /// The folder of the repository.
+    /// Folder of the repository.
     pub repository: PathBuf,
-    /// `true` for the repository itself and for what names its commits; `false` for anything else,
+    /// `true` for the repository itself and for files that name commits; `false` for anything else,
     /// such as objects.
     pub names_commits: bool,
 }
 
-/// Returns the repository in `root` that `path` is, or is in. Examines the folders on the way.
+/// Returns the repository in `root` that `path` is in, or is itself. Examines the folders on the
+/// path.
 #[must_use]
 pub fn repository_path(root: &Path, path: &Path) -> Option<RepositoryPath> {
     let inside = path.ancestors().take_while(|above| above.starts_with(root));
@@ -46,9 +47,9 @@ pub fn repository_path(root: &Path, path: &Path) -> Option<RepositoryPath> {
     })
 }
 
-/// Returns the repository that the folder at `path` with these entries, ordered by name, is or has
-/// checked out. The working tree of a mailing list has nothing but its messages, which are in the
-/// repository.
+/// Returns the repository that the folder at `path` is, or has checked out. `entries` are the
+/// folder's entries, ordered by name. The working tree of a mailing list contains only its
+/// messages, which are also in the repository.
 pub(super) fn repository_of(path: &Path, entries: &[FolderEntry]) -> Option<PathBuf> {
     if has(entries, "HEAD", |found| !found.is_dir())
         && has(entries, "objects", is_folder_or_link)
@@ -61,7 +62,7 @@ pub(super) fn repository_of(path: &Path, entries: &[FolderEntry]) -> Option<Path
         .then_some(git)
 }
 
-/// Returns `true` if a folder has an entry of this name and type.
+/// Returns `true` if a folder has an entry with this name and type.
 fn has(entries: &[FolderEntry], name: &str, is_type: fn(FileType) -> bool) -> bool {
     let found = entries.binary_search_by(|entry| entry.name.as_bytes().cmp(name.as_bytes()));
     found.is_ok_and(|at| is_type(entries[at].file_type))
@@ -71,8 +72,8 @@ fn is_folder_or_link(found: FileType) -> bool {
     found.is_dir() || found.is_symlink()
 }
 
-/// Returns `true` if a working tree has the names of a mailing list: `m` or `d`, or the first two
-/// digits of hashes.
+/// Returns `true` if a working tree contains only names of a mailing list: `m` or `d`, or the first
+/// two digits of hashes.
 fn is_checked_out_mail(entries: &[FolderEntry]) -> bool {
     let mut files = entries.iter().filter(|entry| entry.name != ".git");
     let mut folders = files.clone();
@@ -81,8 +82,8 @@ fn is_checked_out_mail(entries: &[FolderEntry]) -> bool {
             || files.all(|entry| is_message_name(entry.name.as_bytes())))
 }
 
-/// Returns `true` for the name of a folder of messages in version 1 of public-inbox: the first two
-/// digits of hashes.
+/// Returns `true` for the name of a message folder in public-inbox version 1: the first two digits
+/// of hashes.
 #[must_use]
 pub fn is_fan_out(name: &[u8]) -> bool {
     name.len() == 2
@@ -91,17 +92,17 @@ pub fn is_fan_out(name: &[u8]) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Returns `true` for the name of a message in version 2 of public-inbox, or of a deleted one.
+/// Returns `true` for the name of a message, or of a deleted message, in public-inbox version 2.
 #[must_use]
 pub fn is_message_name(name: &[u8]) -> bool {
     matches!(name, b"m" | b"d")
 }
 
-/// Orders the epochs of a mailing list of public-inbox, `0.git`, `1.git` and so on, by their
-/// numbers, which the order of names is not.
+/// Sorts the epochs of a public-inbox mailing list (`0.git`, `1.git` and so on) by number instead
+/// of name.
 pub(super) fn sort_epochs(path: &Path, entries: &mut [FolderEntry]) {
     if path.file_name().is_some_and(|name| name == "git") {
-        // Other names keep their order, after the epochs.
+        // Other names keep their order after the epochs.
         entries.sort_by_key(|entry| epoch(entry).unwrap_or(u64::MAX));
     }
 }

@@ -1,8 +1,8 @@
-//! Opens paths beneath a root, and never anything else, even if folders on the path are replaced
-//! meanwhile. Two names with the same identity name one file.
+//! Opens paths in a root and never anything outside it, even if folders on the path are replaced at
+//! the same time. Two names with the same identity refer to one file.
 //!
-//! Lists folders, ordered by name, and opens small files while their folder is open, so that their
-//! reader need not resolve their path again.
+//! Lists folders, ordered by name. Opens small files while their folder is open, which saves their
+//! reader from resolving the path again.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
@@ -22,20 +22,21 @@ use rustix::stdio::stderr;
 
 use urlspool_text::limits::{BATCH_ROOTS, PREOPENED_FILES, RESERVED_DESCRIPTORS};
 
-/// Flags to open a folder in which something else is opened. Other systems than Linux must be allowed to read it.
+/// Flags for opening a folder in order to open an entry of it. Except on Linux, this requires read
+/// permission for the folder.
 #[cfg(target_os = "linux")]
 const FOLDER_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
 const FOLDER_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
-/// Path beneath a root, opened without symbolic links.
+/// A path in a root, opened without following symbolic links.
 #[derive(Clone, Debug)]
 pub struct RootedPath {
     root: Arc<Root>,
     relative: PathBuf,
 }
 
-/// Root folder, opened once, when the first path beneath it is.
+/// A root folder. It is opened once, with the first path in it.
 #[derive(Debug)]
 struct Root {
     path: PathBuf,
@@ -48,12 +49,12 @@ impl Root {
             return Ok(opened);
         }
         let opened = open(&*self.path, FOLDER_FLAGS, Mode::empty())?;
-        // Another thread may have been faster: its descriptor is then used.
+        // If another thread was faster, its descriptor is used.
         Ok(self.opened.get_or_init(|| opened))
     }
 }
 
-/// Joins the path of a folder and a name with one allocation; `Path::join` makes two.
+/// Joins a folder path and a name with one allocation; `Path::join` makes two.
 pub(super) fn joined(folder: &Path, name: &OsStr) -> PathBuf {
     let mut path = PathBuf::with_capacity(folder.as_os_str().len() + 1 + name.len());
     path.push(folder);
@@ -82,7 +83,7 @@ impl RootedPath {
         }
     }
 
-    /// Returns `true` if both share one root, which is opened once for both.
+    /// Returns `true` if both share one root, which is opened only once.
     pub(super) fn shares_root(&self, other: &RootedPath) -> bool {
         Arc::ptr_eq(&self.root, &other.root)
     }
@@ -91,7 +92,7 @@ impl RootedPath {
     ///
     /// # Errors
     ///
-    /// The error of the system; `ELOOP` if the path contains a link by now.
+    /// The error of the system; `ELOOP` if a component of the path has become a link.
     pub fn open(&self, flags: OFlags) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC;
         Ok(self.open_beneath(self.root.open()?, flags)?)
@@ -113,8 +114,8 @@ impl RootedPath {
         self.step_by_step(root, flags)
     }
 
-    /// Opens the path component by component, none of which may be a link: as `openat2` does, with
-    /// one call for each.
+    /// Opens the path component by component and refuses links. Equivalent to `openat2`, with one
+    /// call per component.
     fn step_by_step(&self, root: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
         let mut names = self.relative.iter().peekable();
         let mut folder = None;
@@ -139,7 +140,7 @@ impl RootedPath {
     }
 }
 
-/// The device and inode of a file.
+/// Device and inode of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceInode {
     device: u64,
@@ -147,7 +148,7 @@ pub struct DeviceInode {
 }
 
 impl DeviceInode {
-    /// Returns the identity of the file that has this metadata.
+    /// Returns the identity of the file with this metadata.
     #[must_use]
     pub fn of(metadata: &Metadata) -> DeviceInode {
         DeviceInode {
@@ -156,13 +157,13 @@ impl DeviceInode {
         }
     }
 
-    /// Returns the identity of the file that has this status.
+    /// Returns the identity of the file with this status.
     #[must_use]
     pub fn of_stat(stat: &Stat) -> DeviceInode {
         DeviceInode {
             #[cfg(target_os = "linux")]
             device: stat.st_dev,
-            // As std converts it.
+            // Converted as in std.
             #[cfg(not(target_os = "linux"))]
             device: stat.st_dev as u64,
             inode: stat.st_ino,
@@ -172,22 +173,22 @@ impl DeviceInode {
 
 pub(super) struct FolderEntry {
     pub(super) name: OsString,
-    /// Its type; links are not followed.
+    /// Type of the entry; links are not followed.
     pub(super) file_type: FileType,
 }
 
 /// Content of a folder.
 pub(super) struct Listing {
     pub(super) folder: OwnedFd,
-    /// Its device and inode.
+    /// Device and inode of the folder.
     pub(super) inode: DeviceInode,
-    /// Its entries, ordered by name.
+    /// Entries, ordered by name.
     pub(super) entries: Vec<FolderEntry>,
 }
 
 impl Listing {
     /// Lists the entries of the folder at `place` whose type is wanted. The folder is opened
-    /// beneath its root.
+    /// relative to its root.
     pub(super) fn of(
         place: &RootedPath,
         is_wanted: impl Fn(FileType) -> bool,
@@ -202,8 +203,8 @@ impl Listing {
                 continue;
             }
             let file_type = match entry.file_type() {
-                // Some file systems do not return the type. An entry that has vanished meanwhile is
-                // no longer there.
+                // Some file systems do not return the type. An entry that has vanished since is
+                // omitted.
                 FileType::Unknown => {
                     match statat(&folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
                         Ok(stat) => FileType::from_raw_mode(stat.st_mode),
@@ -229,9 +230,9 @@ impl Listing {
     }
 }
 
-/// Returns the limit on the files that are open before they are read, which is on their descriptors:
-/// half of those that the process may have and does not need otherwise. The system assigns the lowest
-/// free descriptor, so that all other open files count as well.
+/// Returns the limit on files that are opened before they are read. It limits their descriptors to
+/// half of those that the process may have and does not need otherwise. The system assigns the
+/// lowest free descriptor, so all other open files count too.
 pub(super) fn descriptor_limit() -> RawFd {
     let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let half = allowed.saturating_sub(RESERVED_DESCRIPTORS) / 2;
@@ -239,9 +240,9 @@ pub(super) fn descriptor_limit() -> RawFd {
     half.min(PREOPENED_FILES)
 }
 
-/// Examines the regular file `name` in a folder, and returns it open if its descriptor is below
-/// `limit`. `None` if that fails, if it is no regular file, and with the limit 0; the caller then
-/// uses its whole path, and reports the error of that.
+/// Examines the regular file `name` in a folder, and also returns it open if its descriptor is
+/// below `limit`. Returns `None` if that fails, if it is not a regular file, or if `limit` is 0. In
+/// these cases the caller uses the whole path and reports errors of that.
 pub(super) fn open_small(
     folder: &OwnedFd,
     name: &OsStr,
@@ -250,7 +251,7 @@ pub(super) fn open_small(
     if limit == 0 {
         return None;
     }
-    // Without blocking, in case it has become a FIFO since the folder was listed.
+    // Do not block if the file has become a FIFO since the folder was listed.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = openat(folder, name, flags, Mode::empty()).ok()?;
     let stat = fstat(&opened).ok()?;
@@ -269,13 +270,13 @@ pub fn max_roots_per_batch(batches: usize) -> usize {
     (descriptors / batches.max(1)).clamp(1, BATCH_ROOTS)
 }
 
-/// Makes the system enlarge its table of open files for `files` more at once, before there are
-/// threads: with threads it waits for all processors each time that the table grows.
+/// Makes the system grow its table of open files for `files` more in one step. This must happen
+/// before threads are started: with threads, each growth waits for all processors.
 pub fn reserve_descriptors(files: usize) {
     let files = RawFd::try_from(files)
         .unwrap_or(RawFd::MAX)
         .min(descriptor_limit());
-    // The descriptor is closed again at once.
+    // The descriptor is closed again immediately.
     let _ = fcntl_dupfd_cloexec(stderr(), files);
 }
 
@@ -289,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn step_by_step_opens_what_openat2_opens() {
+    fn step_by_step_opens_the_same_files_as_openat2() {
         let folder = std::env::temp_dir().join(format!("urlspool-beneath-{}", std::process::id()));
         fs::create_dir_all(folder.join("root/a/b")).unwrap();
         fs::create_dir_all(folder.join("outside")).unwrap();

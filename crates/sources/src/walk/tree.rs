@@ -1,9 +1,9 @@
-//! The walk over a root and everything beneath it, in a fixed order; the folders of a tree, and the
-//! list of one folder.
+//! The walk over a root and its content in a fixed order, the folders of a tree, and the listing of
+//! one folder.
 //!
-//! Each folder is opened once, by its path from the root, and closed before any folder in it is
-//! opened: the depth of a tree costs no open files, and a folder that is replaced by a link
-//! meanwhile cannot be opened.
+//! Each folder is opened once by its path from the root, and closed before a folder in it is
+//! opened. As a result, deep trees need no additional open files, and a folder that is replaced by
+//! a link cannot be opened.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -23,41 +23,42 @@ use super::{SymlinkPolicy, WalkStep, failed, skipped};
 use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::origin::Source;
 
-/// Entry of a tree that is no folder: a file, or a step that is final.
+/// An entry of a tree other than a folder: a file, or a step that is final.
 type TreeEntry = Result<FoundFile, WalkStep>;
 
 pub(super) struct FoundFile {
     pub(super) path: PathBuf,
-    /// The path beneath the root by which it is opened. `None` for the root itself, which is opened
-    /// by its name.
+    /// Path in the root by which the file is opened. `None` for the root itself, which is opened by
+    /// its name.
     pub(super) place: Option<RootedPath>,
-    /// The folder that contains it, if that is open.
+    /// The folder that contains the file, if it is open.
     pub(super) folder: Option<Arc<OwnedFd>>,
 }
 
-/// Iterator over a root and everything beneath it.
+/// Iterator over a root and its content.
 pub(super) struct TreeWalk<'t> {
     root: &'t Path,
     /// Filter whose excluded folders are not entered.
     filter: &'t PathFilter,
     /// The root with links resolved, if links are followed.
     real_root: Option<PathBuf>,
-    /// The path of the root, shared by all paths beneath it: the root is opened once.
+    /// Path of the root, shared by all paths in it, which are opened relative to a single
+    /// descriptor.
     place: RootedPath,
-    /// The folders on the path to the current one, from the root on.
+    /// The folders on the path to the current one, starting with the root.
     levels: Vec<TreeLevel>,
     begun: bool,
 }
 
-/// Folder that is being walked.
+/// A folder that is being walked.
 struct TreeLevel {
     path: PathBuf,
     place: RootedPath,
-    /// Its device and inode.
+    /// Device and inode of the folder.
     inode: DeviceInode,
-    /// Entries that are still to be visited, ordered by name.
+    /// Remaining entries, ordered by name.
     entries: vec::IntoIter<FolderEntry>,
-    /// The open folder, until a folder in it is entered: from there files are examined fastest.
+    /// The open folder, until a folder in it is entered. Files are examined fastest through it.
     folder: Option<Arc<OwnedFd>>,
 }
 
@@ -81,7 +82,7 @@ impl<'t> TreeWalk<'t> {
         }
     }
 
-    /// Enters the root. Returns an entry if the root is no folder or cannot be listed.
+    /// Enters the root. Returns an entry if the root is not a folder or cannot be listed.
     fn begin(&mut self) -> Option<TreeEntry> {
         let path = self.root.to_owned();
         if path.as_os_str() == Source::STDIN {
@@ -143,7 +144,7 @@ impl<'t> TreeWalk<'t> {
         }
     }
 
-    /// Visits an entry of the innermost folder. Returns `None` if it is a folder that is entered,
+    /// Visits an entry of the innermost folder. Returns `None` if it is a folder that was entered,
     /// or skipped without a step.
     fn visit(&mut self, name: &OsStr, file_type: FileType) -> Option<TreeEntry> {
         let level = self.levels.last()?;
@@ -170,7 +171,7 @@ impl<'t> TreeWalk<'t> {
         }))
     }
 
-    /// Visits a link: follows it if links are followed and its target is beneath the root.
+    /// Visits a link. Follows it if links are followed and its target is in the root.
     fn link(&mut self, path: PathBuf) -> Option<TreeEntry> {
         let target = self.real_root.as_ref().and_then(|root| {
             let real = path.canonicalize().ok()?;
@@ -193,13 +194,13 @@ impl<'t> TreeWalk<'t> {
     }
 }
 
-/// Returns `true` for a file that can be read once, in its order.
+/// Returns `true` for a file that can only be read once, in order.
 fn is_stream(metadata: &Metadata) -> bool {
     let file_type = metadata.file_type();
     file_type.is_fifo() || file_type.is_char_device()
 }
 
-/// Returns `true` for a socket that is standard input. Others cannot be opened by a name.
+/// Returns `true` for a socket that is standard input. Other sockets cannot be opened by name.
 fn is_stdin_socket(path: &Path, metadata: &Metadata) -> bool {
     metadata.file_type().is_socket() && Source::is_stdin_path(path)
 }
@@ -236,16 +237,16 @@ impl Iterator for TreeWalk<'_> {
     }
 }
 
-/// Iterator over a folder and the folders in it, each after the folder that contains it. A folder
-/// that cannot be listed is returned, but none in it.
+/// Iterator over a folder and the folders in it, each after its parent. A folder that cannot be
+/// listed is returned without the folders in it.
 ///
-/// A folder is listed when the next one is requested: a caller who watches each folder before that
-/// misses nothing.
+/// A folder is listed only when the next folder is requested. A caller that watches each folder
+/// before requesting the next one misses no change.
 pub(super) struct Folders {
     root: PathBuf,
-    /// The root as it is opened.
+    /// The root in the form in which it is opened.
     place: RootedPath,
-    /// The folder that was returned last.
+    /// The folder returned last.
     last: Option<PathBuf>,
     pending: Vec<PathBuf>,
     /// Devices and inodes of the folders listed so far.
@@ -272,14 +273,14 @@ impl Folders {
         else {
             return;
         };
-        // A folder that is mounted in itself has been listed.
+        // A folder that is mounted inside itself was already listed.
         if !self.seen.insert(inode) {
             return;
         }
         let is_repository =
             entries.iter().any(|entry| entry.name == "objects") && is_repository(folder);
         for FolderEntry { name, .. } in entries {
-            // New objects of a repository mean nothing before a reference leads to them.
+            // New objects of a repository are irrelevant until a reference points to them.
             if is_repository && name != "refs" {
                 continue;
             }
