@@ -1,4 +1,4 @@
-//! Sources of bytes: files below a root, plain, compressed, in archives, in git repositories.
+//! Sources of bytes: files in folders, plain or compressed, archives, and git repositories.
 
 pub mod packed_news_batch;
 #[cfg(feature = "files")]

@@ -1,4 +1,4 @@
-//! Packed news batches: a line that names the program that unpacks what follows it.
+//! Packed news batches: compressed data after a line that names the program to unpack it.
 
 /// First line of a packed news batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -6,11 +6,11 @@ pub struct PackedNewsBatch<'s> {
     /// Name of the program that unpacks the batch: `cunbatch` for compress, `gunbatch` for gzip,
     /// `bunbatch` for bzip2, ...
     pub unpacker: &'s str,
-    /// Bytes of the line, its line end included. The packed batch follows it.
+    /// Length of the line in bytes, including its terminator. The packed batch follows it.
     pub line_bytes: usize,
 }
 
-/// Parses the first line of a packed news batch: `#! cunbatch` or the like.
+/// Parses the first line of a packed news batch, such as `#! cunbatch`.
 #[must_use]
 pub fn packed_news_batch(start: &[u8]) -> Option<PackedNewsBatch<'_>> {
     const MAX_NAME_BYTES: usize = 16;
@@ -29,7 +29,7 @@ pub fn packed_news_batch(start: &[u8]) -> Option<PackedNewsBatch<'_>> {
     })
 }
 
-/// Returns the number of bytes of the line before a packed news batch; 0 for anything else.
+/// Returns the length of the line before a packed news batch, or 0 for anything else.
 #[must_use]
 pub fn batch_line_bytes(start: &[u8]) -> usize {
     packed_news_batch(start).map_or(0, |batch| batch.line_bytes)

@@ -1,8 +1,7 @@
-//! Opens sources, which are regular files and standard input, and unpacks compressions and
-//! archives.
+//! Opens sources (regular files and standard input), and unpacks compressed data and archives.
 //!
 //! The walk may have opened small files already (`walk/rooted_path.rs`). Files are read, never
-//! mapped: a mapping of a file that shrinks kills the process.
+//! mapped: if a mapped file shrinks, the process is killed.
 
 mod archive;
 mod compression;

@@ -1,9 +1,9 @@
 //! Archives: tar, zip, git repositories and streams of git objects, read member by member as
-//! streams. Nothing is unpacked to disk.
+//! streams without unpacking to disk.
 //!
-//! The archive and the reader of its current member own the bytes of the archive together, because
-//! a member may be an archive itself: archives in archives are on a stack (`streams`), and each
-//! reads from the current member of the one below.
+//! The archive and the reader of its current member share ownership of the archive's bytes, because
+//! a member may be an archive itself. Nested archives are on a stack (`streams`), and each reads
+//! from the current member of the one below it.
 
 mod git;
 mod tar;
@@ -26,8 +26,8 @@ use urlspool_text::unpack_balance::{UnpackBalance, UnpackRatio};
 pub use zip::is_office_document;
 use zip::{StatedMember, ZipDirectory, ZipStream};
 
-/// Returns `true` if a source that begins with `start`, its first 512 bytes, is an archive. An office
-/// document is not, although it is a zip.
+/// Returns `true` if a source that starts with `start`, its first 512 bytes, is an archive. An
+/// office document does not count, although it is a zip.
 pub(super) fn is_archive(start: &[u8]) -> bool {
     if is_office_document(start) {
         return false;
@@ -35,21 +35,21 @@ pub(super) fn is_archive(start: &[u8]) -> bool {
     tar::is_tar(start) || zip::is_zip(start) || git::is_git_stream(start)
 }
 
-/// Archive that is being read.
+/// An archive that is being read.
 pub(super) enum Archive {
     Tar(TarReader),
-    /// A zip that is read by its central directory.
+    /// A zip that is read through its central directory.
     ZipDirectory(ZipDirectory),
     /// A zip that is read as a stream, by the header before each member.
     ZipStream(ZipStream),
-    /// The output of `git cat-file --batch`.
+    /// Output of `git cat-file --batch`.
     Git(GitReader),
     /// A git repository.
     Repository(RepositoryReader),
 }
 
 impl Archive {
-    /// Creates the reader of the archive that begins with `start`.
+    /// Creates the reader of the archive that starts with `start`.
     pub(super) fn new(start: &[u8], input: Input, balance: &UnpackBalance) -> Archive {
         let feed = |input: Input| ArchiveFeed::new(input.into_stream(), balance);
         match input {
@@ -64,7 +64,7 @@ impl Archive {
     fn zip(input: SeekableInput, balance: &UnpackBalance) -> Archive {
         match ZipDirectory::find(&input) {
             Ok(Some(directory)) => Archive::ZipDirectory(directory),
-            // A truncated zip has lost its directory; its members can be read all the same.
+            // A truncated zip has lost its directory, but its members can still be read.
             Ok(None) | Err(_) => {
                 let stream = Input::Seekable(input).into_stream();
                 Archive::ZipStream(ZipStream::new(ArchiveFeed::new(stream, balance)))
@@ -99,14 +99,14 @@ impl Archive {
         entry
     }
 
-    /// Returns `true` if the number of its entries is limited: each costs little to make, and much
-    /// to read. Each object of a git stream has its own bytes, and mirrors of mailing lists have
-    /// millions.
+    /// Returns `true` if the number of entries is limited. An entry is cheap to create but
+    /// expensive to read. Git streams are exempt: each object has its own bytes, and mirrors of
+    /// mailing lists have millions.
     pub(super) fn limits_entries(&self) -> bool {
         !matches!(self, Archive::Git(_) | Archive::Repository(_))
     }
 
-    /// Returns the warning about an archive that was read to its end.
+    /// Returns the warning about an archive that was read completely.
     pub(super) fn warning(&self) -> Option<&'static str> {
         match self {
             Archive::Tar(tar) => tar.warning(),
@@ -114,8 +114,8 @@ impl Archive {
         }
     }
 
-    /// Returns the kind of the error that the reader of the current member returned, which the
-    /// archive fails with, too.
+    /// Returns the kind of the error with which reading the current member failed. The archive
+    /// fails with the same error.
     pub(super) fn member_failure(&self) -> Option<DiagnosticKind> {
         match self {
             Archive::Tar(tar) => tar.feed.member_failure(),
@@ -128,24 +128,24 @@ impl Archive {
 }
 
 pub(super) struct ArchiveEntry {
-    /// Its name, as written in the archive.
+    /// Name as written in the archive.
     pub(super) name: Vec<u8>,
     pub(super) content: EntryContent,
 }
 
 pub(super) enum EntryContent {
-    /// A folder, which has no bytes, or a commit, tree or tag of git, whose bytes are no mail.
+    /// A folder, which has no bytes; or a git commit, tree or tag, whose bytes are not mail.
     Folder,
     /// Bytes.
     Data(EntryData),
-    /// Something that is not read.
+    /// An entry that is not read.
     Skipped(SkipReason),
-    /// Something that cannot be read.
+    /// An entry that cannot be read.
     Broken(io::Error),
 }
 
 impl EntryContent {
-    /// Bytes that are neither compressed nor checked.
+    /// Returns content that is neither compressed nor checked.
     fn plain(packed: Box<dyn Read>) -> EntryContent {
         EntryContent::Data(EntryData {
             packed,
@@ -159,7 +159,7 @@ impl EntryContent {
 pub(super) struct EntryData {
     packed: Box<dyn Read>,
     compression: Option<Compression>,
-    /// Properties that the unpacked bytes must agree with, if the archive states them.
+    /// Properties of the unpacked bytes that the archive states, to be checked.
     stated: Option<StatedMember>,
 }
 
@@ -183,11 +183,11 @@ impl EntryData {
     }
 }
 
-/// Reader that compares what it reads with a checksum.
+/// Reader that verifies a checksum.
 struct ChecksumReader {
     stream: Box<dyn Read>,
     crc: flate2::Crc,
-    /// Bytes read so far.
+    /// Number of bytes read so far.
     bytes: u64,
     stated: StatedMember,
     ended: bool,
@@ -212,7 +212,7 @@ impl Read for ChecksumReader {
     }
 }
 
-/// Stream of an archive's bytes, and of the bytes of its current member.
+/// The byte stream of an archive and of its current member.
 #[derive(Clone)]
 struct ArchiveFeed(Rc<RefCell<FeedState>>);
 
@@ -226,13 +226,13 @@ struct FeedState {
 
 /// Extent of the current member.
 enum MemberExtent {
-    /// The next so many bytes.
+    /// The remaining number of bytes.
     Bytes(u64),
-    /// The bytes up to the end mark of its deflated data.
+    /// The bytes up to the end mark of the deflated data.
     Deflate(Box<flate2::Decompress>),
 }
 
-/// Bytes of an archive that are read at once.
+/// Size of the input buffer, in bytes.
 const INPUT_BYTES: usize = 64 << 10;
 
 impl ArchiveFeed {
@@ -252,7 +252,7 @@ impl ArchiveFeed {
         Box::new(MemberReader(self.clone()))
     }
 
-    /// Makes the next bytes the current member, up to the end mark of their deflated data.
+    /// Makes the next bytes the current member, up to the end mark of the deflated data.
     fn begin_deflated_member(&self) -> Box<dyn Read> {
         let codec = Box::new(flate2::Decompress::new(false));
         self.0.borrow_mut().member = MemberExtent::Deflate(codec);
@@ -273,7 +273,7 @@ impl ArchiveFeed {
         fill(&mut self.0.borrow_mut().input, buffer)
     }
 
-    /// Reads the next `len` bytes of the archive, or fails. The caller limits `len`.
+    /// Reads the next `len` bytes of the archive, or fails. The caller must limit `len`.
     fn read_vec(&self, len: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; len];
         if self.fill(&mut bytes)? < len {
@@ -283,8 +283,8 @@ impl ArchiveFeed {
         }
     }
 
-    /// Reads the next line with its line end, or its first `max` bytes. Empty at the end of the
-    /// archive.
+    /// Reads the next line with its terminator, or its first `max` bytes. The result is empty at
+    /// the end of the archive.
     fn read_line(&self, max: usize) -> io::Result<Vec<u8>> {
         let state = &mut *self.0.borrow_mut();
         let mut line = Vec::new();
@@ -363,7 +363,7 @@ fn inflate(
     }
 }
 
-/// Creates the error of an archive that ends within a member or its header.
+/// Creates the error of an archive that ends inside a member or its header.
 fn truncated_member() -> io::Error {
     error::damage("ends within a member")
 }
@@ -385,15 +385,15 @@ impl Read for MemberReader {
     }
 }
 
-/// Member of a zip.
+/// A member of a zip.
 pub struct ZipMember {
-    /// Its name.
+    /// Name of the member.
     pub name: Vec<u8>,
-    /// Its unpacked bytes; `None` if it is encrypted or packed by an unknown method.
+    /// Unpacked bytes; `None` if the member is encrypted or compressed with an unknown method.
     pub stream: Option<Box<dyn Read>>,
 }
 
-/// Iterator over the members of a zip. Folders are left out.
+/// Iterator over the members of a zip, without folders.
 pub struct ZipMembers {
     /// `None` after the end.
     archive: Option<Archive>,
@@ -425,7 +425,8 @@ impl ZipMembers {
 impl Iterator for ZipMembers {
     type Item = Result<ZipMember, Diagnostic>;
 
-    /// Returns the next member, or why it cannot be read. Nothing follows damage of the zip itself.
+    /// Returns the next member, or the reason why it cannot be read. Ends after damage of the zip
+    /// itself.
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let next = self.archive.as_mut()?.next_entry();

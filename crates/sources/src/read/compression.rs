@@ -1,7 +1,7 @@
-//! Compression formats: detected by magic and unpacked in process, as streams.
+//! Compression formats, detected by magic and unpacked in process as streams.
 //!
-//! A stream may consist of several compressed members, one after the other; all are read. Damage
-//! ends a stream with an error, after all bytes before it that can be unpacked.
+//! A stream may consist of several consecutive compressed members, all of which are read. Damage
+//! ends a stream with an error after all preceding bytes that can be unpacked.
 
 mod codec;
 mod lzw;
@@ -27,19 +27,19 @@ pub(super) enum Compression {
     Xz,
     /// Zstandard (RFC 8878).
     Zstd,
-    /// LZ4 frames, legacy frames included.
+    /// LZ4 frames, including legacy frames.
     Lz4,
     /// compress(1): `.Z`.
     Compress,
-    /// Deflate (RFC 1951), as in zip archives. It has no magic.
+    /// Deflate (RFC 1951), as in zip archives. Has no magic.
     Deflate,
 }
 
-/// Bytes of compressed data that are read at once.
+/// Size of the input buffer, in bytes.
 const INPUT_BYTES: usize = 64 << 10;
 
 impl Compression {
-    /// All formats that have a magic.
+    /// All formats with a magic.
     const ALL: [Compression; 6] = [
         Compression::Gzip,
         Compression::Bzip2,
@@ -49,22 +49,22 @@ impl Compression {
         Compression::Compress,
     ];
 
-    /// Detects the format of bytes that begin with `start`, or of a packed news batch.
+    /// Detects the format of bytes that start with `start`, possibly in a packed news batch.
     #[must_use]
     pub(super) fn of(start: &[u8]) -> Option<Compression> {
         let packed = &start[batch_line_bytes(start)..];
         Compression::ALL
             .into_iter()
-            .find(|compression| compression.begins(packed))
+            .find(|compression| compression.may_start(packed))
     }
 
-    /// Returns `true` if data in this format begins with `start`. Where `start` is shorter than the
-    /// magic, all of it must agree.
-    fn begins(self, start: &[u8]) -> bool {
+    /// Returns `true` if `start` is the start of data in this format. If `start` is shorter than
+    /// the magic, it must be a prefix of it.
+    fn may_start(self, start: &[u8]) -> bool {
         match self {
             // RFC 1952 section 2.3.1: two bytes, and the only method there is.
             Compression::Gzip => agrees(start, b"\x1F\x8B\x08"),
-            // A level, and the mark of a block or of the end: `BZh` alone may begin a text.
+            // A level, and the mark of a block or of the end: `BZh` alone may start a text.
             Compression::Bzip2 => {
                 agrees(start, b"BZh")
                     && start
@@ -73,7 +73,7 @@ impl Compression {
                     && start.get(4).is_none_or(|mark| matches!(mark, 0x31 | 0x17))
             }
             Compression::Xz => agrees(start, b"\xFD7zXZ\0"),
-            // RFC 8878 section 3.1: frames, and skippable frames, which pzstd puts first.
+            // RFC 8878 section 3.1: frames, and skippable frames, which pzstd writes first.
             Compression::Zstd => {
                 agrees(start, b"\x28\xB5\x2F\xFD")
                     || start.first().is_some_and(|first| first & 0xF0 == 0x50)
@@ -87,7 +87,7 @@ impl Compression {
         }
     }
 
-    /// Returns the bytes that beginning a stream or frame counts as.
+    /// Returns the number of bytes that starting a stream or frame counts for.
     fn stream_bytes(self) -> u64 {
         match self {
             Compression::Bzip2 => BZIP2_STREAM_BYTES,
@@ -101,7 +101,7 @@ impl Compression {
 pub(super) struct UnpackLimits {
     /// Maximum ratio of unpacked to packed bytes.
     pub(super) ratio: UnpackRatio,
-    /// Maximum number of bytes of the window or dictionary that the stream may request.
+    /// Maximum size of the window or dictionary that the stream may request, in bytes.
     pub(super) window_bytes: u64,
     /// Balance of the outermost source.
     pub(super) balance: UnpackBalance,
@@ -109,7 +109,7 @@ pub(super) struct UnpackLimits {
 
 /// Returns a reader of the unpacked bytes of `stream`.
 ///
-/// It holds an input buffer and what the format needs: at most its window.
+/// The reader holds an input buffer and the state of the format, which is at most its window.
 #[must_use]
 pub(super) fn decompress(
     stream: Box<dyn Read>,
@@ -132,14 +132,14 @@ pub(super) fn decompress(
     })
 }
 
-/// Returns `true` if a magic begins like `start`, which may be shorter.
+/// Returns `true` if `start` and `magic` agree. `start` may be shorter than the magic.
 fn agrees(start: &[u8], magic: &[u8]) -> bool {
     let known = magic.len().min(start.len());
     known > 1 && start[..known] == magic[..known]
 }
 
-/// Reader that stops decompression bombs: it returns the bytes that `inner` unpacks, up to a ratio
-/// of its own or the balance of the outermost source.
+/// Reader that stops decompression bombs. It returns unpacked bytes up to its ratio limit or the
+/// balance of the outermost source.
 struct RatioLimitReader {
     inner: Box<dyn Read>,
     /// Number of bytes that `inner` has read.
@@ -165,7 +165,7 @@ impl Read for RatioLimitReader {
                 "unpacks to more than {max} times its size: the rest is not read"
             )));
         }
-        // Not more than is left, however large the buffer is.
+        // Read no more than what is left, even into a larger buffer.
         let left = usize::try_from(self.limits.balance.left()).unwrap_or(usize::MAX);
         let max = left.min(buffer.len());
         let read = self.inner.read(&mut buffer[..max])?;
@@ -180,18 +180,18 @@ pub(super) fn damaged(cause: impl std::fmt::Display) -> io::Error {
     error::damage(format!("its compressed data is damaged: {cause}"))
 }
 
-/// Creates the error of a stream that ends within its compressed data.
+/// Creates the error of a stream that ends inside its compressed data.
 fn truncated() -> io::Error {
     error::damage("ends before its compressed data does")
 }
 
-/// Creates the error of a stream that requests a larger window than the limit.
+/// Creates the error of a stream that requests too large a window.
 fn window_too_large() -> io::Error {
     error::limit("asks for a larger window than is allowed to unpack it")
 }
 
-/// Looks for the next member or frame, and counts it. Returns `false` at the end.
-fn begins_member(
+/// Looks for the next member or frame and counts it. Returns `false` at the end.
+fn next_member_starts(
     input: &mut impl BufRead,
     compression: Compression,
     balance: &UnpackBalance,
@@ -200,8 +200,8 @@ fn begins_member(
         return Ok(false);
     }
     let start = input.fill_buf()?;
-    // A single byte is not enough to decide; the codec will.
-    if start.len() > 1 && !compression.begins(start) {
+    // A single byte is not sufficient; the codec will decide.
+    if start.len() > 1 && !compression.may_start(start) {
         return Err(error::damage(
             "has bytes after its end that are not compressed data",
         ));

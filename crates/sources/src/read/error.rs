@@ -1,11 +1,11 @@
-//! Errors of unpacking, which travel inside an [`io::Error`] through standard readers.
+//! Errors of unpacking, passed through standard readers inside an [`io::Error`].
 
 use std::fmt;
 use std::io;
 
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 
-/// A limit that was reached, or damage.
+/// Damaged data, or a limit that was reached.
 #[derive(Debug)]
 struct ReadError {
     kind: DiagnosticKind,
@@ -20,7 +20,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// Creates the error of a stream whose bytes are invalid.
+/// Creates the error of a stream with invalid bytes.
 pub(super) fn damage(message: impl Into<String>) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
@@ -39,7 +39,7 @@ pub(super) fn limit(message: impl Into<String>) -> io::Error {
     })
 }
 
-/// Creates the error of an input on which the program, or a library, panicked.
+/// Creates the error of an input on which the program or a library panicked.
 #[must_use]
 pub fn panicked() -> io::Error {
     io::Error::other(ReadError {
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_has_the_kind_of_its_diagnostic() {
+    fn an_error_keeps_the_kind_of_its_diagnostic() {
         let kind = |error: io::Error| error_diagnostic(&error, None).kind;
         assert_eq!(kind(damage("x")), DiagnosticKind::Damage);
         assert_eq!(kind(limit("x")), DiagnosticKind::Limit);

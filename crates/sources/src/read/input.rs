@@ -1,7 +1,7 @@
 //! Inputs: files and bytes in memory, which can be read in any order, and streams. Opens files,
 //! reads small ones, and counts the bytes that are read.
 //!
-//! The content of an input, and its unpacking, are left to `streams`.
+//! `streams` handles the content of an input and its unpacking.
 
 use std::cell::Cell;
 use std::fs::{File, Metadata, OpenOptions};
@@ -21,17 +21,18 @@ use crate::walk;
 use urlspool_text::limits::STREAM_PAUSE_MS;
 use urlspool_text::origin::Source;
 
-/// Input to be read.
+/// An input to read.
 pub enum Input {
     /// Bytes that can be read in any order.
     Seekable(SeekableInput),
-    /// Bytes that can be read once, in their order.
+    /// Bytes that can only be read once, in order.
     Stream(Reader),
 }
 
-/// Object whose bytes can be read in any order, such as one in an object store.
+/// An object whose bytes can be read in any order, such as one in an object store.
 pub trait ReadAt {
-    /// Reads bytes that start at `offset`, and returns their number: 0 at the end of the object.
+    /// Reads bytes that start at `offset` and returns their number, which is 0 at the end of the
+    /// object.
     ///
     /// # Errors
     ///
@@ -62,7 +63,7 @@ enum Storage {
 }
 
 impl SeekableInput {
-    /// Creates an input of bytes in memory.
+    /// Creates an input from bytes in memory.
     #[must_use]
     pub fn memory(bytes: Vec<u8>) -> SeekableInput {
         SeekableInput::new(Storage::Memory(Arc::new(bytes)))
@@ -73,7 +74,7 @@ impl SeekableInput {
         SeekableInput { storage, count }
     }
 
-    /// Returns the same bytes, read without being counted.
+    /// Returns the same input without counting reads.
     pub(super) fn uncounted(&self) -> SeekableInput {
         SeekableInput {
             count: ByteCount::default(),
@@ -103,7 +104,7 @@ impl SeekableInput {
         Ok(read)
     }
 
-    /// Returns all bytes as a stream that can be positioned.
+    /// Returns all bytes as a seekable stream.
     #[must_use]
     pub fn whole(&self) -> impl SparseRead + Seek + 'static {
         self.range(0, u64::MAX)
@@ -119,7 +120,7 @@ impl SeekableInput {
     }
 }
 
-/// Range of bytes, read as a stream.
+/// A range of bytes, read as a stream.
 pub(super) struct InputRange {
     input: SeekableInput,
     offset: u64,
@@ -180,8 +181,8 @@ impl SparseRead for InputRange {
         u64::MAX
     }
 
-    /// Reads a file from its own position: into memory that need not be cleared first. Reads an
-    /// object in as few requests as it answers.
+    /// Reads a file from its own position into memory that need not be cleared first. Reads an
+    /// object in as few requests as possible.
     fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let max = self.end.saturating_sub(self.offset).min(max as u64);
         let file = match &self.input.storage {
@@ -220,7 +221,7 @@ impl SparseRead for InputRange {
 }
 
 impl Input {
-    /// Returns the number of bytes, if it is known before they are read.
+    /// Returns the number of bytes if it is known in advance.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         match self {
@@ -229,25 +230,26 @@ impl Input {
         }
     }
 
-    /// Creates the input of an open file.
+    /// Creates an input from an open file.
     #[must_use]
     pub fn file(file: File) -> Input {
         Input::Seekable(SeekableInput::new(Storage::File(Arc::new(file))))
     }
 
-    /// Creates an input of a stream. After its end it is not read again: a terminal would wait for
-    /// more.
+    /// Creates an input from a stream. It is never read again after its end, because a terminal
+    /// would wait for more input.
     pub fn stream(stream: impl Read + 'static) -> Input {
         Input::Stream(Reader::new(ReaderBody::Stream(Box::new(stream))))
     }
 
-    /// Creates the input of standard input, which begins with the bytes that [`peek_stdin`] returned. More bytes may come after a pause.
+    /// Creates an input from standard input, including the bytes that [`peek_stdin`] returned. More
+    /// bytes may follow after a pause.
     pub fn stdin() -> Input {
         let Ok(stdin) = io::stdin().as_fd().try_clone_to_owned() else {
             return Input::stream(io::stdin());
         };
         let mut start = vec![0; BUFFERED_STDIN.swap(0, Ordering::Relaxed)];
-        // They are in the buffer: this neither waits nor fails.
+        // The bytes are buffered, so this neither waits nor fails.
         if io::stdin().read_exact(&mut start).is_err() {
             start.clear();
         }
@@ -259,13 +261,13 @@ impl Input {
         })
     }
 
-    /// Creates an input of bytes in memory.
+    /// Creates an input from bytes in memory.
     #[must_use]
     pub fn memory(bytes: Vec<u8>) -> Input {
         Input::Seekable(SeekableInput::memory(bytes))
     }
 
-    /// Creates an input of an object.
+    /// Creates an input from an object.
     pub fn object(object: impl ReadAt + 'static) -> Input {
         Input::Seekable(SeekableInput::new(Storage::Object(Rc::new(object))))
     }
@@ -294,10 +296,11 @@ impl Input {
     }
 }
 
-/// Number of bytes that [`peek_stdin`] left in the buffer of standard input, of which the process has one.
+/// Number of bytes that [`peek_stdin`] left in the process-wide buffer of standard input.
 static BUFFERED_STDIN: AtomicUsize = AtomicUsize::new(0);
 
-/// Returns the first bytes of standard input that come at once. They stay in its buffer, and whoever reads it later gets them.
+/// Returns the bytes at the start of standard input that are available at once. They stay in the
+/// buffer for later reads.
 ///
 /// # Errors
 ///
@@ -309,16 +312,16 @@ pub fn peek_stdin() -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Returns the first bytes of standard input, as far as they were read.
+/// Returns the bytes at the start of standard input that were read so far.
 pub fn start_of_stdin() -> Vec<u8> {
     let start = STDIN_START.lock();
     start.unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// The first bytes of standard input, of which the process has one: not more than [`KEPT_BYTES`].
+/// Up to [`KEPT_BYTES`] bytes at the start of the process's standard input.
 static STDIN_START: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Number of bytes that show what the first line of a text is.
+/// Number of bytes sufficient to recognize the first line of a text.
 const KEPT_BYTES: usize = 4 << 10;
 
 /// Adds the next bytes to [`STDIN_START`].
@@ -328,17 +331,17 @@ fn keep(bytes: &[u8]) {
     start.extend_from_slice(&bytes[..bytes.len().min(missing)]);
 }
 
-/// Stream that is read once, and not after its end. Counts the bytes read.
+/// A stream that is read once and not after its end. Counts the bytes read.
 pub struct Reader {
-    /// The first bytes, which were read before.
+    /// Bytes at the start, which were read before.
     start: Cursor<Vec<u8>>,
-    /// The error that followed them.
+    /// The error that followed these bytes.
     error: Option<io::Error>,
     body: ReaderBody,
     has_ended: bool,
     /// `true` if the last `append` ended in a pause.
     is_paused: bool,
-    /// `true` for standard input, whose first bytes are kept in [`STDIN_START`].
+    /// `true` for standard input, whose start is kept in [`STDIN_START`].
     is_stdin: bool,
     count: ByteCount,
 }
@@ -371,7 +374,7 @@ impl Reader {
         })
     }
 
-    /// Makes it read these bytes, which were read from it, once more. After an error it ends.
+    /// Puts back bytes that were read, to be read once more. After an error the stream ends.
     pub(super) fn read_again(&mut self, mut bytes: Vec<u8>, error: Option<io::Error>) {
         self.start.read_to_end(&mut bytes).ok();
         self.start = Cursor::new(bytes);
@@ -408,11 +411,11 @@ impl Read for Reader {
 impl SparseRead for Reader {
     fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let again = self.start.append(max, bytes)?;
-        // A pause after the start has been reported: what there is of it comes first.
+        // A pause after these bytes was already reported, so return them without waiting.
         if max == again || 0 < again && self.is_paused {
             return Ok(again);
         }
-        // Searching what has come takes longer the more it is.
+        // The more bytes have arrived, the longer it takes to search them.
         let patience = PATIENT_READS + bytes.len() / PIECE_BYTES;
         let mut pieces = Pieces {
             may_wait: std::mem::take(&mut self.is_paused),
@@ -428,21 +431,24 @@ impl SparseRead for Reader {
     }
 }
 
-/// Number of small pieces that are read before a stream that gives nothing else counts as paused as soon as it is empty.
+/// Number of small pieces for which the reader waits [`STREAM_PAUSE_MS`]. Afterwards a stream
+/// counts as paused as soon as it is empty.
 const PATIENT_READS: usize = 16;
 
-/// Maximum size of a small piece. Pipes of programs that write as fast as they can give more at once.
+/// Maximum size of a small piece. A program that writes to a pipe at full speed produces larger
+/// pieces.
 const SMALL_PIECE_BYTES: usize = 4 << 10;
 
-/// Bytes that were read for each further small piece.
+/// Number of bytes read that allows another small piece.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Reader of a stream that ends in a pause, if it is a live one.
+/// Reader of a stream that ends in a pause, if it is a live stream.
 struct Pieces<'r> {
     reader: &'r mut Reader,
-    /// `true` if the next read waits for however long it takes: a pause was reported, and more is asked for.
+    /// `true` if the next read waits without limit, because a pause was reported and more bytes are
+    /// requested.
     may_wait: bool,
-    /// Number of small pieces after which a pause begins at once.
+    /// Number of small pieces after which a pause is reported at once.
     patience: usize,
 }
 
@@ -465,18 +471,19 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// Returns `true` if a read of `file` would not wait, or no longer than so many milliseconds.
+/// Returns `true` if a read of `file` would block for at most `max_ms` milliseconds.
 fn has_input(file: &File, max_ms: i64) -> bool {
     let mut polled = [PollFd::new(file, PollFlags::IN)];
     let timeout = Timespec {
         tv_sec: 0,
         tv_nsec: max_ms * 1_000_000,
     };
-    // After an error the read itself says what is wrong.
+    // After an error, the read itself reports the reason.
     rustix::io::retry_on_intr(|| poll(&mut polled, Some(&timeout))) != Ok(0)
 }
 
-/// Fills `buffer` with the bytes at an offset, if they are cached: a disk is fastest when it is read in order.
+/// Fills `buffer` with the bytes at an offset if they are cached; a disk is fastest when it is read
+/// in order.
 #[cfg(target_os = "linux")]
 fn read_cached(file: &File, buffer: &mut [u8], at: u64) -> bool {
     use rustix::io::{Errno, ReadWriteFlags, preadv2};
@@ -484,29 +491,30 @@ fn read_cached(file: &File, buffer: &mut [u8], at: u64) -> bool {
     let buffers = &mut [std::io::IoSliceMut::new(buffer)];
     match preadv2(file, buffers, at, ReadWriteFlags::NOWAIT) {
         Ok(read) => read == buffer.len(),
-        // tmpfs does not support the flag, and is all memory.
+        // tmpfs does not support the flag, but is always in memory.
         Err(Errno::OPNOTSUPP) if is_memory(file) => file.read_exact_at(buffer, at).is_ok(),
         Err(_) => false,
     }
 }
 
-/// Fills `buffer` with the bytes at an offset: this system does not say if they are cached.
+/// Fills `buffer` with the bytes at an offset, since this system does not report whether they are
+/// cached.
 #[cfg(not(target_os = "linux"))]
 fn read_cached(file: &File, buffer: &mut [u8], at: u64) -> bool {
     file.read_exact_at(buffer, at).is_ok()
 }
 
-/// Returns `true` if a file is on tmpfs, which is all memory.
+/// Returns `true` if a file is on tmpfs, which is always in memory.
 #[cfg(target_os = "linux")]
 fn is_memory(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type == libc::TMPFS_MAGIC)
 }
 
-/// Opens a regular file. A file from a walk is opened beneath its root, or not at all.
+/// Opens a regular file. A file from a walk is opened in its root, or not at all.
 ///
 /// # Errors
 ///
-/// The error of the system, or an error of its own if the file is no longer a regular file.
+/// The error of the system, or a separate error if the file is no longer a regular file.
 pub fn open(file: &walk::WalkedFile) -> io::Result<File> {
     open_examined(file).map(|(opened, _)| opened)
 }
@@ -518,7 +526,7 @@ pub fn open(file: &walk::WalkedFile) -> io::Result<File> {
 /// The error of the system.
 pub fn open_stream(path: &Path) -> io::Result<Input> {
     match File::open(path) {
-        // Linux opens no socket by a name, also not by `/dev/stdin`.
+        // Linux cannot open a socket by name, not even as `/dev/stdin`.
         Err(error) if error.raw_os_error() == Some(libc::ENXIO) && Source::is_stdin_path(path) => {
             Ok(Input::stdin())
         }
@@ -542,11 +550,11 @@ pub fn read_small(file: &walk::WalkedFile, max: u64, bytes: &mut Vec<u8>) -> io:
     Ok(metadata.len())
 }
 
-/// Appends the content of a file, with one call if the file still has `size` bytes.
+/// Appends the content of a file, with a single call if the file still has `size` bytes.
 fn read_sized(opened: &File, size: u64, max: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     let expected = usize::try_from(size.min(max)).unwrap_or(usize::MAX);
-    // One byte more, which is filled if the file has grown. Memory is not cleared first, which
-    // would cost time.
+    // The additional byte is filled if the file has grown. Memory is not cleared first, which would
+    // take time.
     bytes.reserve(expected.saturating_add(1));
     let read = rustix::io::read(opened, rustix::buffer::spare_capacity(bytes))?;
     if read != expected {
@@ -557,13 +565,13 @@ fn read_sized(opened: &File, size: u64, max: u64, bytes: &mut Vec<u8>) -> io::Re
     Ok(())
 }
 
-/// Opens a regular file as [`open`] does. Returns its metadata as well.
+/// Opens a regular file like [`open`], and also returns its metadata.
 ///
 /// # Errors
 ///
 /// As [`open`].
 pub fn open_examined(file: &walk::WalkedFile) -> io::Result<(File, Metadata)> {
-    // Without blocking, in case it has become a FIFO since the walk.
+    // Do not block if the file has become a FIFO since the walk.
     let opened = match &file.place {
         Some(place) => File::from(place.open(OFlags::NONBLOCK)?),
         None => OpenOptions::new()
@@ -579,7 +587,7 @@ pub fn open_examined(file: &walk::WalkedFile) -> io::Result<(File, Metadata)> {
     }
 }
 
-/// Number of bytes read, shared with those who use the number.
+/// Shared count of bytes read.
 pub(super) type ByteCount = Rc<Cell<u64>>;
 
 /// Reader that counts the bytes read through it.
@@ -609,7 +617,7 @@ impl<R: Read> Read for CountingReader<R> {
 mod tests {
     use super::*;
 
-    /// A terminal, which ends with each Ctrl-D and goes on with the next line.
+    /// A terminal, which reports the end of input for each Ctrl-D and then continues.
     struct Terminal(Vec<&'static [u8]>);
 
     impl Read for Terminal {

@@ -1,14 +1,13 @@
-//! Git repositories of mailing lists, as public-inbox writes them, read by `git` in processes of
-//! their own.
+//! Git repositories of mailing lists as written by public-inbox, read by separate `git` processes.
 //!
-//! In the layout of version 2 each commit has one message as the blob `m`, and a commit that
-//! deletes a message has it as the blob `d`. In that of version 1 a message is a file that is named
-//! by the hash of its Message-ID, `ab/cdef...`, and a commit adds or deletes one. A git repository
-//! without either layout is not read.
+//! In layout version 2, each commit contains one message as the blob `m`, and a commit that deletes
+//! a message contains it as the blob `d`. In version 1, a message is a file named by the hash of
+//! its Message-ID, `ab/cdef...`, and a commit adds or deletes one file. A git repository with
+//! neither layout is not read.
 //!
-//! `rev-list` (for version 1 with `diff-tree`) names the blobs, `cat-file --batch-check` gives
-//! their sizes, and `cat-file --batch` their bytes. One thread moves the names from one to the next
-//! whenever it would wait for bytes.
+//! `rev-list` (in version 1 with `diff-tree`) lists the blobs, `cat-file --batch-check` prints
+//! their sizes, and `cat-file --batch` prints their bytes. A single thread passes the names from
+//! one process to the next whenever it would otherwise wait for bytes.
 
 mod process;
 
@@ -31,16 +30,16 @@ use urlspool_text::limits::{GIT_CHANGES, GIT_LINE_BYTES, GIT_PIPE_BYTES, GIT_ROO
 pub enum RepositoryContent {
     /// The messages of a mailing list.
     Mail(Repository),
-    /// Something else, which is not read.
+    /// Other content, which is not read.
     Skipped(SkipReason),
 }
 
-/// Git repository with the messages of a mailing list.
+/// A git repository with the messages of a mailing list.
 #[derive(Clone, Debug)]
 pub struct Repository {
     path: PathBuf,
     layout: Layout,
-    /// The object id of its last commit.
+    /// Object id of the last commit.
     tip: String,
     host: GitHost,
 }
@@ -48,14 +47,14 @@ pub struct Repository {
 /// Layout of the messages in a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// Each commit adds a file, or deletes one.
+    /// Each commit adds or deletes a file.
     V1,
-    /// Each commit has a message as `m`, or a deleted one as `d`.
+    /// Each commit contains a message as `m`, or a deleted message as `d`.
     V2,
 }
 
-/// The branches that are read: the first that has a commit. Public-inbox writes the second,
-/// whatever branch the user's default is.
+/// Branches to read; the first one with a commit is used. Public-inbox writes the second one,
+/// regardless of the user's default branch.
 const BRANCHES: [&str; 2] = ["HEAD^{commit}", "refs/heads/master^{commit}"];
 
 impl Repository {
@@ -84,19 +83,19 @@ impl Repository {
         })
     }
 
-    /// The object id of its last commit.
+    /// Returns the object id of the last commit.
     #[must_use]
     pub fn tip(&self) -> &str {
         &self.tip
     }
 
-    /// The repository as it was when this was its last commit.
+    /// Returns the repository as it was when `tip` was its last commit.
     #[must_use]
     pub fn at(self, tip: String) -> Repository {
         Repository { tip, ..self }
     }
 
-    /// Returns `true` if a commit is the last one or one before it.
+    /// Returns `true` if a commit is the last one or one of its ancestors.
     ///
     /// # Errors
     ///
@@ -105,13 +104,13 @@ impl Repository {
         let arguments = ["merge-base", "--is-ancestor", commit, &self.tip];
         match GitProcess::run(&self.host, &self.path, &arguments, GIT_LINE_BYTES) {
             Ok(answer) => Ok(answer.is_some()),
-            // It does not even know the commit.
+            // Git does not know the commit.
             Err(error) if error.to_string().contains("ended with status 128") => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// Starts to read messages, in the order of their commits.
+    /// Starts reading messages, in commit order.
     ///
     /// # Errors
     ///
@@ -132,7 +131,7 @@ impl Repository {
         Ok(RepositoryObjects { deleted, ..objects })
     }
 
-    /// Starts the processes that name the objects of these revisions.
+    /// Starts the processes that list the objects of these revisions.
     fn names(&self, revisions: &[&str]) -> io::Result<NameSource> {
         let (host, path) = (&self.host, &self.path);
         let mut commits = GitProcess::start(host, path, revisions, Stdio::null())?;
@@ -180,21 +179,21 @@ impl Repository {
     }
 }
 
-/// Choice among the messages of a repository.
+/// Selection of the messages of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// All that commits add.
+    /// All messages that commits add.
     All,
-    /// Those that commits add that this one does not contain.
+    /// Messages added by commits that are not ancestors of this commit.
     Since(String),
-    /// Those that no later commit deletes.
+    /// Messages that no later commit deletes.
     Live,
 }
 
-/// Numbers by the object ids of blobs.
+/// Counts by the object ids of blobs.
 type BlobCounts = HashMap<Vec<u8>, u64>;
 
-/// Starts to read one blob of the repository in the folder `path`.
+/// Starts reading one blob of the repository in the folder `path`.
 ///
 /// # Errors
 ///
@@ -208,7 +207,8 @@ pub(super) fn one_object(path: &Path, oid: &[u8], host: &GitHost) -> io::Result<
     Ok(objects)
 }
 
-/// Returns the object id of the last commit of the repository in the folder `path`, if it has any.
+/// Returns the object id of the last commit of the repository in the folder `path`, if there is
+/// one.
 fn tip(path: &Path, host: &GitHost) -> io::Result<Option<String>> {
     for branch in BRANCHES {
         let arguments = ["rev-parse", "--verify", "--quiet", branch];
@@ -224,8 +224,8 @@ fn tip(path: &Path, host: &GitHost) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Returns the layout of a repository whose last commit has this tree, as `ls-tree` prints it. One
-/// of version 1 may have no message left.
+/// Returns the layout of a repository whose last commit has this tree, as printed by `ls-tree`. In
+/// version 1, no message may be left.
 fn layout(root: &[u8]) -> Option<Layout> {
     let mut entries = root
         .split(|&byte| byte == b'\n')
@@ -239,15 +239,15 @@ fn layout(root: &[u8]) -> Option<Layout> {
     is_v2.then_some(Layout::V2)
 }
 
-/// Returns `true` for a line `MODE TYPE OID<tab>NAME` with this type and such a name.
+/// Returns `true` for a line `MODE TYPE OID<tab>NAME` with this type and a matching name.
 fn is_entry(line: &[u8], kind: &[u8], is_name: fn(&[u8]) -> bool) -> bool {
     memchr::memchr(b'\t', line).is_some_and(|tab| {
         memchr::memmem::find(&line[..tab], kind).is_some() && is_name(&line[tab + 1..])
     })
 }
 
-/// Returns `true` for the path of a message in version 1. Messages that share a Message-ID are in a
-/// folder of that name.
+/// Returns `true` for the path of a message in version 1. Messages with the same Message-ID are in
+/// a folder of that name.
 fn is_message_path(path: &[u8]) -> bool {
     let mut names = path.splitn(3, |&byte| byte == b'/');
     names.next().is_some_and(walk::is_fan_out)
@@ -282,25 +282,25 @@ fn too_many_changes() -> io::Error {
 /// Objects of a repository that are being read.
 #[derive(Debug)]
 pub(super) struct RepositoryObjects {
-    /// `None` if all names were given.
+    /// `None` if there are no names to list.
     source: Option<NameSource>,
-    /// Number of later deletions of each blob; that many messages with the same bytes are skipped.
+    /// Number of later deletions of each blob. As many messages with the same bytes are skipped.
     deleted: BlobCounts,
-    /// `true` if deletions are counted in `deleted`, and no messages read.
+    /// `true` to count deletions in `deleted` instead of reading messages.
     lists_deletions: bool,
     /// Answers a name with its object id, type and size.
     check: GitProcess,
     answers: LineBuffer,
     /// Answers an object id with the object.
     contents: GitProcess,
-    /// The next items. The objects among them were asked for in this order.
+    /// The next items. Their objects were requested in this order.
     expected: VecDeque<Expected>,
-    /// Number of names that `check` has not answered.
+    /// Number of names that `check` has not answered yet.
     unanswered: u64,
     host: GitHost,
 }
 
-/// Process that prints the names of objects.
+/// The process that prints the names of objects.
 #[derive(Debug)]
 struct NameSource {
     names: GitProcess,
@@ -312,14 +312,14 @@ struct NameSource {
     changes_left: u64,
 }
 
-/// Something that a repository has next.
+/// The next item in a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Expected {
-    /// A message, whose object comes.
+    /// A message. Its object follows.
     Message,
-    /// A message that a commit deletes, whose object comes.
+    /// A message deleted by a commit. Its object follows.
     Deleted,
-    /// A name without a message. Its object comes if it is a deleted message.
+    /// A name without a message. If it is a deleted message, its object follows.
     PerhapsDeleted(Vec<u8>),
     /// A blob that is larger than the limit.
     TooLarge { oid: Vec<u8>, bytes: u64 },
@@ -360,7 +360,7 @@ impl RepositoryObjects {
         })
     }
 
-    /// Returns what comes next, or `None` after everything.
+    /// Returns the next item, or `None` at the end.
     pub(super) fn next_expected(&mut self) -> io::Result<Option<Expected>> {
         loop {
             if let Some(expected) = self.expected.pop_front() {
@@ -397,8 +397,7 @@ impl RepositoryObjects {
         }
     }
 
-    /// Moves names from one process to the next, without waiting. Returns `true` if something was
-    /// moved.
+    /// Passes names from one process to the next without waiting. Returns `true` on progress.
     fn advance(&mut self) -> io::Result<bool> {
         let mut has_moved = self.read_names()?;
         has_moved |= self.check.write()?;
@@ -488,12 +487,12 @@ impl RepositoryObjects {
         Ok(read)
     }
 
-    /// Returns `true` if answers may be read: what they lead to is bounded.
+    /// Returns `true` if answers may be read. Limits the objects that they request.
     fn has_room(&self) -> bool {
         self.contents.has_room() && self.expected.len() < GIT_PIPE_BYTES / 16
     }
 
-    /// Waits until something can be moved, or an object be read if `reads_objects`.
+    /// Waits until progress is possible, or, if `reads_objects`, until an object can be read.
     fn wait(&self, reads_objects: bool) -> io::Result<()> {
         let mut polled = Vec::new();
         self.check.add_pipes(self.has_room(), &mut polled);
@@ -507,7 +506,7 @@ impl RepositoryObjects {
         self.host.poll(&mut polled)
     }
 
-    /// Reads the objects, one after the other.
+    /// Reads the objects as one stream.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some(read) = self.contents.read(buffer)? {
@@ -520,16 +519,16 @@ impl RepositoryObjects {
     }
 }
 
-/// Queries about the objects of one line of the source of names.
+/// Queries about the objects on a line of the name source.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Queries {
-    /// Those that a commit deletes.
+    /// Objects that a commit deletes.
     deleted: Vec<u8>,
-    /// Those that it adds.
+    /// Objects that a commit adds.
     added: Vec<u8>,
 }
 
-/// Returns the queries about the objects of a line, or `None` if git prints no such line.
+/// Returns the queries about the objects on a line, or `None` if git cannot have printed the line.
 fn queries(line: &[u8], layout: Layout) -> Option<Queries> {
     if layout == Layout::V2 {
         return is_oid(line).then(|| Queries {
@@ -561,7 +560,7 @@ fn queries(line: &[u8], layout: Layout) -> Option<Queries> {
 }
 
 impl Expected {
-    /// Reads an answer of `cat-file --batch-check`. `None` if git answers no such line.
+    /// Parses an answer of `cat-file --batch-check`. Returns `None` for an invalid line.
     fn of(line: &[u8], max_bytes: u64) -> Option<Expected> {
         let words: Vec<&[u8]> = line.splitn(4, |&byte| byte == b' ').collect();
         let name = *words.first()?;
@@ -588,17 +587,17 @@ impl Expected {
     }
 }
 
-/// Lines of a process, as they come.
+/// Buffered lines of a process.
 #[derive(Debug, Default)]
 struct LineBuffer {
     bytes: Vec<u8>,
-    /// Offset of the first line that was not taken.
+    /// Offset of the first line that was not taken yet.
     next: usize,
 }
 
 impl LineBuffer {
-    /// Reads what the process has printed, without waiting. Returns `true` if there is something
-    /// new, or its end.
+    /// Reads the available output of the process without waiting. Returns `true` if there was new
+    /// output, or the output has ended.
     fn read(&mut self, process: &mut GitProcess) -> io::Result<bool> {
         if process.is_read() {
             return Ok(false);
@@ -616,7 +615,7 @@ impl LineBuffer {
         Ok(read?.is_some())
     }
 
-    /// Takes the next whole line, without its line end.
+    /// Takes the next complete line, without its terminator.
     fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
         let rest = &self.bytes[self.next..];
         match memchr::memchr(b'\n', rest) {
@@ -629,13 +628,14 @@ impl LineBuffer {
         }
     }
 
-    /// Returns `true` if no whole line is left.
+    /// Returns `true` if no complete line is left.
     fn is_empty(&self) -> bool {
         memchr::memchr(b'\n', &self.bytes[self.next..]).is_none()
     }
 }
 
-/// The objects of a repository, shared by their reader and by who asks what comes next.
+/// The objects of a repository, shared between their reader and the code that requests the next
+/// item.
 #[derive(Clone, Debug)]
 pub(super) struct SharedObjects(pub(super) Rc<RefCell<RepositoryObjects>>);
 
@@ -657,7 +657,7 @@ mod tests {
     const OID: &str = "0123456789abcdef0123456789abcdef01234567";
 
     #[test]
-    fn a_root_shows_the_layout() {
+    fn the_layout_is_derived_from_the_root() {
         let tree = |name: &str| format!("040000 tree {OID}\t{name}\n");
         let blob = |name: &str| format!("100644 blob {OID}\t{name}\n");
         for (root, expected) in [
@@ -678,7 +678,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_version_1_names_messages() {
+    fn changes_in_version_1_are_parsed() {
         let old = "f".repeat(40);
         let path = format!("0a/{}", &OID[..38]);
         let check = |status: &str, path: &str, deletes: bool, adds: bool| {
@@ -715,10 +715,10 @@ mod tests {
         }
     }
 
-    /// A hostile repository can name more commits than anybody can read: here a git names commits
-    /// for ever, and knows none of them.
+    /// A hostile repository can list more commits than anyone can read. In this test, git lists
+    /// commits forever and knows none of the objects.
     #[test]
-    fn the_number_of_changes_is_bounded() {
+    fn the_number_of_changes_is_limited() {
         let host = GitHost::new(&Limits::default()).started_by(Arc::new(|command| {
             let is_query = command.get_args().any(|argument| argument == "cat-file");
             let script = if is_query {
@@ -756,7 +756,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_says_what_comes() {
+    fn answers_of_batch_check_are_parsed() {
         let check = |line: &str, expected: Option<Expected>| {
             assert_eq!(Expected::of(line.as_bytes(), 100), expected, "{line}");
         };

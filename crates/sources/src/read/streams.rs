@@ -1,8 +1,8 @@
-//! Streams of text in a source: its own bytes, or those that compressions and archives contain,
-//! recognised by the first bytes.
+//! Streams of text in a source: its bytes, or the content of compressed data and archives, which
+//! are recognized by their first bytes.
 //!
-//! Archives in archives are on a stack, the outermost first; each reads from the current member of
-//! the one below it.
+//! Nested archives are on a stack, outermost first. Each reads from the current member of the one
+//! below it on the stack.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -20,19 +20,19 @@ use urlspool_text::limits::{Limits, MAGIC_BYTES, STREAM_BYTES};
 use urlspool_text::origin::{FormatHint, Source};
 use urlspool_text::unpack_balance::{UnpackBalance, UnpackRatio};
 
-/// Returns `true` if a source that begins with `start` is compressed or an archive.
+/// Returns `true` if a source that starts with `start` is compressed or an archive.
 #[must_use]
 pub fn is_container(start: &[u8]) -> bool {
     Compression::of(start).is_some() || is_archive(start)
 }
 
-/// Step through a source.
+/// A step through a source.
 pub enum StreamStep {
-    /// Bytes that are no container. The caller reads them before it asks for the next step.
+    /// Bytes that are not a container. The caller reads them before it requests the next step.
     Stream {
-        /// Their source.
+        /// Source of the bytes.
         source: Source,
-        /// Hint that their path gives on their format.
+        /// Format hint from the path.
         hint: FormatHint,
         /// The bytes.
         stream: Box<dyn SparseRead>,
@@ -41,30 +41,30 @@ pub enum StreamStep {
     Skipped {
         /// The member.
         source: Source,
-        /// Why it is not read.
+        /// Reason for skipping it.
         reason: SkipReason,
     },
-    /// An archive that was read to its end.
+    /// An archive that was read completely.
     ArchiveRead(Source),
-    /// A file or a member that could not be read, or not to its end.
+    /// A file or a member that could not be read completely.
     Failed(Event),
-    /// An archive that could not be read to its end, after an event about its last member that said
-    /// so.
+    /// An archive that could not be read completely. An event about its last member has already
+    /// reported this.
     ArchiveBroken {
         /// The archive.
         source: Source,
-        /// The kind of that event.
+        /// Kind of that event.
         kind: DiagnosticKind,
     },
-    /// An irregularity that changes nothing in what is read.
+    /// An irregularity that does not affect the bytes read.
     Warning(Event),
 }
 
 /// Iterator over the steps through a source.
 ///
-/// Each source, and each member that is no folder, ends in exactly one way: with the end of its
+/// Each source, and each member except folders, ends in exactly one way: with the end of its
 /// stream, or as `Skipped`, `ArchiveRead`, `Failed` or `ArchiveBroken`. Data is unpacked while it
-/// is read, never before.
+/// is read, never in advance.
 pub struct Streams {
     limits: Limits,
     bytes_read: ByteCount,
@@ -73,32 +73,32 @@ pub struct Streams {
     pending: Option<PendingInput>,
     /// Steps to return next.
     queue: VecDeque<StreamStep>,
-    /// Archives that are being read, the outermost first.
+    /// Archives that are being read, outermost first.
     archives: Vec<OpenArchive>,
     is_unpacked: bool,
 }
 
-/// Input that is not opened yet.
+/// An input that is not open yet.
 struct PendingInput {
     source: Source,
     hint: FormatHint,
     input: Input,
-    /// Number of containers that it is in.
+    /// Number of containers around it.
     depth: usize,
 }
 
-/// Archive that is being read.
+/// An archive that is being read.
 struct OpenArchive {
     source: Source,
     archive: Archive,
-    /// Number of containers that its members are in.
+    /// Number of containers around its members.
     depth: usize,
     /// Number of entries read.
     entries: usize,
 }
 
 impl Streams {
-    /// Creates the steps through `input`, which has the name `source`.
+    /// Creates the steps through `input`, whose name is `source`.
     #[must_use]
     pub fn new(input: Input, source: Source, hint: FormatHint, limits: &Limits) -> Streams {
         let mut streams = Streams::empty(limits);
@@ -140,7 +140,7 @@ impl Streams {
         Ok(Streams::of_objects(objects, source, limits))
     }
 
-    /// Creates the step through the blob `oid` of the git repository that is named `source`.
+    /// Creates the step through the blob `oid` of the git repository named `source`.
     ///
     /// # Errors
     ///
@@ -166,8 +166,8 @@ impl Streams {
         });
     }
 
-    /// Creates the steps through `input`, which is in `depth` containers itself: a part of a message,
-    /// whose `balance` counts what it unpacks to.
+    /// Creates the steps through `input`, which is itself in `depth` containers: a part of a
+    /// message, whose unpacked bytes count in `balance`.
     #[must_use]
     pub fn in_containers(
         depth: usize,
@@ -190,19 +190,19 @@ impl Streams {
         self.bytes_read.get()
     }
 
-    /// Returns `true` if the last stream came out of a container.
+    /// Returns `true` if the last stream came from a container.
     #[must_use]
     pub fn is_unpacked(&self) -> bool {
         self.is_unpacked
     }
 
-    /// Returns the number of bytes that the source was unpacked to for each of its own, so far.
+    /// Returns the ratio of unpacked bytes to bytes of the source, so far.
     #[must_use]
     pub fn unpacked_times(&self) -> u64 {
         self.balance.unpacked_times()
     }
 
-    /// Opens an input: as a stream, or as an archive that is read from now on.
+    /// Opens an input as a stream, or as an archive to read from now on.
     fn open(&mut self, pending: PendingInput) {
         let PendingInput {
             source,
@@ -233,7 +233,7 @@ impl Streams {
                 return self.begin_archive(source, archive, depth);
             };
             let mut stream = whole.into_stream();
-            // The line before a packed batch is part of `start`: this cannot fail.
+            // The line before a packed batch is part of `start`, so this cannot fail.
             let line = io::copy(
                 &mut (&mut stream).take(batch_line_bytes(&start) as u64),
                 &mut io::sink(),
@@ -244,7 +244,7 @@ impl Streams {
         }
     }
 
-    /// Returns the limits on unpacking a container; `depth` is 1 for the outermost.
+    /// Returns the limits on unpacking a container. `depth` is 1 for the outermost container.
     fn unpack_limits(&self, depth: usize) -> UnpackLimits {
         let limits = &self.limits;
         let ratio = match depth {
@@ -365,7 +365,7 @@ impl Iterator for Streams {
     }
 }
 
-/// Returns `true` if a name leads out of the folder to which an archive would be unpacked.
+/// Returns `true` if a name points outside the folder into which an archive would be unpacked.
 fn leaves_folder(name: &[u8]) -> bool {
     name.starts_with(b"/")
         || name
@@ -374,8 +374,8 @@ fn leaves_folder(name: &[u8]) -> bool {
 }
 
 impl Input {
-    /// Reads the first [`MAGIC_BYTES`] bytes, and returns them with the whole input. A stream that
-    /// fails within them fails again after them.
+    /// Reads the first [`MAGIC_BYTES`] bytes, and returns them with the whole input. If a stream
+    /// fails within these bytes, it fails again after them.
     pub(super) fn peek(self) -> (Vec<u8>, Input) {
         let mut start = Vec::with_capacity(MAGIC_BYTES);
         match self {
@@ -402,11 +402,11 @@ impl Input {
     }
 }
 
-/// Returns `true` if the first bytes of a stream show what it is although more may follow within
-/// [`MAGIC_BYTES`]: objects of git, or text that begins no container.
+/// Returns `true` if the first bytes of a stream are sufficient to recognize it, although more may
+/// follow within [`MAGIC_BYTES`]: git objects, or text that does not start a container.
 fn is_known(start: &[u8]) -> bool {
     let first_line = memchr::memchr(b'\n', start).map(|end| &start[..end]);
-    // The header of a tar archive has NUL bytes, and the line of a packed batch says nothing else.
+    // A tar header contains NUL bytes, and the line of a packed batch has a fixed form.
     let is_text = first_line.is_some() && memchr::memchr(0, start).is_none();
     let may_be_git =
         first_line.is_some_and(|line| line.ends_with(b" missing") || line.ends_with(b" ambiguous"));

@@ -1,13 +1,14 @@
-//! Streams of `git cat-file --batch`: the objects of a git repository, one after the other
-//! (git-cat-file(1), "BATCH OUTPUT").
+//! Streams of `git cat-file --batch`: a sequence of objects of a git repository (git-cat-file(1),
+//! "BATCH OUTPUT").
 //!
-//! Each object is `OID TYPE SIZE LF CONTENT LF`; OID is a SHA-1 or SHA-256 in hex. For a name that
-//! git cannot resolve there is one line, `NAME missing` or `NAME ambiguous`. Mirrors of
-//! public-inbox have one commit for each message, whose blob `m` is the message: the commits that
-//! delete a message have no `m`, and give such a line.
+//! Each object is `OID TYPE SIZE LF CONTENT LF`, where OID is a SHA-1 or SHA-256 in hex. A name
+//! that git cannot resolve yields a line `NAME missing` or `NAME ambiguous`. Mirrors made by
+//! public-inbox have one commit per message, with the message as blob `m`. Commits that delete a
+//! message have no `m` and yield such a line.
 //!
-//! A blob is a member, named by its object id. Commits, trees and tags are passed over by their
-//! size, as folders are. A git repository is such an archive, too: each message is a member.
+//! A blob is a member named by its object id. Commits, trees and tags are skipped by their size,
+//! like folders. A git repository is also read as such an archive, in which each message is a
+//! member.
 
 use std::cell::RefCell;
 use std::io;
@@ -19,8 +20,8 @@ use crate::read::repository::{Expected, RepositoryObjects, SharedObjects, is_oid
 use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::GIT_LINE_BYTES;
 
-/// Returns `true` if a source that begins with `start` is such a stream: after lines about missing
-/// objects, if any, it has the header of an object.
+/// Returns `true` if a source that starts with `start` is such a stream: the header of an object,
+/// possibly after lines about missing objects.
 pub(super) fn is_git_stream(start: &[u8]) -> bool {
     start
         .split_inclusive(|&byte| byte == b'\n')
@@ -29,23 +30,23 @@ pub(super) fn is_git_stream(start: &[u8]) -> bool {
         .is_some_and(|line| matches!(line, GitLine::Object { .. }))
 }
 
-/// Line before the content of an object, or in its place.
+/// The line before the content of an object, or in place of an object.
 #[derive(Debug, PartialEq, Eq)]
 enum GitLine<'l> {
-    /// The header of an object.
+    /// Header of an object.
     Object {
         oid: &'l [u8],
         is_blob: bool,
         bytes: u64,
     },
-    /// The name of an object that git has not found.
+    /// Name of an object that git did not find.
     Unresolved { name: &'l [u8] },
     /// Any other bytes.
     Damaged,
 }
 
 impl GitLine<'_> {
-    /// Parses a line with its line end.
+    /// Parses a line, including its terminator.
     fn of(line: &[u8]) -> GitLine<'_> {
         let Some(line) = line.strip_suffix(b"\n") else {
             return GitLine::Damaged;
@@ -75,9 +76,9 @@ fn decimal(digits: &[u8]) -> Option<u64> {
 /// Reader of such a stream.
 pub(in crate::read) struct GitReader {
     pub(super) feed: ArchiveFeed,
-    /// Object id of the last object; its content is followed by a line end.
+    /// Object id of the last object. A newline follows its content.
     last: Option<Vec<u8>>,
-    /// Header after damage that is reported first.
+    /// Header after damage. The damage is reported first.
     next: Option<Vec<u8>>,
 }
 
@@ -107,7 +108,7 @@ impl GitReader {
                 bytes,
             } => Ok(Some(self.object(oid, is_blob, bytes))),
             GitLine::Unresolved { name } => {
-                // No line end of a content follows.
+                // No content follows, so there is no newline after it.
                 self.last = None;
                 Ok(Some(skipped(name.to_owned(), SkipReason::MissingObject)))
             }
@@ -115,11 +116,11 @@ impl GitReader {
         }
     }
 
-    /// Reads the line after the last object, or `None` at the end of the stream.
+    /// Reads the line after the last object, or returns `None` at the end of the stream.
     fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         let first = self.feed.read_line(GIT_LINE_BYTES)?;
         match self.last {
-            // The line end after the content.
+            // The newline after the content.
             Some(_) if first == b"\n" => {}
             Some(_) if first.is_empty() => return Err(truncated_member()),
             _ => return Ok((!first.is_empty()).then_some(first)),
@@ -141,7 +142,7 @@ impl GitReader {
         }
     }
 
-    /// Skips to the next header of an object. `skipped` bytes that are none were read.
+    /// Skips to the next header of an object. `skipped` is the number of invalid bytes read so far.
     fn damage(&mut self, mut skipped: u64) -> io::Result<ArchiveEntry> {
         loop {
             let line = self.feed.read_line(GIT_LINE_BYTES)?;
@@ -184,7 +185,7 @@ impl RepositoryReader {
     /// Returns the next message, or `None` at the end.
     pub(super) fn next_entry(&mut self) -> io::Result<Option<ArchiveEntry>> {
         let Some(expected) = self.objects.borrow_mut().next_expected()? else {
-            // What git may have printed after the last object is damage.
+            // Any output of git after the last object is damage.
             return match self.stream.next_entry()? {
                 Some(entry) => Ok(Some(entry)),
                 None => self.objects.borrow_mut().finish().map(|()| None),
@@ -211,7 +212,7 @@ impl RepositoryReader {
             (Expected::Deleted | Expected::PerhapsDeleted(_), EntryContent::Data(_)) => {
                 skipped(entry.name, SkipReason::Deleted)
             }
-            // The name of the message, not of the deleted one that is not there either.
+            // Use the name of the message: the deleted message is not there either.
             (Expected::PerhapsDeleted(name), EntryContent::Skipped(reason)) => {
                 skipped(name, *reason)
             }
@@ -233,7 +234,7 @@ mod tests {
         format!("{oid} {kind} {}\n{content}\n", content.len())
     }
 
-    /// Each entry as its name and content, and the error that ended the stream.
+    /// Returns each entry as its name and content, and the error that ended the stream.
     fn entries(stream: &str) -> Vec<String> {
         let input = io::Cursor::new(stream.as_bytes().to_vec());
         let balance = UnpackBalance::of_message(0, 0, &Limits::default());
@@ -278,7 +279,7 @@ mod tests {
             object(SHA1, "blob", ""),
             object(SHA1, "tree", "\0\n"),
             object(SHA1, "tag", "y"),
-            // The commit that was made last deletes a message.
+            // The latest commit deletes a message.
             format!("{SHA1}:m missing\n"),
         ]
         .concat();
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_recognised_by_its_first_object() {
+    fn a_stream_is_recognized_by_its_first_object() {
         let missing = "HEAD~5:m missing\n";
         assert!(is_git_stream(
             format!("{missing}{}", object(SHA1, "blob", "x")).as_bytes()
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_goes_on_at_the_next_header_after_damage() {
+    fn reading_resumes_at_the_next_header_after_damage() {
         let good = object(SHA1, "blob", "good");
         let wrong_size = format!("{SHA1} blob 2\nfour\n");
         assert_eq!(

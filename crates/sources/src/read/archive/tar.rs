@@ -1,13 +1,12 @@
-//! tar: archives of old (V7), POSIX (ustar, pax) and GNU tar, read member by member.
+//! tar: V7, POSIX (ustar, pax) and GNU archives, read member by member.
 //!
 //! Headers are described in POSIX.1-2017 pax(1), "ustar Interchange Format" and "pax Header Block",
 //! and in the GNU manual, "Basic Tar Format". A pax `size` overrides the size in the header:
 //! programs that disagree on that read different members.
 //!
-//! The crate `tar` (0.4) is not used. Its entries borrow their archive, so that archives in
-//! archives cannot be on a stack; it reads extension headers of any size into memory, rejects the
-//! signed checksums of old programs, and does not report if the mark at the end of the archive is
-//! missing.
+//! The crate `tar` (0.4) is not used. Its entries borrow their archive, which rules out a stack of
+//! nested archives. It also reads extension headers of any size into memory, rejects the signed
+//! checksums of old programs, and does not report a missing end-of-archive mark.
 
 use std::io;
 
@@ -16,20 +15,20 @@ use crate::read::error;
 use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::TAR_EXTENSION_BYTES;
 
-/// Bytes of a header, and the unit to which members are padded.
+/// Size of a header, and the unit to which members are padded.
 const TAR_BLOCK_BYTES: usize = 512;
 
-/// Returns `true` if a source that begins with `start` is a tar: its first header has a name and a
-/// right checksum.
+/// Returns `true` if a source that starts with `start` is a tar: its first header has a name and a
+/// valid checksum.
 pub(super) fn is_tar(start: &[u8]) -> bool {
     start
         .first_chunk()
-        .is_some_and(|block| block[0] != 0 && TarHeader(block).has_right_checksum())
+        .is_some_and(|block| block[0] != 0 && TarHeader(block).has_valid_checksum())
 }
 
 pub(in crate::read) struct TarReader {
     pub(super) feed: ArchiveFeed,
-    /// Bytes of padding after the current member.
+    /// Number of padding bytes after the current member.
     padding: usize,
     /// `true` if the last block was all NUL, as at the end of a tar.
     has_end_mark: bool,
@@ -44,7 +43,7 @@ impl TarReader {
         }
     }
 
-    /// Returns the warning about a tar that was read to its end.
+    /// Returns the warning about a tar that was read completely.
     pub(super) fn warning(&self) -> Option<&'static str> {
         (!self.has_end_mark)
             .then_some("a tar without the mark of its end: it may have been cut off")
@@ -60,7 +59,7 @@ impl TarReader {
                 return Ok(None);
             };
             let header = TarHeader(&block);
-            if !header.has_right_checksum() {
+            if !header.has_valid_checksum() {
                 return Err(error::damage(
                     "the bytes after a member are not the header of another",
                 ));
@@ -70,8 +69,8 @@ impl TarReader {
                     extensions.name = Some(until_nul(&self.extension_data(&header)?).to_owned())
                 }
                 b'x' => extensions.read(&self.extension_data(&header)?),
-                // Targets of links, which are not followed, and global headers, which have nothing
-                // that is needed.
+                // Link targets, which are not followed, and global headers, which contain nothing
+                // relevant.
                 b'K' | b'g' | b'X' => {
                     self.extension_data(&header)?;
                 }
@@ -101,7 +100,7 @@ impl TarReader {
         }
     }
 
-    /// Reads the data of an extension header, which belongs to the next header.
+    /// Reads the data of an extension header, which applies to the next header.
     fn extension_data(&mut self, header: &TarHeader<'_>) -> io::Result<Vec<u8>> {
         let size = header.size()?;
         if size > TAR_EXTENSION_BYTES {
@@ -128,12 +127,12 @@ impl TarReader {
             b'3' | b'4' => EntryContent::Skipped(SkipReason::Device),
             b'6' => EntryContent::Skipped(SkipReason::Fifo),
             type_flag => {
-                // Members of these types have bytes, even where they are not read.
+                // Members of these types have bytes, even if they are not read.
                 let size = extensions.size.map_or_else(|| header.size(), Ok)?;
                 self.padding = padding(size);
                 let packed = self.feed.begin_member(size);
                 match type_flag {
-                    // Before POSIX, a folder was a file whose name ended so.
+                    // Before POSIX, a folder was a file whose name ended with a slash.
                     0 | b'0' | b'7' if is_folder => EntryContent::Folder,
                     b'D' | b'V' => EntryContent::Folder,
                     b'S' => EntryContent::Skipped(SkipReason::Sparse),
@@ -147,7 +146,7 @@ impl TarReader {
     }
 }
 
-/// Returns the number of bytes of padding after `size` bytes.
+/// Returns the number of padding bytes after `size` bytes.
 fn padding(size: u64) -> usize {
     (size.wrapping_neg() % TAR_BLOCK_BYTES as u64) as usize
 }
@@ -159,8 +158,8 @@ fn until_nul(field: &[u8]) -> &[u8] {
 struct TarHeader<'h>(&'h [u8; TAR_BLOCK_BYTES]);
 
 impl TarHeader<'_> {
-    /// Returns `true` if the checksum is right. Some old programs summed signed bytes.
-    fn has_right_checksum(&self) -> bool {
+    /// Returns `true` if the checksum is valid. Some old programs summed signed bytes.
+    fn has_valid_checksum(&self) -> bool {
         let Some(stated) = octal(&self.0[148..156]) else {
             return false;
         };
@@ -176,8 +175,8 @@ impl TarHeader<'_> {
         self.0[156]
     }
 
-    /// Returns the number of bytes after the header: octal digits, or for larger numbers GNU's
-    /// binary form.
+    /// Returns the number of bytes after the header, written as octal digits, or in GNU's binary
+    /// form if it is large.
     fn size(&self) -> io::Result<u64> {
         let field = &self.0[124..136];
         let size = if field[0] & 0x80 == 0 {
@@ -193,7 +192,7 @@ impl TarHeader<'_> {
 
     fn name(&self) -> Vec<u8> {
         let name = until_nul(&self.0[..100]);
-        // GNU's header has other fields where POSIX has the prefix of the name.
+        // GNU's header has other fields at the position of POSIX's name prefix.
         let prefix = if &self.0[257..263] == b"ustar\0" {
             until_nul(&self.0[345..500])
         } else {
@@ -207,7 +206,7 @@ impl TarHeader<'_> {
     }
 }
 
-/// Parses octal digits, after blanks and before blanks or NUL bytes. A field of blanks is zero.
+/// Parses octal digits surrounded by spaces, or followed by NUL bytes. A field of spaces is zero.
 fn octal(field: &[u8]) -> Option<u64> {
     let field = field.trim_ascii_start();
     let digits = field
@@ -228,13 +227,13 @@ fn octal(field: &[u8]) -> Option<u64> {
 struct TarExtensions {
     name: Option<Vec<u8>>,
     size: Option<u64>,
-    /// `true` if its bytes are pieces of a larger file, with a list of their positions.
+    /// `true` if its bytes are fragments of a sparse file, with a list of their positions.
     is_sparse: bool,
 }
 
 impl TarExtensions {
-    /// Reads pax records `LENGTH KEY=VALUE\n`, where LENGTH counts the whole record. Stops at the
-    /// first malformed one.
+    /// Parses pax records `LENGTH KEY=VALUE\n`, where LENGTH is the length of the whole record.
+    /// Stops at the first malformed record.
     fn read(&mut self, mut records: &[u8]) {
         while let Some(blank) = memchr::memchr(b' ', records) {
             let length = std::str::from_utf8(&records[..blank])

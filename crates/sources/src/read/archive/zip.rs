@@ -1,14 +1,14 @@
-//! zip: read by the central directory where the input can be read in any order, else by the header
-//! before each member.
+//! zip: read through the central directory if the input is seekable, otherwise by the header before
+//! each member.
 //!
 //! Section numbers refer to PKWARE's APPNOTE.TXT, 6.3.10. Sizes are not trusted: unpacked bytes are
-//! counted, and overlapping members (Fifield, "A better zip bomb", 2019) end the reading.
+//! counted, and overlapping members (Fifield, "A better zip bomb", 2019) stop the reading.
 //!
-//! The crates `zip` (9.4) and `rc-zip` (5.4) are not used. Both hold all entries of the directory
-//! in memory, which a million entries make large; here an entry is read when it is due. As a
-//! stream, `zip` reads no member whose sizes are in a descriptor after its data; here such a member
-//! ends where its deflated data does. Both bring decoders of their own; here the limits on ratio
-//! and window are those of all other compressed streams.
+//! The crates `zip` (9.4) and `rc-zip` (5.4) are not used. Both hold all directory entries in
+//! memory, which is large for a million entries; here each entry is read when needed. In streams,
+//! `zip` cannot read a member whose sizes are in a descriptor after its data; here such a member
+//! ends at the end of its deflated data. Both crates also use separate decoders; here all
+//! compressed streams share the limits on ratio and window.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
@@ -21,7 +21,7 @@ use urlspool_text::diagnostic::SkipReason;
 
 /// Signature of a local file header (4.3.7).
 const LOCAL_HEADER: &[u8; 4] = b"PK\x03\x04";
-/// Signature of an entry of the central directory (4.3.12).
+/// Signature of an entry in the central directory (4.3.12).
 const DIRECTORY_ENTRY: &[u8; 4] = b"PK\x01\x02";
 /// Signature of the end of central directory record (4.3.16).
 const END_RECORD: &[u8; 4] = b"PK\x05\x06";
@@ -31,17 +31,17 @@ const ZIP64_END_RECORD: &[u8; 4] = b"PK\x06\x06";
 /// Flag of an encrypted member (4.4.4).
 const ENCRYPTED: u16 = 1;
 
-/// Value of a size or an offset that is in the zip64 extra field instead (4.5.3).
+/// Placeholder for a size or an offset that is in the zip64 extra field (4.5.3).
 const IN_ZIP64: u32 = u32::MAX;
 
-/// Returns `true` if a source that begins with `start` is a zip: it begins with a member, or has
-/// none.
+/// Returns `true` if a source that starts with `start` is a zip: it starts with a member, or is an
+/// empty zip.
 pub(super) fn is_zip(start: &[u8]) -> bool {
     start.starts_with(LOCAL_HEADER) || start.starts_with(END_RECORD)
 }
 
-/// Returns `true` if a zip that begins with `start` is a document of Office Open XML or ODF, by the name and the content of
-/// its first member.
+/// Returns `true` if a zip that starts with `start` is an Office Open XML or ODF document, by the
+/// name and content of its first member.
 #[must_use]
 pub fn is_office_document(start: &[u8]) -> bool {
     /// First members that programs write; ECMA-376 prescribes names, not their order.
@@ -61,7 +61,7 @@ pub fn is_office_document(start: &[u8]) -> bool {
             || name.starts_with(OPEN_DOCUMENT))
 }
 
-/// Properties of a member as its header states them.
+/// Properties of a member as stated in its header.
 pub(super) struct StatedMember {
     flags: u16,
     method: u16,
@@ -71,7 +71,7 @@ pub(super) struct StatedMember {
 }
 
 impl StatedMember {
-    /// Returns the content of the member, whose packed bytes are `packed`.
+    /// Returns the content of the member, where `packed` are its packed bytes.
     fn content(self, packed: Box<dyn Read>) -> EntryContent {
         // 4.4.5
         let compression = match self.method {
@@ -93,7 +93,7 @@ impl StatedMember {
     }
 }
 
-/// Replaces those `values` that are in the zip64 extra field, which has them in the same order
+/// Replaces the `values` that are stored in the zip64 extra field, which has them in the same order
 /// (4.5.3).
 fn read_zip64(mut extra: &[u8], values: &mut [&mut u64]) {
     while extra.len() >= 4 {
@@ -130,27 +130,27 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 
 /// Signature of the zip64 end of central directory locator (4.3.15).
 const ZIP64_LOCATOR: &[u8; 4] = b"PK\x06\x07";
-/// Bytes of the fixed part of a local file header.
+/// Size of the fixed part of a local file header.
 const LOCAL_HEADER_BYTES: u64 = 30;
-/// Bytes of the fixed part of the end record.
+/// Size of the fixed part of the end record.
 const END_RECORD_BYTES: u64 = 22;
 const ZIP64_LOCATOR_BYTES: u64 = 20;
 
-/// Reader of a zip by its central directory.
+/// Reader of a zip through its central directory.
 pub(in crate::read) struct ZipDirectory {
     input: SeekableInput,
     entries: BufReader<InputRange>,
-    /// Bytes before the zip, which its offsets do not count.
+    /// Number of bytes before the zip, which its offsets exclude.
     base: u64,
-    /// The start of the directory. All members are before it.
+    /// Start of the directory. All members precede it.
     start: u64,
-    /// Ranges of the members so far, from start to end. Adjacent ranges are merged, so that a
-    /// million members need no more memory than two.
+    /// Ranges of the members so far, by start offset. Adjacent ranges are merged; a million members
+    /// need no more memory than two.
     ranges: BTreeMap<u64, u64>,
 }
 
 impl ZipDirectory {
-    /// Finds the directory of a zip. `None` if there is none.
+    /// Finds the directory of a zip. Returns `None` if there is no directory.
     pub(super) fn find(input: &SeekableInput) -> io::Result<Option<ZipDirectory>> {
         const MAX_COMMENT_BYTES: u64 = u16::MAX as u64;
         let len = input.len()?;
@@ -212,7 +212,7 @@ impl ZipDirectory {
             &extra,
             &mut [&mut stated.unpacked, &mut stated.packed, &mut offset],
         );
-        // 4.4.2 and 4.4.15: of a member made on Unix the upper half is its mode.
+        // 4.4.2 and 4.4.15: for a member made on Unix, the upper half is the file mode.
         let mode = if fixed[5] == 3 {
             u32_at(&fixed, 38) >> 16
         } else {
@@ -264,7 +264,7 @@ impl ZipDirectory {
             ));
         }
         match before {
-            // No member fits between them, but a data descriptor does.
+            // The gap is too small for a member, but may contain a data descriptor.
             Some(before) if start - *before < LOCAL_HEADER_BYTES => *before = end,
             _ => drop(self.ranges.insert(start, end)),
         }
@@ -273,8 +273,8 @@ impl ZipDirectory {
     }
 }
 
-/// Reads the zip64 end record before the end record at `end`, if there is one. Returns its offset and
-/// its bytes.
+/// Reads the zip64 end record before the end record at `end`, if there is one. Returns its offset
+/// and its bytes.
 fn zip64_end_record(input: &SeekableInput, end: u64) -> io::Result<Option<(u64, [u8; 56])>> {
     let mut locator = [0; ZIP64_LOCATOR_BYTES as usize];
     let Some(at) = end.checked_sub(ZIP64_LOCATOR_BYTES) else {
@@ -287,7 +287,8 @@ fn zip64_end_record(input: &SeekableInput, end: u64) -> io::Result<Option<(u64, 
     }
     let stated = u64_at(&locator, 8);
     let mut record = [0; 56];
-    // Bytes before the zip shift it; without an extension it is right before its locator.
+    // Bytes before the zip shift the record. If it has no extension, it is directly before its
+    // locator.
     for at in [stated, at.saturating_sub(56)] {
         if fill(&mut input.range(at, at.saturating_add(56)), &mut record)? == 56
             && record.starts_with(ZIP64_END_RECORD)
@@ -325,7 +326,7 @@ impl ZipStream {
         self.feed.finish_member()?;
         let signature = self.next_signature()?;
         if signature != LOCAL_HEADER {
-            // The directory is not needed any more.
+            // The directory is not needed.
             let known = [DIRECTORY_ENTRY, END_RECORD, ZIP64_END_RECORD, EXTRA_DATA];
             return if known.iter().any(|known| signature == *known) {
                 let mut scratch = [0; 8 << 10];
@@ -337,7 +338,7 @@ impl ZipStream {
                 ))
             };
         }
-        // Offsets as in 4.3.7, less the four bytes of the signature.
+        // Offsets as in 4.3.7, minus the four bytes of the signature.
         let fixed = self.feed.read_vec(26)?;
         let mut stated = StatedMember {
             flags: u16_at(&fixed, 2),

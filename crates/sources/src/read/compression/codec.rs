@@ -1,24 +1,24 @@
-//! Compressed members one after the other, as `cat` and tools that append write them, decoded by
-//! the codecs of libraries.
+//! Consecutive compressed members, as written by `cat` and by tools that append. Libraries decode
+//! them.
 
 use std::io::{self, BufRead, Read};
 
-use super::{Compression, UnpackLimits, begins_member, damaged, truncated, window_too_large};
+use super::{Compression, UnpackLimits, damaged, next_member_starts, truncated, window_too_large};
 use crate::read::error;
 use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
 use urlspool_text::unpack_balance::UnpackBalance;
 
-/// Reader of one or several compressed members, one after the other.
+/// Reader of one or more consecutive compressed members.
 pub(super) struct ConcatenatedReader<R> {
     input: R,
     compression: Compression,
     limits: UnpackLimits,
     /// Decoder of the current member.
     codec: Option<Codec>,
-    /// Decoder of the last member, if it can decode another: making one takes longer than an empty
-    /// frame.
+    /// Decoder of the last member, if it can be reused. Creating one takes longer than decoding an
+    /// empty frame.
     spare: Option<Codec>,
-    /// Error to return after the output that was produced before it.
+    /// Error to return after the output produced before it.
     error: Option<io::Error>,
     ended: bool,
 }
@@ -44,7 +44,7 @@ impl<R: BufRead> ConcatenatedReader<R> {
 
     /// Returns the decoder of the next member, or `None` at the end.
     fn begin(&mut self) -> io::Result<Option<Codec>> {
-        if !begins_member(&mut self.input, self.compression, &self.limits.balance)? {
+        if !next_member_starts(&mut self.input, self.compression, &self.limits.balance)? {
             return Ok(None);
         }
         match self.spare.take() {
@@ -106,11 +106,11 @@ impl<R: BufRead> Read for ConcatenatedReader<R> {
     }
 }
 
-/// Memory that liblzma needs besides the dictionary (its manual: "a little more").
+/// Memory that liblzma needs in addition to the dictionary (its manual: "a little more").
 const XZ_OVERHEAD_BYTES: u64 = 1 << 20;
 
-/// Bytes requested from zstd at once. The output of a call that fails is lost, so that this is the
-/// maximum loss.
+/// Maximum number of bytes requested from zstd per call. The output of a failed call is lost, so
+/// this bounds the loss.
 const ZSTD_STEP_BYTES: usize = 4 << 10;
 
 /// Decoder of one compressed member.
@@ -124,9 +124,9 @@ enum Codec {
 
 /// Result of one decoding step.
 struct CodecStep {
-    /// Bytes of input consumed.
+    /// Number of input bytes consumed.
     consumed: usize,
-    /// Bytes of output produced, also by a step that failed.
+    /// Number of output bytes produced, including by a failed step.
     produced: usize,
     /// `true` if the member has ended.
     has_ended: io::Result<bool>,
@@ -156,7 +156,7 @@ impl Codec {
         })
     }
 
-    /// Bytes that it has consumed and produced so far. Zstandard does not count them.
+    /// Returns the number of bytes consumed and produced so far. Zstandard does not count them.
     fn totals(&self) -> [u64; 2] {
         match self {
             Codec::Gzip(codec) => [codec.total_in(), codec.total_out()],
@@ -206,7 +206,7 @@ fn zstd_step(
     let mut output = OutBuffer::around(&mut buffer[..max_bytes]);
     let hint = codec.run(&mut input, &mut output);
     let has_ended = hint.map(|hint| hint == 0).map_err(|error| {
-        // The library returns errors as text; this one is
+        // The library returns errors as text. This one is
         // `ZSTD_error_frameParameter_windowTooLarge`.
         if error.to_string().contains("too much memory") {
             window_too_large()
@@ -221,21 +221,21 @@ fn zstd_step(
     }
 }
 
-/// Reader of LZ4 frames, one after the other.
+/// Reader of consecutive LZ4 frames.
 ///
-/// The library accepts a file that ends between two blocks as complete; this reader requires the
+/// The library accepts a file that ends between two blocks as complete. This reader requires the
 /// end mark of the frame.
 pub(super) struct Lz4Reader<R: BufRead> {
     frames: lz4_flex::frame::FrameDecoder<EofTracker<R>>,
     balance: UnpackBalance,
-    /// `true` once the first frame has begun.
+    /// `true` once the first frame has started.
     begun: bool,
     /// `true` if the current frame is a legacy frame, which has no end mark.
     legacy: bool,
     ended: bool,
 }
 
-/// Reader that records that its input has ended.
+/// Reader that records whether its input has ended.
 struct EofTracker<R> {
     input: R,
     at_eof: bool,
@@ -264,7 +264,7 @@ impl<R: BufRead> Lz4Reader<R> {
         }
     }
 
-    /// Begins the next frame. Returns `false` if there is none.
+    /// Starts the next frame. Returns `false` if there is no further frame.
     fn begin(&mut self) -> io::Result<bool> {
         let EofTracker { input, at_eof } = self.frames.get_mut();
         if *at_eof && self.begun {
@@ -274,7 +274,7 @@ impl<R: BufRead> Lz4Reader<R> {
                 Err(truncated())
             };
         }
-        if !begins_member(input, Compression::Lz4, &self.balance)? {
+        if !next_member_starts(input, Compression::Lz4, &self.balance)? {
             return Ok(false);
         }
         self.legacy = input.fill_buf()?.starts_with(b"\x02\x21");

@@ -1,13 +1,13 @@
 //! compress(1), the `.Z` of archives before gzip: LZW with codes of 9 to 16 bits.
 //!
-//! The format has no specification; it is what ncompress writes and reads. Two bytes of magic, one
-//! of flags, then codes, lowest bit first. Codes come in groups of eight, and a group is padded
-//! whenever the code width changes. There is neither an end mark nor a checksum: damage is visible
-//! only as a code that has no meaning yet.
+//! The format has no specification; ncompress is the reference. Two bytes of magic and one byte of
+//! flags are followed by codes, lowest bit first. Codes come in groups of eight, and a group is
+//! padded when the code width changes. There is neither an end mark nor a checksum, so damage is
+//! only visible as a code that is not defined yet.
 //!
-//! The crates for LZW (`weezl` 0.2, `lzw` 0.10) read the variants of GIF and TIFF: at most 12 bits
-//! for a code, an end code, and no padding of groups. compress(1) needs 16 bits, has no end code,
-//! and in block mode a clear code that pads its group.
+//! The LZW crates (`weezl` 0.2, `lzw` 0.10) read the GIF and TIFF variants: at most 12 bits per
+//! code, an end code, and no padding of groups. compress(1) needs 16 bits, has no end code, and in
+//! block mode has a clear code that pads its group.
 
 use std::io::{self, BufRead, Read};
 
@@ -16,10 +16,10 @@ use crate::read::error;
 /// The clear code, which empties the table in block mode.
 const CLEAR: usize = 256;
 
-/// Bits of the first codes.
+/// Width of the first codes, in bits.
 const MIN_WIDTH: u32 = 9;
 
-/// Bits of the widest codes that compress writes.
+/// Width of the widest codes that compress writes, in bits.
 const MAX_WIDTH: u32 = 16;
 
 /// Reader of the unpacked bytes of a compressed stream.
@@ -33,25 +33,25 @@ pub(super) struct LzwReader<R> {
     block_mode: bool,
     /// Width of the next code, in bits.
     width: u32,
-    /// Bits read and not yet used, lowest first.
+    /// Bits that were read but not used yet, lowest first.
     bits: u64,
     /// Number of these bits.
     bit_count: u32,
-    /// Number of codes read of the current group.
+    /// Number of codes read in the current group.
     in_group: u32,
     /// For each code from 256: the code of its string without the last byte.
     prefix: Vec<u16>,
     /// For each code from 256: the last byte of its string.
     suffix: Vec<u8>,
-    /// The next code without a meaning.
+    /// The next undefined code.
     free: usize,
     /// The code before the next one. `None` at the start and after a clear code.
     previous: Option<PreviousCode>,
-    /// The string of the last code as far as it is not returned, last byte first.
+    /// The part of the last code's string that was not returned yet, last byte first.
     stack: Vec<u8>,
 }
 
-/// Code together with the first byte of its string.
+/// A code and the first byte of its string.
 #[derive(Clone, Copy)]
 struct PreviousCode {
     code: usize,
@@ -97,7 +97,7 @@ impl<R: BufRead> LzwReader<R> {
         if self.block_mode { CLEAR + 1 } else { CLEAR }
     }
 
-    /// Reads the next code. `None` where too few bits are left for one.
+    /// Reads the next code. Returns `None` if too few bits are left.
     fn read_code(&mut self) -> io::Result<Option<usize>> {
         while self.bit_count < self.width {
             let Some(&byte) = self.input.fill_buf()?.first() else {
@@ -154,8 +154,8 @@ impl<R: BufRead> LzwReader<R> {
         Ok(true)
     }
 
-    /// Returns a code whose string is in the table. The next free code stands for the string of the
-    /// previous code and its first byte, which this puts on the stack.
+    /// Returns a code whose string is in the table. The next free code stands for the previous
+    /// code's string followed by its first byte; this function puts that byte on the stack.
     fn known_code(&mut self, code: usize) -> io::Result<usize> {
         match self.previous {
             Some(_) if code < self.free => Ok(code),
@@ -171,7 +171,7 @@ impl<R: BufRead> LzwReader<R> {
 
     /// Puts the string of a code on the stack.
     fn push_string(&mut self, mut code: usize) {
-        // Each prefix is a smaller code, so that the loop ends.
+        // Each prefix is a smaller code, so the loop terminates.
         while code >= CLEAR {
             self.stack.push(self.suffix[code]);
             code = usize::from(self.prefix[code]);
@@ -232,7 +232,7 @@ pub(super) mod tests {
         };
         let mut current: Option<usize> = None;
         let mut emit = |code: usize, free: usize, out: &mut Vec<u8>| {
-            // The reader's table has one entry less than ours.
+            // The reader's table has one entry less than this one.
             if free > 1 << width && width < max_width {
                 flush(&mut group, out, true);
                 width += 1;
@@ -273,7 +273,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_file_of_compress_is_unpacked() {
+    fn a_file_made_by_compress_is_unpacked() {
         let bytes = include_bytes!("../../../../../corpus/containers/lines.txt.Z");
         let line = |n: u64| format!("{n} http://a.example/{}\n", n * 7_919 % 10_007);
         let digits = |n: u64| format!("{:016X}\n", n.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -299,7 +299,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_run_uses_the_code_that_is_not_in_the_table_yet() {
+    fn a_run_uses_the_next_undefined_code() {
         assert_eq!(
             unpacked(&packed(&[b'a'; 1_000], 16)).unwrap(),
             [b'a'; 1_000]
@@ -308,7 +308,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn codes_without_a_meaning_are_damage() {
+    fn undefined_codes_are_damage() {
         let mut bytes = packed(b"http://a.example/", 16);
         bytes[5..].fill(0xFF);
         assert!(

@@ -47,7 +47,7 @@ fn packed(compression: Compression, text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns the unpacked bytes, and the message of the error after them.
+/// Returns the unpacked bytes and the message of the error after them.
 fn read_back(packed_bytes: &[u8], limits: UnpackLimits) -> (Vec<u8>, Option<String>) {
     let compression = Compression::of(packed_bytes).unwrap();
     let mut stream = decompress(
@@ -94,7 +94,7 @@ fn every_format_is_detected_and_unpacked() {
 }
 
 #[test]
-fn concatenated_members_are_read_to_the_last() {
+fn all_concatenated_members_are_read() {
     for compression in Compression::ALL
         .into_iter()
         .filter(|&one| one != Compression::Compress)
@@ -121,7 +121,7 @@ fn concatenated_members_are_read_to_the_last() {
 }
 
 #[test]
-fn a_truncated_stream_gives_what_it_can_and_then_an_error() {
+fn a_truncated_stream_returns_its_content_and_then_an_error() {
     for compression in Compression::ALL
         .into_iter()
         .filter(|&one| one != Compression::Compress)
@@ -162,7 +162,7 @@ fn bytes_before_damage_are_unpacked() {
             .zip(&whole)
             .take_while(|(one, other)| one == other)
             .count();
-        // xz and zstd check whole blocks.
+        // xz and zstd verify whole blocks.
         let expected = if compression == Compression::Gzip {
             whole.len() / 3
         } else {
@@ -191,7 +191,7 @@ fn a_wrong_checksum_is_damage() {
 }
 
 #[test]
-fn windows_beyond_the_limit_are_rejected() {
+fn windows_above_the_limit_are_rejected() {
     let narrow = |window_bytes| UnpackLimits {
         window_bytes,
         ..no_limits()
@@ -240,7 +240,7 @@ fn bombs_stop_at_the_ratio() {
 }
 
 #[test]
-fn the_format_of_a_packed_batch_is_detected_after_its_line() {
+fn a_packed_batch_is_detected_after_its_first_line() {
     let batch = [b"#! cunbatch\n".to_vec(), packed(Compression::Gzip, b"x")].concat();
     assert_eq!(
         (Compression::of(&batch), batch_line_bytes(&batch)),
@@ -257,7 +257,7 @@ fn text_is_not_detected_as_compressed() {
 }
 
 #[test]
-fn a_stream_beyond_its_ratio_ends_with_an_error() {
+fn a_stream_above_its_ratio_ends_with_an_error() {
     let packed = ByteCount::default();
     packed.set(10);
     let ratio = UnpackRatio {

@@ -1,8 +1,8 @@
-//! A `git` process: started with nothing of the user's, the system's or the repository's that git
-//! would obey, bounded in memory and in the time for which it may be silent, and ended with its
+//! A `git` process. It ignores the configuration of the user, the system and the repository as far
+//! as git would act on it. Its memory and its time of silence are limited, and it ends with its
 //! handle.
 //!
-//! Its pipes never block this process. The commands are left to `repository`.
+//! Its pipes never block this process. The commands are in `repository`.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -21,27 +21,26 @@ use urlspool_text::diagnostic::{printable, shortened};
 use urlspool_text::limits::GIT_MEMORY_BYTES;
 use urlspool_text::limits::{GIT_MESSAGE_BYTES, GIT_PIPE_BYTES, Limits};
 
-/// Settings that come before every command. They are stronger than the configuration of the
-/// repository.
+/// Settings before every command. They override the configuration of the repository.
 const SETTINGS: &[&str] = &[
     // Programs that git might start.
     "core.fsmonitor=",
     "core.hooksPath=/dev/null",
     "core.alternateRefsCommand=",
-    // The repository is named; it may belong to another user, as a mirror does.
+    // The repository was named explicitly. It may belong to another user, as a mirror does.
     "safe.directory=*",
-    // Bounds the address space, not what can be read.
+    // Limits the address space, not the amount of data.
     "core.packedGitWindowSize=16m",
     "core.packedGitLimit=256m",
 ];
 
-/// The whole environment, besides the path to programs.
+/// The complete environment, except for the search path of programs.
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_ATTR_NOSYSTEM", "1"),
-    // A partial clone fetches nothing, and where git does not know the first, no transport is
-    // allowed.
+    // A partial clone must not fetch. If git does not know the first variable, the second one
+    // forbids all transports.
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_ALLOW_PROTOCOL", ""),
     ("GIT_NO_REPLACE_OBJECTS", "1"),
@@ -50,23 +49,23 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
 ];
 
-/// Starts programs: this process itself, or one with the right to do so.
+/// Starts programs: this process itself, or a process that has permission to.
 pub type StartProgram = Arc<dyn Fn(Command) -> io::Result<Child> + Send + Sync>;
 
-/// Means to start `git` processes, and the limits on them.
+/// How to start `git` processes, and their limits.
 #[derive(Clone)]
 pub struct GitHost {
     start: StartProgram,
-    /// Called about once a second while git is waited for.
+    /// Called about once a second while waiting for git.
     beat: Arc<dyn Fn() + Send + Sync>,
     /// Maximum size of a blob.
     pub(super) blob_bytes: u64,
-    /// Seconds for which git may be silent.
+    /// Maximum time of silence, in seconds.
     silence_s: u64,
 }
 
 impl GitHost {
-    /// Starts git itself.
+    /// Creates a host that starts git directly.
     #[must_use]
     pub fn new(limits: &Limits) -> GitHost {
         GitHost {
@@ -77,23 +76,23 @@ impl GitHost {
         }
     }
 
-    /// Starts git by `start`.
+    /// Starts git with `start`.
     #[must_use]
     pub fn started_by(self, start: StartProgram) -> GitHost {
         GitHost { start, ..self }
     }
 
-    /// Calls `beat` about once a second while git is waited for.
+    /// Calls `beat` about once a second while waiting for git.
     #[must_use]
     pub fn with_beat(self, beat: Arc<dyn Fn() + Send + Sync>) -> GitHost {
         GitHost { beat, ..self }
     }
 
-    /// Waits until one of these pipes can be used.
+    /// Waits until one of these pipes is ready.
     ///
     /// # Errors
     ///
-    /// None of them can for the time that git may be silent.
+    /// None of them is ready within the maximum time of silence.
     pub(super) fn poll(&self, polled: &mut [PollFd<'_>]) -> io::Result<()> {
         let second = Timespec {
             tv_sec: 1,
@@ -118,26 +117,26 @@ impl fmt::Debug for GitHost {
     }
 }
 
-/// Running `git` command. Dropping it ends it.
+/// A running `git` command. Dropping it kills it.
 #[derive(Debug)]
 pub(super) struct GitProcess {
     child: Child,
-    /// The name of the command, for messages.
+    /// Name of the command, for messages.
     command: String,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    /// The first bytes of its messages.
+    /// Start of its output on standard error.
     messages: Vec<u8>,
-    /// Bytes that are still to be written to it.
+    /// Bytes still to be written to its input.
     unwritten: Vec<u8>,
-    /// `true` once `unwritten` will not grow any more.
+    /// `true` once `unwritten` will not grow further.
     input_ends: bool,
     has_ended: bool,
 }
 
 impl GitProcess {
-    /// Starts `git` on the repository at `path`. `stdin` is its input; a pipe is written by
+    /// Starts `git` on the repository at `path`. `stdin` is its input; a pipe is filled by
     /// [`GitProcess::send`].
     pub(super) fn start(
         host: &GitHost,
@@ -159,7 +158,7 @@ impl GitProcess {
             .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // An interrupt of the terminal ends this process, which ends git.
+            // An interrupt from the terminal ends this process, which then ends git.
             .process_group(0);
         let mut child = (host.start)(command).map_err(|error| not_started(&error))?;
         let process = GitProcess {
@@ -185,8 +184,8 @@ impl GitProcess {
         Ok(process)
     }
 
-    /// Runs a command to its end, or until it has printed more than `max` bytes. Returns what it
-    /// printed; `None` if it found nothing, and said nothing.
+    /// Runs a command until it ends or has printed more than `max` bytes. Returns its output, or
+    /// `None` if it found nothing and printed no error.
     pub(super) fn run(
         host: &GitHost,
         path: &Path,
@@ -215,36 +214,36 @@ impl GitProcess {
         if status.success() {
             return Ok(Some(output));
         }
-        // With `--quiet` it says nothing if there is no such object.
+        // With `--quiet`, it prints nothing if the object does not exist.
         match status.code() {
             Some(1) if process.messages.is_empty() => Ok(None),
             _ => Err(process.failure(status)),
         }
     }
 
-    /// Takes its output, as the input of another process.
+    /// Takes its output, to be the input of another process.
     pub(super) fn take_stdout(&mut self) -> io::Result<Stdio> {
         let stdout = self.stdout.take().expect("the output is taken once");
         rustix::io::ioctl_fionbio(&stdout, false)?;
         Ok(stdout.into())
     }
 
-    /// Adds bytes to its input. They are written by [`GitProcess::write`].
+    /// Queues bytes for its input. [`GitProcess::write`] writes them.
     pub(super) fn send(&mut self, bytes: &[u8]) {
         self.unwritten.extend_from_slice(bytes);
     }
 
-    /// Returns `true` if little of its input waits to be written.
+    /// Returns `true` if the queue for its input has room.
     pub(super) fn has_room(&self) -> bool {
         self.unwritten.len() < GIT_PIPE_BYTES
     }
 
-    /// Ends its input after what was sent.
+    /// Ends its input after the queued bytes.
     pub(super) fn end_input(&mut self) {
         self.input_ends = true;
     }
 
-    /// Writes what it takes of its input. Returns `true` if that was something.
+    /// Writes queued input as far as the process accepts it. Returns `true` on progress.
     pub(super) fn write(&mut self) -> io::Result<bool> {
         let Some(stdin) = &mut self.stdin else {
             return Ok(false);
@@ -258,7 +257,7 @@ impl GitProcess {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(has_written),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // It has ended, and its status will say why.
+                // The process has ended; its status will tell why.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                     self.unwritten.clear();
                     self.input_ends = true;
@@ -273,7 +272,8 @@ impl GitProcess {
         Ok(has_written)
     }
 
-    /// Reads what it has printed; `None` if there is nothing now. After its end it reads 0 bytes.
+    /// Reads available output, or returns `None` if there is none yet. Returns 0 bytes after the
+    /// end.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         let Some(stdout) = &mut self.stdout else {
             return Ok(Some(0));
@@ -290,7 +290,7 @@ impl GitProcess {
         self.stdout.is_none()
     }
 
-    /// Reads what it has said on standard error, so that it does not wait for a reader.
+    /// Reads standard error, so that the process never blocks on it.
     pub(super) fn read_messages(&mut self) {
         let mut buffer = [0; 1 << 10];
         while let Some(stderr) = &mut self.stderr {
@@ -305,8 +305,7 @@ impl GitProcess {
         }
     }
 
-    /// Adds the pipes that may be used by it or by its reader: its output only if that can be read
-    /// now.
+    /// Adds the pipes to poll. The output is included only if it can be consumed now.
     pub(super) fn add_pipes<'p>(&'p self, reads_output: bool, polled: &mut Vec<PollFd<'p>>) {
         let stdout = self.stdout.as_ref().filter(|_| reads_output);
         polled.extend(stdout.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
@@ -316,7 +315,7 @@ impl GitProcess {
         polled.extend(stdin.map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
     }
 
-    /// Waits for its end, after its output has ended.
+    /// Waits for the process to end. Its output must have ended before.
     fn end(&mut self, host: &GitHost) -> io::Result<ExitStatus> {
         self.stdin = None;
         self.wait_for_exit(host)?;
@@ -326,7 +325,7 @@ impl GitProcess {
         Ok(status)
     }
 
-    /// Waits for its end, and fails if it did not succeed.
+    /// Waits for the process to end and fails if it did not succeed.
     pub(super) fn finish(&mut self, host: &GitHost) -> io::Result<()> {
         let status = self.end(host)?;
         if status.success() {
@@ -340,7 +339,7 @@ impl GitProcess {
     fn wait_for_exit(&mut self, host: &GitHost) -> io::Result<()> {
         use rustix::process::{PidfdFlags, pidfd_open};
 
-        // Without pidfds, before Linux 5.3, the end of a process is not limited in time.
+        // Without pidfds, before Linux 5.3, waiting for the end has no time limit.
         match pidfd_open(self.pid(), PidfdFlags::empty()) {
             Ok(pidfd) => {
                 let mut polled = [PollFd::new(&pidfd, PollFlags::IN)];
@@ -355,8 +354,7 @@ impl GitProcess {
         Ok(())
     }
 
-    /// Bounds the memory that git takes: a small object of a hostile repository can be made from
-    /// one of any size.
+    /// Limits the memory of git. In a hostile repository, a small object can expand to any size.
     #[cfg(target_os = "linux")]
     fn limit_memory(&self) -> io::Result<()> {
         use rustix::process::{Resource, Rlimit, prlimit};
@@ -366,7 +364,7 @@ impl GitProcess {
             maximum: Some(GIT_MEMORY_BYTES),
         };
         match prlimit(Some(self.pid()), Resource::Data, limit) {
-            // It has ended already, or has a lower limit that it cannot raise.
+            // The process has already ended, or has a lower limit that cannot be raised.
             Ok(_) | Err(rustix::io::Errno::SRCH | rustix::io::Errno::PERM) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -381,7 +379,7 @@ impl GitProcess {
         Pid::from_child(&self.child)
     }
 
-    /// The error of a process that did not succeed.
+    /// Returns the error of a process that did not succeed.
     fn failure(&self, status: ExitStatus) -> io::Error {
         let end = match (status.code(), status.signal()) {
             (Some(code), _) => format!("ended with status {code}"),
@@ -400,14 +398,14 @@ impl GitProcess {
 impl Drop for GitProcess {
     fn drop(&mut self) {
         if !self.has_ended {
-            // It leads a group of its own. One that has ended is only waited for.
+            // The process leads a separate group. If it has already ended, this only waits for it.
             let _ = kill_process_group(self.pid(), Signal::KILL);
             let _ = self.child.wait();
         }
     }
 }
 
-/// Reads a pipe without waiting; `None` if there is nothing now.
+/// Reads a pipe without waiting; `None` if nothing is available.
 fn read_pipe(pipe: &mut impl Read, buffer: &mut [u8]) -> io::Result<Option<usize>> {
     loop {
         match pipe.read(buffer) {
@@ -419,7 +417,7 @@ fn read_pipe(pipe: &mut impl Read, buffer: &mut [u8]) -> io::Result<Option<usize
 }
 
 fn not_started(error: &io::Error) -> io::Error {
-    // Not the kind `NotFound`, which is that of a file that has vanished.
+    // Avoid the kind `NotFound`, which stands for a file that has vanished.
     io::Error::other(if error.kind() == io::ErrorKind::NotFound {
         "it is a git repository, and there is no program `git` to read it; install git".to_owned()
     } else {
