@@ -98,7 +98,7 @@ pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, LoadError>> {
         return vec![found.map_err(|error| unreadable(argument.display(), error))];
     }
     let (mut files, mut failed, mut listed) = (Vec::new(), Vec::new(), HashSet::new());
-    // A folder without metadata is listed, which reports the error.
+    // A folder whose metadata cannot be read is listed, which reports the error.
     let mut is_new = |folder: &DirEntry| {
         let found = folder.metadata();
         found.map_or(true, |found| listed.insert(DeviceInode::of(&found)))
