@@ -1,17 +1,17 @@
-//! State and output: what is known of mail, and which records are committed.
+//! State and output: known mail and committed records.
 //!
-//! [`SharedWriter`] is the entrance: readers write through its [`Session`]s. Its committer writes
-//! lines to the open segment, syncs it, and commits one transaction of the [`StateDb`] that
-//! names its length, the messages that were read and the positions in mboxes; only then is the work
-//! done. `recovery.rs` brings both into agreement after a crash, and replaces a lost state. Files
-//! further down this list use only those above them:
+//! [`SharedWriter`] is the entry point: readers write through its [`Session`]s. Its committer
+//! writes lines to the open segment, syncs the segment, and commits one transaction of the
+//! [`StateDb`]. The transaction contains the segment's length, the messages that were read and the
+//! positions in mboxes; only then is the work done. `recovery.rs` makes state and output agree
+//! after a crash, and rebuilds a lost state. Each file uses only those above it in this list:
 //!
 //! | files | subject |
 //! |---|---|
-//! | `state_paths` | files beside the database, the lock of the state, the reserve of space |
+//! | `state_paths` | files next to the database, the lock of the state, the reserve of space |
 //! | `state_db` | the database |
-//! | `mail_rows` `gone` `purge` `spools` `sidecar_rows` | its queries |
-//! | `committer` `recovery` `writer` | what is done with them |
+//! | `mail_rows` `gone` `purge` `spools` `sidecar_rows` | queries |
+//! | `committer` `recovery` `writer` | operations on state and output |
 
 mod committer;
 mod gone;

@@ -1,10 +1,9 @@
 //! The order of writes that makes records appear exactly once: lines to the segment, sync, one
 //! transaction.
 //!
-//! A batch is what was read since the last commit: lines, and in the open transaction the keys and
-//! cursors that belong to them. After any error the whole committer is dropped: its transaction is
-//! rolled back, its descriptors are never synced again, and the batch is read again from its
-//! sources.
+//! A batch holds everything read since the last commit: lines, and their keys and cursors in the
+//! open transaction. After any error the whole committer is dropped: its transaction is rolled
+//! back, its descriptors are never synced again, and the batch is read again from its sources.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -29,7 +28,7 @@ use urlspool_record::record::{Sidecar, json_line, write_gone};
 use urlspool_text::diagnostic::{EscapeForm, printable_lines};
 use urlspool_text::planted_faults::{PlantedFault, is_planted};
 
-/// Bytes of lines that are copied to the segment at once.
+/// Size of the pieces in which lines are copied to the segment.
 const PIECE_BYTES: u64 = 256 << 10;
 
 /// Writes batches and seals segments.
@@ -41,41 +40,42 @@ pub(super) struct Committer {
     pub(super) compress: SegmentCompression,
     /// The secret key of the state.
     pub(super) hash_key: HashKey,
-    /// `true` if lines go to standard output. They are printed before they are committed, so that
-    /// each is printed at least once. Segments have each line exactly once.
+    /// `true` if lines go to standard output. They are printed before they are committed, so each
+    /// is printed at least once. Segments contain each line exactly once.
     prints_lines: bool,
     /// The open segment as the state describes it.
     unsealed: UnsealedSegment,
-    /// Its file; `None` until something is written to it.
+    /// The file of the open segment; `None` before the first write.
     segment: Option<Segment>,
     batch: PendingBatch,
     /// Messages that were set aside when the state was opened.
     pub(super) set_aside: Vec<Hash128>,
-    /// Segments that were sealed and not yet reported.
+    /// Sealed segments that were not reported yet.
     sealed: Vec<SealedSegment>,
     /// The configured spools as the state knows them.
     spools: Vec<Arc<SpoolIdentity>>,
-    /// Time at which the batch was first seen to hold something; `None` while it is empty.
+    /// Time at which the batch was first seen to be non-empty; `None` while it is empty.
     pub(super) batch_since: Option<MonotonicTime>,
-    /// Time at which the segment was first seen to hold committed bytes; `None` while it is empty.
+    /// Time at which the segment was first seen to contain committed bytes; `None` while it is
+    /// empty.
     pub(super) segment_since: Option<MonotonicTime>,
 }
 
-/// The batch that waits for the next commit.
+/// The batch for the next commit.
 #[derive(Debug, Default)]
 pub(super) struct PendingBatch {
     /// Lines that are not in the segment yet.
     lines: Vec<u8>,
-    /// Bytes of the lines that are in the segment, which the commit syncs.
+    /// Number of bytes already in the segment, which the commit syncs.
     appended: usize,
     pub(super) records: u64,
     pub(super) messages: u64,
-    /// Number of messages that are gone; each has a line.
+    /// Number of gone messages; each has one line.
     pub(super) gone: u64,
 }
 
 impl Committer {
-    /// A committer for a state and an output that are known to agree.
+    /// Creates a committer for a state and an output that are known to agree.
     pub(super) fn new(
         db: StateDb,
         dir: SegmentDir,
@@ -113,7 +113,7 @@ impl Committer {
     pub(super) fn spool_identity(&self, configured: &Path) -> Arc<SpoolIdentity> {
         let mut spools = self.spools.iter();
         let identity = spools.find(|spool| spool.is_configured_as(configured));
-        // Readers of a configuration that was replaced have other spools: what they read is not
+        // Readers of a replaced configuration have other spools, but their results are never
         // written.
         identity.map_or_else(|| SpoolIdentity::named(configured).into(), Arc::clone)
     }
@@ -125,8 +125,8 @@ impl Committer {
         self.batch.messages += 1;
     }
 
-    /// Adds lines of the next message to the batch that its reader has written to a file. They go
-    /// to the segment at once, in pieces, and count with the message at the next commit.
+    /// Adds lines of the next message, which its reader has written to a file, to the batch. The
+    /// lines go to the segment at once, in pieces. They count with the message at the next commit.
     pub(super) fn put_file(&mut self, mut lines: &File) -> Result<()> {
         lines.rewind().at(self.dir.path())?;
         loop {
@@ -146,7 +146,7 @@ impl Committer {
         self.dir.unnamed().at(self.dir.path())
     }
 
-    /// Adds a line for each message that is gone to the batch.
+    /// Adds a line for each gone message to the batch.
     pub(super) fn put_gone(&mut self, gone: &[GoneMessage]) {
         for GoneMessage { mailbox, digests } in gone {
             write_gone(mailbox, digests, &mut self.batch.lines);
@@ -154,7 +154,7 @@ impl Committer {
         self.batch.gone += gone.len() as u64;
     }
 
-    /// Bytes of the lines that wait for a commit.
+    /// Number of bytes that wait for a commit.
     pub(super) fn pending_bytes(&self) -> usize {
         self.batch.lines.len() + self.batch.appended
     }
@@ -164,12 +164,12 @@ impl Committer {
         self.batch.messages + self.batch.gone
     }
 
-    /// Returns `true` if anything waits for a commit.
+    /// Returns `true` if any change waits for a commit.
     pub(super) fn is_dirty(&self) -> bool {
         0 < self.pending_bytes() || self.db.has_changes()
     }
 
-    /// Committed bytes of the open segment.
+    /// Number of committed bytes in the open segment.
     pub(super) fn committed(&self) -> u64 {
         self.unsealed.len
     }
@@ -179,7 +179,8 @@ impl Committer {
         self.unsealed.seq
     }
 
-    /// Commits the batch: when this returns, it survives a power cut. Returns what was committed; `None` if there was nothing.
+    /// Commits the batch, which survives a power cut once this function returns. Returns the
+    /// committed batch, or `None` if it was empty.
     pub(super) fn commit(&mut self) -> Result<Option<PendingBatch>> {
         self.batch_since = None;
         self.db.check_open()?;
@@ -203,7 +204,7 @@ impl Committer {
         Ok(Some(batch))
     }
 
-    /// Publishes the open segment if it holds anything, and begins the next. The batch must be
+    /// Publishes the open segment unless it is empty, and starts the next one. The batch must be
     /// empty.
     pub(super) fn seal(&mut self) -> Result<bool> {
         if self.unsealed.len == 0 {
@@ -220,8 +221,8 @@ impl Committer {
         std::mem::take(&mut self.sealed)
     }
 
-    /// The second part of sealing, from the recorded intent to the published segment. Repeats what
-    /// a crash interrupted.
+    /// The second half of sealing, from the recorded intent to the published segment. Repeats the
+    /// steps that a crash interrupted.
     pub(super) fn finish_seal(&mut self) -> Result<()> {
         let (seq, name) = (self.unsealed.seq, self.unsealed.name.clone());
         let (meta, part) = (meta_name(seq), self.dir.part(seq));
@@ -231,7 +232,7 @@ impl Committer {
         } else {
             part.clone()
         };
-        // Before a consumer can see the segment, and remove it.
+        // Must precede publication: a consumer may remove the segment as soon as it is visible.
         self.remember(seq)?;
         publish_if_hidden(&self.dir, &self.dir.hidden(&meta), &meta)?;
         publish_if_hidden(&self.dir, &hidden, &name)?;
@@ -248,10 +249,10 @@ impl Committer {
         Ok(())
     }
 
-    /// Replaces the sidecars' copies by a snapshot of the state if there are at least `max` copies.
-    /// Returns `true` if it did.
+    /// Replaces the copies of sidecars by a snapshot of the state if there are at least `max`
+    /// copies. Returns `true` if it did.
     ///
-    /// Both serve [`super::recovery::rebuild_state`]. The batch must be empty.
+    /// Copies and snapshot serve [`super::recovery::rebuild_state`]. The batch must be empty.
     pub(super) fn compact_sidecars(&self, max: usize) -> Result<bool> {
         let folder = &self.paths.sidecars;
         let mut copies = Vec::new();
@@ -276,7 +277,7 @@ impl Committer {
         Ok(true)
     }
 
-    /// Commits, seals and closes. Returns the segments that were sealed and not yet reported.
+    /// Commits, seals and closes. Returns the sealed segments that were not reported yet.
     pub(super) fn close(mut self) -> Result<Vec<SealedSegment>> {
         self.commit()?;
         self.seal()?;
@@ -294,7 +295,8 @@ impl Committer {
         self.db.commit()
     }
 
-    /// The planted fault [`PlantedFault::AdvanceOnRead`]: commits positions when bytes are read.
+    /// The planted fault [`PlantedFault::AdvanceOnRead`], which commits positions when bytes are
+    /// read.
     pub(super) fn advance_on_read(&mut self) -> Result<()> {
         if is_planted(PlantedFault::AdvanceOnRead) && self.is_dirty() {
             self.db.commit()?;
@@ -302,8 +304,8 @@ impl Committer {
         Ok(())
     }
 
-    /// Checks that the output folder is where it was opened: what is written into one that was
-    /// removed is lost. Of standard output, that somebody reads it.
+    /// Checks that the output folder is still where it was opened: data written to a removed folder
+    /// is lost. If lines go to standard output, checks that it is still read.
     pub(super) fn check_output(&self) -> Result<()> {
         if self.prints_lines {
             return check_stdout();
@@ -326,7 +328,7 @@ impl Committer {
         }
     }
 
-    /// Appends the whole lines of the batch to the segment, or prints them.
+    /// Appends the complete lines of the batch to the segment, or prints them.
     fn write_lines(&mut self) -> Result<()> {
         let whole = memchr::memrchr(b'\n', &self.batch.lines).map_or(0, |last| last + 1);
         if self.prints_lines {
@@ -345,7 +347,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Syncs the segment, which has lines.
+    /// Syncs the segment.
     fn sync_segment(&mut self) -> Result<()> {
         if let Some(segment) = self.segment.take() {
             let segment = segment.sync().at(self.dir.part(self.unsealed.seq))?;
@@ -355,7 +357,7 @@ impl Committer {
         Ok(())
     }
 
-    /// The first part of sealing, before any name changes: the sidecar and its copy, compression,
+    /// The first half of sealing, before any name changes: the sidecar and its copy, compression,
     /// the recorded intent.
     pub(super) fn prepare_seal(&mut self) -> Result<()> {
         let seq = self.unsealed.seq;
@@ -398,7 +400,7 @@ impl Committer {
         segment::replace(&copy, &bytes).at(&copy)
     }
 
-    /// Makes the output folder remember that segment `seq` may have been published.
+    /// Records in the output folder that segment `seq` may have been published.
     pub(super) fn remember(&self, seq: u64) -> Result<()> {
         self.dir.remember(seq).at(self.dir.path())
     }
@@ -411,7 +413,7 @@ impl Committer {
     }
 }
 
-/// Prints lines, and flushes them. On a terminal nothing is printed that it would obey.
+/// Prints lines and flushes them. Control characters are escaped on a terminal.
 fn print(lines: &[u8]) -> Result<()> {
     if lines.is_empty() {
         return Ok(());
@@ -421,7 +423,7 @@ fn print(lines: &[u8]) -> Result<()> {
     let lines = if stdout.is_terminal() && is_json {
         printable_lines(lines, EscapeForm::Json)
     } else {
-        // Lines for people are escaped already, and may have colours.
+        // Lines for people are already escaped, and may contain colours.
         Cow::Borrowed(lines)
     };
     match stdout.write_all(&lines).and_then(|()| stdout.flush()) {
@@ -446,9 +448,9 @@ fn output_closed() -> DaemonError {
     DaemonError::new(ErrorKind::OutputClosed, "standard output was closed")
 }
 
-/// Publishes a hidden file, if it is still there.
+/// Publishes a hidden file if it still exists.
 ///
-/// Only the daemon removes names from the hidden folder, so a missing one was published before a
+/// Only the daemon removes names from the hidden folder, so a missing file was published before a
 /// crash. A consumer may have removed it since.
 pub(super) fn publish_if_hidden(dir: &SegmentDir, hidden: &Path, name: &str) -> Result<()> {
     match dir.publish(hidden, name) {
@@ -461,20 +463,20 @@ pub(super) fn publish_if_hidden(dir: &SegmentDir, hidden: &Path, name: &str) -> 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UnsealedSegment {
     pub(super) seq: u64,
-    /// `true` if it is being published.
+    /// `true` while it is being published.
     pub(super) is_sealing: bool,
-    /// File name under which it will be published; empty before that.
+    /// File name under which it will be published; empty until that is decided.
     pub(super) name: String,
     /// Number of committed bytes.
     pub(super) len: u64,
-    /// XXH3 (64 bits) of these.
+    /// XXH3 (64 bits) of the committed bytes.
     pub(super) hash: u64,
-    /// Lines in them.
+    /// Number of committed lines.
     pub(super) records: u64,
 }
 
 impl StateDb {
-    /// The segment that is not sealed. There is always one.
+    /// The segment that is not sealed. There is always exactly one.
     pub(super) fn unsealed_segment(&self) -> Result<UnsealedSegment> {
         let found = self.find(
             "SELECT seq, phase, name, len, hash, records FROM segment ORDER BY seq DESC LIMIT 1",
@@ -493,7 +495,7 @@ impl StateDb {
         found.ok_or_else(|| self.damaged("has no open segment"))
     }
 
-    /// Stores the committed length of the open segment, its hash and its records.
+    /// Stores the open segment's committed length, hash and number of records.
     pub(super) fn update_segment(&self, segment: &UnsealedSegment) -> Result<()> {
         let [seq, len, hash, records] =
             [segment.seq, segment.len, segment.hash, segment.records].map(u64::cast_signed);
@@ -503,7 +505,7 @@ impl StateDb {
         )
     }
 
-    /// Number of messages whose records are in the segment that is not sealed.
+    /// Number of messages whose records are in the unsealed segment.
     pub(super) fn messages_of_open_segment(&self) -> Result<u64> {
         let count: Option<i64> = self.find("SELECT count(*) FROM fresh", [], |row| row.get(0))?;
         Ok(count.map_or(0, i64::cast_unsigned))
@@ -517,7 +519,7 @@ impl StateDb {
         )
     }
 
-    /// Replaces the published segment `seq` by the next one, and commits that.
+    /// Replaces the published segment `seq` by the next one, and commits.
     pub(super) fn start_next_segment(&self, seq: u64) -> Result<()> {
         self.run(
             "DELETE FROM segment WHERE seq=?1",
@@ -531,7 +533,7 @@ impl StateDb {
         self.commit()
     }
 
-    /// In a new state: makes `seq` the first segment.
+    /// Makes `seq` the first segment of a new state.
     pub(super) fn set_first_segment(&self, seq: u64) -> Result<()> {
         self.run("UPDATE segment SET seq=?1", params![seq.cast_signed()])
     }

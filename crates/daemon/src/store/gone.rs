@@ -1,14 +1,14 @@
-//! The rows with which gone messages are recognized: which files hold which messages; the release
-//! of holders whose files are missing, and the removal of the messages that no holder holds any more.
+//! The rows that detect gone messages: which files hold which messages. Releases holders whose
+//! files are missing, and removes messages that lost their last holder.
 //!
-//! They are kept with `[output] tombstones = true` only. A holder is a file in the version in which
-//! it was read, or one pass over an mbox, from its start to the next rewrite. The digest of a
-//! message has a row in `given` if records were written under it; the row counts the holders. A
-//! message that grew may have several digests: whoever holds the last one holds the others too.
+//! These rows exist only with `[output] tombstones = true`. A holder is a file in the version that
+//! was read, or one pass over an mbox, from its start to the next rewrite. The digest of a message
+//! has a row in `given` if records were written under it; the row counts the holders. A message
+//! that grew may have several digests: a holder of the last one also holds the others.
 //!
-//! A message leaves the messages that were read in the transaction that writes its `gone` line.
-//! Every step can be interrupted and repeated: a holder that is being released counts as no holder
-//! any more, so that its file is read again if it comes back.
+//! A message is removed from the read messages in the transaction that writes its `gone` line.
+//! Every step can be interrupted and repeated: a holder that is being released no longer counts as
+//! a holder, so its file is read again if it comes back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,7 +19,7 @@ use super::state_db::{Hash128, MailboxId, STORED_KEY_BYTES, StoredKey, stored_ke
 use super::state_db::{StateDb, digest_bytes, hash128, unsigned};
 use crate::Result;
 
-/// A holder is a file, or one pass over an mbox, whose messages count as present.
+/// A holder: a file, or one pass over an mbox, whose messages count as present.
 pub(crate) type HolderKey = u64;
 
 /// The digest of a message's content, as the state stores it.
@@ -28,15 +28,15 @@ pub(super) type DigestBytes = [u8; 16];
 /// A message whose records were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenMessage {
-    /// The digest, as its records have it. Texts, and messages in pieces, that differ far from
-    /// their start have one digest.
+    /// The digest in its records. Texts, and messages in pieces, share one digest if they differ
+    /// only far from their start.
     pub digest: u128,
-    /// Its key, or that of a piece of it.
+    /// The key of the message, or of a piece of it.
     pub key: Hash128,
-    /// The mailbox, as its records name it.
+    /// The mailbox named in its records.
     pub mailbox: Vec<u8>,
-    /// Other digests under which its URLs were written, before it had grown. These records stand as
-    /// long as this message does.
+    /// Other digests under which its URLs were written, before it had grown. These records remain
+    /// valid as long as this message exists.
     pub earlier: Vec<u128>,
 }
 
@@ -45,9 +45,9 @@ pub(super) struct GivenRow {
     pub(super) mailbox: MailboxId,
     pub(super) digest: DigestBytes,
     pub(super) path: i64,
-    /// Stored keys, one after the other.
+    /// Concatenated stored keys.
     pub(super) keys: Vec<u8>,
-    /// Earlier digests, one after the other.
+    /// Concatenated earlier digests.
     pub(super) earlier: Vec<u8>,
     pub(super) files: i64,
 }
@@ -62,8 +62,8 @@ impl GivenRow {
         self.earlier.as_chunks::<16>().0
     }
 
-    /// Adds what another row with this digest has and this one has not. Returns `true` if there is
-    /// any.
+    /// Adds the keys and digests that only `other` has, another row with this digest. Returns
+    /// `true` if there were any.
     fn merge(&mut self, other: &GivenRow) -> bool {
         let before = (self.keys.len(), self.earlier.len());
         for key in other.keys() {
@@ -86,8 +86,8 @@ impl StateDb {
         self.tracks_holders.get()
     }
 
-    /// Switches the tracking of holders on or off. Switched off, everything about them is removed;
-    /// switched on, all files are read again, since none of them is known as a holder.
+    /// Switches the tracking of holders on or off. Switching it off removes all rows about them.
+    /// Switching it on makes all files be read again, since no file is known as a holder.
     pub(super) fn set_tracking(&self, on: bool) -> Result<()> {
         self.tracks_holders.set(on);
         let is_tracked = "SELECT 1 FROM path";
@@ -96,19 +96,20 @@ impl StateDb {
         }
         self.forget_comparable()?;
         self.batch(
-            "DELETE FROM held; DELETE FROM holder; DELETE FROM given; DELETE FROM other_path; DELETE FROM path;
+            "DELETE FROM held; DELETE FROM holder; DELETE FROM given; DELETE FROM other_path; \
+             DELETE FROM path;
              DELETE FROM fresh_given",
         )?;
         self.commit()
     }
 
-    /// After a rebuild: removes all holders, so that every file is read again. Messages that are
-    /// not found again are gone.
+    /// Removes all holders after a rebuild, so every file is read again. Messages that are not
+    /// found again are gone.
     pub(super) fn forget_holders(&self) -> Result<()> {
         self.batch("DELETE FROM held; DELETE FROM holder; UPDATE given SET files=0")
     }
 
-    /// Begins a holder, or returns to one, in the spool at `spool` and on the file system `dev`.
+    /// Creates a holder, or reopens one, in the spool at `spool` and on the file system `dev`.
     /// Returns `None` if holders are not tracked.
     pub fn open_holder(
         &self,
@@ -122,23 +123,28 @@ impl StateDb {
         let spool = self.path_id(spool.as_os_str().as_encoded_bytes())?;
         let key = holder.cast_signed();
         self.run(
-            "INSERT INTO holder VALUES(?1,?2,?3,0) ON CONFLICT DO UPDATE SET spool=?2, dev=?3, released=0
+            "INSERT INTO holder VALUES(?1,?2,?3,0) ON CONFLICT DO UPDATE SET spool=?2, dev=?3, \
+             released=0
                WHERE (spool, dev, released)<>(?2, ?3, 0)",
             params![key, spool, dev.cast_signed()],
         )?;
         Ok(Some(holder))
     }
 
-    /// Removes the holders of the spool at `spool`, which is not watched any more: nothing is gone
-    /// from it. If its files are watched again, they are read again.
+    /// Removes the holders of the spool at `spool`, which is no longer watched, without reporting
+    /// its messages as gone. If its files are watched again, they are read again.
     pub(super) fn remove_holders_of(&self, spool: &Path) -> Result<()> {
         let spool = params![spool.as_os_str().as_encoded_bytes()];
         for sql in [
-            "UPDATE given SET files=given.files-lost.holders FROM (SELECT mailbox, digest, count(*) holders FROM held
-               WHERE holder IN (SELECT key FROM holder WHERE spool=(SELECT id FROM path WHERE path=?1))
-               GROUP BY mailbox, digest) lost WHERE lost.mailbox=given.mailbox AND lost.digest=given.digest",
+            "UPDATE given SET files=given.files-lost.holders FROM (SELECT mailbox, digest, \
+             count(*) holders FROM held
+               WHERE holder IN (SELECT key FROM holder WHERE spool=(SELECT id FROM path WHERE \
+               path=?1))
+               GROUP BY mailbox, digest) lost WHERE lost.mailbox=given.mailbox AND \
+               lost.digest=given.digest",
             "DELETE FROM held
-               WHERE holder IN (SELECT key FROM holder WHERE spool=(SELECT id FROM path WHERE path=?1))",
+               WHERE holder IN (SELECT key FROM holder WHERE spool=(SELECT id FROM path WHERE \
+               path=?1))",
             "DELETE FROM holder WHERE spool=(SELECT id FROM path WHERE path=?1)",
         ] {
             self.run(sql, spool)?;
@@ -160,8 +166,8 @@ impl StateDb {
         Ok(row.is_some_and(|row| row.keys().contains(&stored_key(key))))
     }
 
-    /// The digests under which URLs of a message were written, if its records have this one; empty
-    /// if they were not.
+    /// The digests under which URLs of a message were written, if its records have this digest.
+    /// Empty otherwise.
     pub fn given_digests(&self, mailbox: MailboxId, digest: u128) -> Result<Vec<u128>> {
         let row = self.given_row(mailbox, digest.to_be_bytes())?;
         let digests = row
@@ -170,7 +176,7 @@ impl StateDb {
         Ok(digests.map(|digest| u128::from_be_bytes(*digest)).collect())
     }
 
-    /// Records a further mailbox that records of a message name.
+    /// Records another mailbox that the message's records name.
     pub(super) fn put_other_path(
         &self,
         mailbox: MailboxId,
@@ -178,8 +184,8 @@ impl StateDb {
         path: i64,
     ) -> Result<()> {
         let added = self.count_changes(
-            "INSERT OR IGNORE INTO other_path SELECT ?1,?2,?3 WHERE NOT EXISTS (SELECT 1 FROM given WHERE digest=?1 AND mailbox=?2 \
-             AND path=?3)",
+            "INSERT OR IGNORE INTO other_path SELECT ?1,?2,?3 WHERE NOT EXISTS (SELECT 1 FROM \
+             given WHERE digest=?1 AND mailbox=?2 AND path=?3)",
             params![digest, mailbox, path],
         )?;
         match added {
@@ -188,7 +194,7 @@ impl StateDb {
         }
     }
 
-    /// The mailboxes that the records of a message name.
+    /// The mailboxes that the message's records name.
     pub(super) fn given_paths(&self, row: &GivenRow) -> Result<Vec<i64>> {
         let sql = "SELECT path FROM other_path WHERE digest=?1 AND mailbox=?2 ORDER BY path";
         let mut paths = vec![row.path];
@@ -199,7 +205,7 @@ impl StateDb {
         Ok(paths)
     }
 
-    /// Records that records of a message were written. No effect if that is known.
+    /// Records that records of a message were written. No effect if that is already known.
     pub fn put_given(&self, mailbox: MailboxId, message: &GivenMessage) -> Result<()> {
         self.put_given_row(GivenRow {
             mailbox,
@@ -243,7 +249,7 @@ impl StateDb {
         self.run(sql, params![mailbox, digest])
     }
 
-    /// Records that a holder holds a message. No effect if no records of it were written.
+    /// Records that a holder holds a message. No effect if no records of the message were written.
     pub fn hold(
         &self,
         holder: HolderKey,
@@ -270,7 +276,8 @@ impl StateDb {
         digest: DigestBytes,
     ) -> Result<()> {
         let added = self.count_changes(
-            "INSERT OR IGNORE INTO held SELECT ?1,?2,?3 WHERE EXISTS (SELECT 1 FROM given WHERE mailbox=?2 AND digest=?3)",
+            "INSERT OR IGNORE INTO held SELECT ?1,?2,?3 WHERE EXISTS (SELECT 1 FROM given WHERE \
+             mailbox=?2 AND digest=?3)",
             params![holder.cast_signed(), mailbox, digest],
         )?;
         match added {
@@ -300,7 +307,7 @@ impl StateDb {
         })
     }
 
-    /// The number of a path. It is added if it is new.
+    /// The number of a path. Adds the path if it is new.
     pub(super) fn path_id(&self, path: &[u8]) -> Result<i64> {
         let sql = "SELECT id FROM path WHERE path=?1";
         if let Some(id) = self.find(sql, params![path], |row| row.get(0))? {
@@ -311,17 +318,15 @@ impl StateDb {
     }
 }
 
-/// Rows of holders that are read at once.
+/// Maximum rows of holders per query.
 const HOLDER_ROWS: u32 = 10_000;
 
-/// Messages that are released in one step. Other readers wait for the committer no longer than that
-/// takes.
+/// Maximum messages released per step, which bounds how long other readers wait for the committer.
 const RELEASED_MESSAGES: u32 = 1_000;
 
-/// The messages that a holder holds.
+/// Query for the messages that a holder holds.
 const ALL_HELD: &str = "SELECT mailbox, digest FROM held WHERE holder=?1 LIMIT ?2";
 
-/// A holder of a spool.
 #[derive(Clone, Copy, Debug)]
 pub struct HolderRow {
     pub key: HolderKey,
@@ -332,9 +337,9 @@ pub struct HolderRow {
 /// A message that is gone from its mailbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoneMessage {
-    /// The mailbox, as its records name it.
+    /// The mailbox named in its records.
     pub mailbox: Vec<u8>,
-    /// The digests under which its records were written, the oldest first.
+    /// The digests under which its records were written, oldest first.
     pub digests: Vec<u128>,
 }
 
@@ -342,19 +347,20 @@ pub struct GoneMessage {
 #[derive(Debug)]
 pub struct Release {
     pub gone: Vec<GoneMessage>,
-    /// `true` if nothing is left to release.
+    /// `true` if there is no message left to release.
     pub is_done: bool,
 }
 
-/// Messages that lost their last holder in one step, in the order of their digests.
+/// Messages that lost their last holder in one step, ordered by digest.
 type UnheldRows = BTreeMap<(MailboxId, DigestBytes), GivenRow>;
 
 impl StateDb {
-    /// The next holders of a spool, in the order of their keys. Empty after the last one.
+    /// The next holders of a spool, ordered by key. Empty after the last one.
     pub fn holders_after(&self, spool: &Path, last: Option<HolderKey>) -> Result<Vec<HolderRow>> {
         let last = last.map(u64::cast_signed);
         let sql = "SELECT key, dev FROM holder
-             WHERE spool=(SELECT id FROM path WHERE path=?1) AND (?2 IS NULL OR ?2<key) ORDER BY key LIMIT ?3";
+             WHERE spool=(SELECT id FROM path WHERE path=?1) AND (?2 IS NULL OR ?2<key) ORDER BY \
+             key LIMIT ?3";
         let spool = spool.as_os_str().as_encoded_bytes();
         self.all(sql, params![spool, last, HOLDER_ROWS], |row| {
             Ok(HolderRow {
@@ -366,18 +372,20 @@ impl StateDb {
 
     /// The keys of the mailboxes whose messages a holder holds.
     pub fn held_mailboxes(&self, holder: HolderKey) -> Result<Vec<Hash128>> {
-        let sql = "SELECT key FROM mailbox WHERE id IN (SELECT DISTINCT mailbox FROM held WHERE holder=?1)";
+        let sql = "SELECT key FROM mailbox WHERE id IN (SELECT DISTINCT mailbox FROM held WHERE \
+            holder=?1)";
         self.all(sql, params![holder.cast_signed()], |row| hash128(row, 0))
     }
 
-    /// Releases the next messages of a holder whose file is gone, and at last the holder itself.
+    /// Releases the next messages of a holder whose file is gone; the final call removes the holder
+    /// itself.
     pub fn release_holder(&self, holder: HolderKey) -> Result<Release> {
         let key = holder.cast_signed();
         self.run(
             "UPDATE holder SET released=1 WHERE key=?1 AND released=0",
             params![key],
         )?;
-        // Messages that have grown first, so that one line names all digests of each.
+        // Grown messages come first: one line then names all digests of each.
         let grown = "SELECT held.mailbox, held.digest FROM held JOIN given USING(mailbox, digest)
              WHERE holder=?1 AND earlier<>x'' LIMIT ?2";
         let mut unheld = self.release_messages(holder, grown)?;
@@ -394,8 +402,8 @@ impl StateDb {
         })
     }
 
-    /// Makes a file that was read, and is read again in the same version, hold nothing. What it holds
-    /// no more has no holder then.
+    /// Removes all messages held by a file that is about to be read again in the same version.
+    /// Messages that it no longer contains then have no holder.
     pub fn restart_holder(&self, file: HolderKey) -> Result<()> {
         if !self.tracks_holders() {
             return Ok(());
@@ -407,7 +415,7 @@ impl StateDb {
         Ok(())
     }
 
-    /// Keys and file systems of the mailboxes of a spool that have messages without a holder.
+    /// The mailboxes of a spool that have messages without a holder.
     pub fn orphaned_mailboxes(&self, spool: Hash128) -> Result<Vec<OrphanedMailbox>> {
         let sql = "SELECT id, key, dev FROM mailbox
              WHERE spool=?1 AND id IN (SELECT DISTINCT mailbox FROM given WHERE files=0)";
@@ -440,7 +448,7 @@ impl StateDb {
         })
     }
 
-    /// Releases the messages that a query names, with their earlier digests.
+    /// Releases the messages that a query selects, with their earlier digests.
     fn release_messages(&self, holder: HolderKey, sql: &str) -> Result<ReleasedRows> {
         let holder = holder.cast_signed();
         let held: Vec<(MailboxId, DigestBytes)> =
@@ -461,7 +469,7 @@ impl StateDb {
         Ok(released)
     }
 
-    /// Releases one message. Returns its row after that; `None` if the holder does not hold it.
+    /// Releases one message. Returns its updated row, or `None` if the holder does not hold it.
     fn release_message(
         &self,
         holder: i64,
@@ -479,8 +487,8 @@ impl StateDb {
         self.given_row(mailbox, digest)
     }
 
-    /// Removes messages without a holder from those that were read. Returns a [`GoneMessage`] for
-    /// each, with its earlier digests that are removed together with it.
+    /// Removes messages without a holder from the read messages. Returns a [`GoneMessage`] for
+    /// each, with the earlier digests that are removed together with it.
     fn remove_messages(&self, mut unheld: UnheldRows) -> Result<Vec<GoneMessage>> {
         let mailboxes: BTreeSet<MailboxId> = unheld.keys().map(|(mailbox, _)| *mailbox).collect();
         for mailbox in mailboxes {
@@ -520,7 +528,7 @@ impl StateDb {
     }
 
     /// Returns `true` if a message in another mailbox of the state has records that name this
-    /// mailbox and digest: these stand. A spool that contains another may have such messages.
+    /// mailbox and digest. Such records remain valid. A spool inside another one can cause this.
     fn is_given_elsewhere(&self, row: &GivenRow, path: i64) -> Result<bool> {
         self.is_any(
             "SELECT 1 FROM given WHERE digest=?1 AND mailbox<>?2 AND 0<files AND (path=?3
@@ -536,7 +544,7 @@ impl StateDb {
         found.ok_or_else(|| self.damaged("lacks a mailbox"))
     }
 
-    /// In a state that is rebuilt: removes a message that is gone.
+    /// Removes a gone message from a state that is being rebuilt.
     pub(super) fn forget_digest(&self, mailbox: MailboxId, digest: DigestBytes) -> Result<()> {
         match self.given_row(mailbox, digest)? {
             Some(row) => self.remove_given(&row),
@@ -544,7 +552,7 @@ impl StateDb {
         }
     }
 
-    /// Removes a message from those that were given and from those that were read.
+    /// Removes a message from the given and from the read messages.
     fn remove_given(&self, row: &GivenRow) -> Result<()> {
         let (mailbox, digest) = (row.mailbox, row.digest);
         for sql in [
@@ -559,7 +567,7 @@ impl StateDb {
             .try_for_each(|key| self.remove_seen(mailbox, key))
     }
 
-    /// Removes a message from those that were read.
+    /// Removes a message from the read messages.
     pub(super) fn remove_seen(&self, mailbox: MailboxId, key: &StoredKey) -> Result<()> {
         for sql in [
             "DELETE FROM seen WHERE mailbox=?1 AND key=?2",
@@ -570,8 +578,8 @@ impl StateDb {
         Ok(())
     }
 
-    /// Removes the growing messages that are gone: their URLs must be written again if they come
-    /// back.
+    /// Removes the growing messages that are gone, so that their URLs are written again if they
+    /// come back.
     fn remove_growing_of(&self, mailbox: MailboxId, unheld: &UnheldRows) -> Result<()> {
         for message in self.growing_messages(mailbox)? {
             let is_gone = |digest: &u128| unheld.contains_key(&(mailbox, digest.to_be_bytes()));
@@ -583,7 +591,6 @@ impl StateDb {
     }
 }
 
-/// A mailbox with messages that have no holder.
 #[derive(Clone, Copy, Debug)]
 pub struct OrphanedMailbox {
     pub id: MailboxId,
@@ -595,9 +602,9 @@ pub struct OrphanedMailbox {
 /// Messages that were released.
 #[derive(Default)]
 struct ReleasedRows {
-    /// Number of messages that were released, whether they have other holders or not.
+    /// Number of released messages, with or without other holders.
     released: usize,
-    /// Those without another holder.
+    /// The messages without another holder.
     rows: UnheldRows,
 }
 
@@ -617,7 +624,7 @@ mod tests {
 
     const SPOOL: &str = "/var/mail";
 
-    /// A message with one digest, under which it was read too.
+    /// A message with one digest, which is also its key.
     fn message(digest: u128) -> GivenMessage {
         GivenMessage {
             digest,
@@ -696,8 +703,8 @@ mod tests {
         let mailbox = state.mailbox(7, 7, 1).unwrap();
         state.open_holder(1, SPOOL.as_ref(), 1).unwrap();
         state.hold(1, mailbox, 5, 5).unwrap();
-        // The digest is known, but under another key: it is another message, which differs far from
-        // its start.
+        // The digest is known, but under another key: this is a different message that differs far
+        // from its start.
         state.put_given(mailbox, &message(6)).unwrap();
         state.hold(1, mailbox, 6, 6 << 100).unwrap();
         assert!(state.rows("SELECT * FROM held").is_empty());
@@ -782,11 +789,10 @@ mod tests {
 
     const MAILBOX: &[u8] = b"/var/mail/a";
 
-    /// A state with one mailbox.
     struct GoneTest {
         state: StateDb,
         mailbox: MailboxId,
-        /// The mailbox that records name.
+        /// The mailbox named in the records.
         path: &'static [u8],
         _fixture: StoreFixture,
     }
@@ -808,7 +814,8 @@ mod tests {
             digest << 64
         }
 
-        /// A file in which a message was read. `earlier`: its digests before it had grown.
+        /// A file in which a message was read. `earlier` holds the message's digests before it had
+        /// grown.
         fn read(&self, holder: HolderKey, digest: u128, earlier: &[u128]) {
             let key = GoneTest::key(digest);
             self.state.mark_seen(self.mailbox, key).unwrap();
@@ -828,7 +835,7 @@ mod tests {
             state.hold(holder, self.mailbox, digest, key).unwrap();
         }
 
-        /// Releases a holder. Returns the digests of each message that is gone.
+        /// Releases a holder. Returns the digests of each gone message.
         fn release(&self, holder: HolderKey) -> Vec<Vec<u128>> {
             let mut gone = Vec::new();
             loop {
@@ -954,7 +961,7 @@ mod tests {
         let mut steps = 0;
         loop {
             let step = test.state.release_holder(1).unwrap();
-            // Its file is read again if it comes back between two steps.
+            // The file is read again if it comes back between two steps.
             assert!(!test.state.is_holder(1).unwrap());
             let is_done = step.is_done;
             gone.extend(digests(step));

@@ -1,5 +1,5 @@
-//! The rows about mail: mailboxes, messages that were read, files, positions in mboxes, growing
-//! messages, messages that are not read because the process died of them.
+//! The rows about mail: mailboxes, read messages, files, positions in mboxes, growing messages, and
+//! messages that are skipped because the process died of them.
 
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
@@ -16,11 +16,12 @@ use urlspool_text::limits::REPORTED_FAILURES;
 pub(crate) const MANY: i64 = 1;
 pub(crate) const MIXED: i64 = 2;
 
-/// Lengths of one file that are compared with its content. More than one are left of a file that
-/// was rewritten and has grown.
+/// Maximum lengths of one file that are compared with its content. A file that was rewritten and
+/// has grown has more than one.
 const EARLIER_LENGTHS: u32 = 8;
 
-/// Position up to which an mbox was read. It only saves work: its hashes tell if it is still valid.
+/// Position up to which an mbox was read. It only saves work: its hashes decide whether it is still
+/// valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MboxCursor {
     /// Offset of the last message that was read.
@@ -31,14 +32,14 @@ pub struct MboxCursor {
     pub guard: u64,
     /// Hash of the file's first bytes.
     pub head: u64,
-    /// Size of the file when all of it was read; 0 while something is unread.
+    /// Size of the file when it was read completely; 0 while a part is unread.
     pub size: u64,
-    /// Modification time at that moment.
+    /// Modification time when it was read completely.
     pub mtime: i64,
     #[serde(skip)]
     pub look: FileLook,
-    /// The holder of the messages that were read since the last rewrite; 0 if holders were not
-    /// tracked, and in a sidecar: after a rebuild all files are read again.
+    /// The holder of the messages read since the last rewrite. 0 if holders were not tracked, and
+    /// in sidecars: a rebuild reads all files again.
     #[serde(skip)]
     pub pass: HolderKey,
 }
@@ -47,31 +48,32 @@ pub struct MboxCursor {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct ReadFile {
     pub key: u64,
-    /// Link to its only message.
+    /// Link to the file's only message.
     pub message: Option<u64>,
-    /// Hash of its path, and length of its content, if its message may grow.
+    /// Hash of the path, and length of the content, if the file's message may grow.
     pub length: Option<(u64, u64)>,
     pub position: Option<MboxCursor>,
 }
 
-/// Path and time of change of a file when it was read, in 32 bits each; 0 if they are not known.
+/// A file's path and time of change when it was read, hashed to 32 bits each; 0 if they are not
+/// known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileLook(pub u64);
 
-/// Change of a file whose size and modification time are the same.
+/// The kind of change of a file whose size and modification time are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookChange {
-    /// None.
+    /// No change.
     None,
-    /// It has another path, which explains the change of its inode. So does any if the look was not
-    /// known.
+    /// The path differs, which explains the change of the inode. Also used if the earlier look is
+    /// unknown.
     Renamed,
-    /// Its content may be another.
+    /// The content may differ.
     Content,
 }
 
 impl FileLook {
-    /// The change from this look to `now`.
+    /// The kind of change from this look to `now`.
     pub fn change(self, now: FileLook) -> LookChange {
         if self.0 as u32 == now.0 as u32 {
             LookChange::None
@@ -83,33 +85,32 @@ impl FileLook {
     }
 }
 
-/// The position in a row of the table `file`. One that is damaged makes the mbox be read from its
-/// start.
+/// Parses the position in a row of the table `file`. A damaged position makes the mbox be read from
+/// its start.
 pub(super) fn position_of(text: &str) -> MboxCursor {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// A message that was read at the end of a file and may be continued, recognised by its first
+/// A message that was read at the end of a file and may continue. It is recognised by its first
 /// bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrowingMessage {
     /// Number of bytes that were read.
     pub len: u64,
-    /// Hash of these bytes.
+    /// Hash of the bytes that were read.
     pub hash: u128,
-    /// Identifiers of the URLs found in them.
+    /// Identifiers of the URLs found in those bytes.
     pub ids: Vec<u128>,
-    /// If holders are tracked: digests under which these URLs were written.
+    /// Digests under which these URLs were written, if holders are tracked.
     pub digests: Vec<u128>,
 }
 
 impl StateDb {
-    /// Returns the number of a mailbox, one of whose files is on the file system `dev`. Adds the
-    /// mailbox if it is new.
+    /// Returns the number of a mailbox that has a file on the file system `dev`. Adds the mailbox
+    /// if it is new.
     pub fn mailbox(&self, key: Hash128, spool: Hash128, dev: u64) -> Result<MailboxId> {
         let (key, spool, dev) = (key.to_be_bytes(), spool.to_be_bytes(), dev.cast_signed());
-        let sql = "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL FROM mailbox \
-                   WHERE key=?1";
+        let sql = "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL FROM mailbox WHERE key=?1";
         let found: Option<(MailboxId, bool)> = self.find(sql, params![key, spool, dev], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?;
@@ -140,7 +141,7 @@ impl StateDb {
         )
     }
 
-    /// Records that a message was read. Returns `true` if that is new.
+    /// Records that a message was read. Returns `true` if it was not recorded before.
     pub fn mark_seen(&self, mailbox: MailboxId, key: Hash128) -> Result<bool> {
         let sql = "INSERT OR IGNORE INTO seen VALUES(?1,?2)";
         Ok(0 < self.count_changes(sql, params![mailbox, stored_key(key)])?)
@@ -162,7 +163,7 @@ impl StateDb {
         })
     }
 
-    /// Stores the look of a file that was renamed, if it is known. No sidecar needs it.
+    /// Updates the look of a renamed file if the file is known. No sidecar needs it.
     pub fn set_file_look(&self, key: u64, look: FileLook) -> Result<()> {
         let params = params![key.cast_signed(), look.0.cast_signed()];
         self.run("UPDATE file SET look=?2 WHERE key=?1", params)
@@ -175,7 +176,7 @@ impl StateDb {
         file: &ReadFile,
         look: FileLook,
     ) -> Result<()> {
-        // A sidecar does not have the passes over mboxes.
+        // Sidecars do not contain passes over mboxes.
         let holder = file.position.map_or(file.key, |cursor| cursor.pass);
         self.put_file(mailbox, file, look, holder)
     }
@@ -199,8 +200,8 @@ impl StateDb {
         self.run("INSERT OR IGNORE INTO fresh_file VALUES(?1)", params![key])
     }
 
-    /// Returns the lengths that the file at a place had when it was read, the longest first. At
-    /// most [`EARLIER_LENGTHS`].
+    /// Returns the recorded lengths of the file at a place, longest first, at most
+    /// [`EARLIER_LENGTHS`].
     pub fn earlier_lengths(&self, place: u64) -> Result<Vec<u64>> {
         let sql = "SELECT DISTINCT len FROM file WHERE place=?1 ORDER BY len DESC LIMIT ?2";
         let params = params![place.cast_signed(), EARLIER_LENGTHS];
@@ -265,7 +266,7 @@ impl StateDb {
         self.mark_changed(mailbox)
     }
 
-    /// Removes a message that was continued, or that is followed by another one now.
+    /// Removes a message that has continued, or that is now followed by another message.
     pub fn remove_growing(&self, mailbox: MailboxId, message: &GrowingMessage) -> Result<()> {
         let (len, hash) = (message.len.cast_signed(), message.hash.to_be_bytes());
         let sql = "DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3";
@@ -278,8 +279,9 @@ impl StateDb {
         self.run("DELETE FROM tail WHERE mailbox=?1", params![mailbox])
     }
 
-    /// Records that some files of a mailbox hold many messages ([`MANY`]), or that an archive holds
-    /// messages of it and of others ([`MIXED`]): then a missing mailbox cannot be detected.
+    /// Records that some files of a mailbox contain many messages ([`MANY`]), or that an archive
+    /// contains messages of this and other mailboxes ([`MIXED`]). In the latter case a missing
+    /// mailbox cannot be detected.
     pub fn raise_many(&self, mailbox: MailboxId, many: i64) -> Result<()> {
         let sql = "UPDATE mailbox SET many=?2 WHERE id=?1 AND many<?2";
         match self.count_changes(sql, params![mailbox, many])? {
@@ -288,7 +290,7 @@ impl StateDb {
         }
     }
 
-    /// Adds a mailbox itself, and its growing messages, to the next sidecar.
+    /// Adds a mailbox and its growing messages to the next sidecar.
     pub(super) fn mark_changed(&self, mailbox: MailboxId) -> Result<()> {
         self.run(
             "INSERT OR IGNORE INTO fresh_mailbox VALUES(?1)",
@@ -297,12 +299,11 @@ impl StateDb {
     }
 }
 
-/// Number of times that the process died of a message that is set aside.
+/// Number of times that the process dies of a message before the message is set aside.
 const DEATHS: u64 = 3;
 
 impl StateDb {
-    /// Records that a message is set aside by this version of the program. `place` is for the
-    /// operator.
+    /// Records that this version of the program sets a message aside. `place` is for the operator.
     pub fn set_aside(&self, mailbox: MailboxId, key: Hash128, place: &str) -> Result<()> {
         self.run(
             "INSERT OR REPLACE INTO set_aside VALUES(?1,?2,?3,?4)",
@@ -310,8 +311,9 @@ impl StateDb {
         )
     }
 
-    /// The messages that are set aside. Those of another version of the program are forgotten, and
-    /// the files of their mailboxes count as unread: this version may be able to read them.
+    /// The messages that are set aside. Messages set aside by another version of the program are
+    /// forgotten, and the files of their mailboxes count as unread: this version may be able to
+    /// read them.
     pub(super) fn open_set_aside(&self) -> Result<Vec<Hash128>> {
         let version = params![env!("CARGO_PKG_VERSION")];
         let of_others = "mailbox IN (SELECT mailbox FROM set_aside WHERE version<>?1)";
@@ -326,7 +328,7 @@ impl StateDb {
         Ok(all)
     }
 
-    /// Forgets that messages were set aside: they are read.
+    /// Forgets that messages were set aside: they will be read.
     pub fn forget_set_aside(&self, keys: &[Hash128]) -> Result<()> {
         for key in keys {
             self.run(

@@ -1,9 +1,9 @@
-//! Purges the state of files that are missing for long, and of messages and mailboxes together with
-//! them; measures that time.
+//! Purges the state of files that have been missing for long, together with their messages and
+//! mailboxes. Measures the time for that.
 //!
-//! A survey lists the files that exist. The others are marked as missing since that day, and after
-//! their retention time they are purged. Only mailboxes of the surveyed spool count, and of these
-//! only the ones on mounted file systems. Every step can be interrupted and repeated.
+//! A survey lists the files that exist. The others are marked as missing since that day, and purged
+//! after their retention time. Only mailboxes of the surveyed spool on mounted file systems are
+//! considered. Every step can be interrupted and repeated.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::RangeInclusive;
@@ -17,24 +17,24 @@ use crate::Result;
 use crate::environment::{DaemonHost, MonotonicTime};
 use urlspool_text::limits::{AGE_SAVE_INTERVAL_S, MAX_DOWNTIME_S, PURGE_DAYS, PURGED_PER_SURVEY};
 
-/// Rows that one transaction changes. Bounds the write-ahead log.
+/// Maximum rows changed per transaction. Bounds the write-ahead log.
 const CHUNK_ROWS: u32 = 10_000;
 
-/// The files that exist in a spool, found by a survey.
+/// The files that a survey found in a spool.
 #[derive(Debug, Default)]
 pub struct SeenFiles {
     /// Keys of files, and hashes of the identities of mboxes in their mailboxes. Must be sorted.
     pub files: Vec<u64>,
-    /// Their file systems, and that of the spool itself.
+    /// The file systems of these files and of the spool itself.
     pub devs: BTreeSet<u64>,
 }
 
 /// Results of a survey.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PurgeStats {
-    /// Purged files, messages and mailboxes.
+    /// Number of purged files, messages and mailboxes.
     pub purged: u64,
-    /// Mailboxes on file systems that are not mounted.
+    /// Number of mailboxes on file systems that are not mounted.
     pub frozen: u64,
 }
 
@@ -53,8 +53,8 @@ impl StateDb {
         )
     }
 
-    /// Marks what is missing from a spool, and purges what is missing for long, and commits that.
-    /// The batch must be empty.
+    /// Marks missing files of a spool, purges those missing for long, and commits. The batch must
+    /// be empty.
     pub(super) fn survey(&self, spool: Hash128, seen: &SeenFiles, day: u64) -> Result<PurgeStats> {
         let devs: Vec<String> = seen
             .devs
@@ -67,7 +67,7 @@ impl StateDb {
         let frozen = self.find(&frozen, [], |row| unsigned(row, 0))?.unwrap_or(0);
         self.mark_files(&surveyed, seen, day)?;
         self.mark_mailboxes(&surveyed, day)?;
-        // A state whose watch time was set back has later days.
+        // Later days occur in a state whose watch time was set back.
         let Some(missing_since) = day.checked_sub(PURGE_DAYS) else {
             return Ok(PurgeStats { purged: 0, frozen });
         };
@@ -110,8 +110,8 @@ impl StateDb {
         }
     }
 
-    /// Marks mailboxes without a present file as missing since `day`, and the others as present.
-    /// Those of which messages lie in archives together with others count as present.
+    /// Marks mailboxes without a present file as missing since `day`, and the others as present. A
+    /// mailbox with messages in archives that it shares with others counts as present.
     fn mark_mailboxes(&self, surveyed: &str, day: u64) -> Result<()> {
         let present = "(many>1 OR id IN (SELECT mailbox FROM file WHERE gone IS NULL))";
         let found = format!(
@@ -124,12 +124,13 @@ impl StateDb {
         self.run(&missing, [day.cast_signed()])
     }
 
-    /// Purges files, at most [`PURGED_PER_SURVEY`], and with each its message, unless it can be in
-    /// another file. The messages of a holder are gone before it is purged. Returns the number of
-    /// entries.
+    /// Purges at most [`PURGED_PER_SURVEY`] files. Also purges the message of each file unless
+    /// another file may contain it. A holder's messages are reported as gone before its file is
+    /// purged. Returns the number of entries.
     fn purge_files(&self, surveyed: &str, missing_since: u64) -> Result<u64> {
         let sql = format!(
-            "SELECT file.key, mailbox, iif(many=0, message, NULL) FROM file JOIN mailbox ON id=mailbox
+            "SELECT file.key, mailbox, iif(many=0, message, NULL) FROM file JOIN mailbox ON \
+             id=mailbox
              WHERE {surveyed} AND file.gone<=?1 AND holder NOT IN (SELECT key FROM holder) LIMIT ?2"
         );
         let limits = params![missing_since.cast_signed(), PURGED_PER_SURVEY as u32];
@@ -140,7 +141,7 @@ impl StateDb {
             return Ok(0);
         }
         let keys: HashSet<i64> = files.iter().map(|(key, ..)| *key).collect();
-        // Messages that only these files hold.
+        // Messages that only these files contain.
         let mut unshared: HashSet<_> = files.iter().map(|file| (file.1, file.2)).collect();
         let sql = "SELECT key, mailbox, message FROM file WHERE message IS NOT NULL";
         self.each(sql, [], |row| {
@@ -164,8 +165,8 @@ impl StateDb {
         Ok(purged)
     }
 
-    /// Purges a mailbox without files in the state, its own row last. Returns the number of
-    /// entries.
+    /// Purges a mailbox that has no files in the state. Its own row is deleted last. Returns the
+    /// number of entries.
     fn purge_mailbox(&self, id: MailboxId) -> Result<u64> {
         let mut purged = 1;
         loop {
@@ -186,13 +187,13 @@ impl StateDb {
         Ok(purged)
     }
 
-    /// Removes messages of a mailbox within a range of keys, at most [`CHUNK_ROWS`]. Returns their
+    /// Removes at most [`CHUNK_ROWS`] messages of a mailbox within a range of keys. Returns their
     /// number.
     fn purge_seen(&self, mailbox: MailboxId, keys: RangeInclusive<StoredKey>) -> Result<u64> {
         self.forget_comparable()?;
         let deleted = self.count_changes(
-            "DELETE FROM seen WHERE mailbox=?1 AND key IN (SELECT key FROM seen WHERE mailbox=?1 AND \
-             key BETWEEN ?2 AND ?3 LIMIT ?4)",
+            "DELETE FROM seen WHERE mailbox=?1 AND key IN (SELECT key FROM seen WHERE mailbox=?1 \
+             AND key BETWEEN ?2 AND ?3 LIMIT ?4)",
             params![mailbox, keys.start(), keys.end(), CHUNK_ROWS],
         )?;
         Ok(deleted as u64)
@@ -201,10 +202,10 @@ impl StateDb {
 
 const DAY_S: u64 = 86_400;
 
-/// The time for which the spools have been watched. The age of missing files is measured with it.
+/// The time for which the spools have been watched. It measures the age of missing files.
 ///
-/// The system clock may jump, and no state may be purged because of that. So the time counts during
-/// which the daemon runs, and of the time between two runs at most [`MAX_DOWNTIME_S`].
+/// The system clock may jump, and no state may be purged because of that. So only the time counts
+/// during which the daemon runs, plus at most [`MAX_DOWNTIME_S`] between two runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WatchTime {
     /// Seconds before `since`.
@@ -213,7 +214,7 @@ pub(super) struct WatchTime {
     now: MonotonicTime,
     /// Seconds since 1970; `None` without a system clock.
     unix_time: Option<u64>,
-    /// Seconds that are saved in the state.
+    /// Seconds saved in the state.
     saved_s: u64,
 }
 
@@ -240,17 +241,17 @@ impl WatchTime {
         (self.now, self.unix_time) = (host.now(), host.unix_time());
     }
 
-    /// The day, counted from the first.
+    /// Number of the day, counted from the first.
     pub(super) fn day(&self) -> u64 {
         self.seconds() / DAY_S
     }
 
-    /// Returns `true` if it was not saved for [`AGE_SAVE_INTERVAL_S`].
+    /// Returns `true` if the time was last saved at least [`AGE_SAVE_INTERVAL_S`] ago.
     pub(super) fn is_due(&self) -> bool {
         self.saved_s + AGE_SAVE_INTERVAL_S <= self.seconds()
     }
 
-    /// Saves it in the open transaction.
+    /// Saves the time in the open transaction.
     pub(super) fn save(&mut self, db: &StateDb) -> Result<()> {
         self.saved_s = self.seconds();
         db.set_meta_value("age", self.saved_s)?;

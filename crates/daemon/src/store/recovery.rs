@@ -1,9 +1,9 @@
-//! Brings state and output into agreement after any end of the daemon, or reports that they
-//! contradict each other.
+//! Makes state and output agree, however the daemon ended, or reports that they contradict each
+//! other.
 //!
 //! Every step can be interrupted and repeated. Only files that the state names are removed.
 //!
-//! [`rebuild_state`] makes a lost state again from the segments' sidecars.
+//! [`rebuild_state`] rebuilds a lost state from the segments' sidecars.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -25,8 +25,8 @@ use urlspool_files::keyed_hash::HashKey;
 use urlspool_files::sink::random_bytes;
 use urlspool_record::record::Sidecar;
 
-/// Opens state and output, and completes or undoes what was interrupted. Warnings for the operator
-/// go to `warn`.
+/// Opens state and output, and completes or undoes interrupted work. Warnings for the operator go
+/// to `warn`.
 pub(super) fn open(config: &Config, warn: &mut dyn FnMut(String)) -> Result<Committer> {
     let paths = StatePaths::new(config);
     let dir = create_folders(config, &paths)?;
@@ -41,7 +41,7 @@ pub(super) fn open(config: &Config, warn: &mut dyn FnMut(String)) -> Result<Comm
         compare_with_sidecars(&paths, &db)?;
     }
     let committer = Committer::new(db, dir, config, hash_key)?;
-    // An output that was written before folders remembered their highest number, or another folder.
+    // The output may predate the record of the highest number, or be another folder.
     committer.remember(unsealed.seq - 1)?;
     let mut committer = complete_segment(committer, &unsealed, warn)?;
     committer.set_aside = committer.db.open_set_aside()?;
@@ -67,7 +67,7 @@ fn open_db(paths: &StatePaths, has_output: bool) -> Result<StateDb> {
     StateDb::open(&paths.db, missing)
 }
 
-/// Returns `true` if there are files that only a state can have written.
+/// Returns `true` if there are files that only an existing state can have written.
 fn has_output(dir: &SegmentDir, paths: &StatePaths) -> Result<bool> {
     Ok(paths.instance.exists()
         || dir.highest().at(dir.path())? > 0
@@ -75,8 +75,9 @@ fn has_output(dir: &SegmentDir, paths: &StatePaths) -> Result<bool> {
         || paths.highest_sidecar()? > 0)
 }
 
-/// Returns the secret key of the state. A state without output gets one. It is kept in the state folder and in the output
-/// folder, so that the loss of one of them does not make all mail look new.
+/// Returns the secret key of the state. Creates one for a state without output. The key is kept in
+/// the state folder and in the output folder, so losing one of them does not make all mail look
+/// new.
 fn secret_key(dir: &SegmentDir, paths: &StatePaths, has_output: bool) -> Result<HashKey> {
     let places = [&paths.key, &dir.key()];
     let kept = places.map(|place| fs::read(place).ok()?.try_into().ok());
@@ -84,8 +85,8 @@ fn secret_key(dir: &SegmentDir, paths: &StatePaths, has_output: bool) -> Result<
         Some(key) => key,
         None if has_output => {
             return Err(DaemonError::inconsistent(format!(
-                "the secret key {} is missing or cannot be read, and so is its copy {}: restore one \
-                 of them. Without it, or with a state that was made by a development version, \
+                "the secret key {} is missing or cannot be read, and so is its copy {}: restore \
+                 one of them. Without it, or with a state that was made by a development version, \
                  nothing that was written is recognised: begin with new folders for state and \
                  output, into which all mail is written again",
                 paths.key.display(),
@@ -95,7 +96,7 @@ fn secret_key(dir: &SegmentDir, paths: &StatePaths, has_output: bool) -> Result<
         None => random_bytes().at(&paths.key)?,
     };
     for (place, kept) in places.into_iter().zip(kept) {
-        // One that was restored may be open to others.
+        // A restored file may be readable by others.
         let is_private = fs::metadata(place).is_ok_and(|found| found.mode() & 0o777 == 0o600);
         if kept != Some(key) || !is_private {
             segment::replace_private(place, &key).at(place)?;
@@ -104,7 +105,7 @@ fn secret_key(dir: &SegmentDir, paths: &StatePaths, has_output: bool) -> Result<
     Ok(HashKey::new(key))
 }
 
-/// Compares the state's name with the one that was written when the state was created.
+/// Compares the state's name with the one recorded when the state was created.
 fn check_instance(paths: &StatePaths, db: &StateDb) -> Result<()> {
     match fs::read_to_string(&paths.instance) {
         Ok(instance) if instance.trim() == db.instance() => Ok(()),
@@ -118,7 +119,7 @@ fn check_instance(paths: &StatePaths, db: &StateDb) -> Result<()> {
     }
 }
 
-/// Rejects a state that is older than the output: one that was restored from a backup.
+/// Rejects a state that is older than the output, such as one restored from a backup.
 fn check_age(dir: &SegmentDir, paths: &StatePaths, unsealed: &UnsealedSegment) -> Result<()> {
     let published = dir.highest().at(dir.path())?;
     let hidden_names = dir.hidden_names().at(dir.path())?;
@@ -137,11 +138,12 @@ fn check_age(dir: &SegmentDir, paths: &StatePaths, unsealed: &UnsealedSegment) -
     Ok(())
 }
 
-/// Number of the newest sidecars with which a state is compared after an unclean end. Each may list
-/// 100,000 messages, and a look-up takes a few microseconds.
+/// Number of newest sidecars to compare with a state after an unclean end. Each may list 100,000
+/// messages, and a look-up takes a few microseconds.
 const COMPARED_SIDECARS: u64 = 8;
 
-/// Compares a state with what the newest sidecars list: that was committed before they were written.
+/// Compares a state with the newest sidecars: the messages they list were committed before they
+/// were written.
 fn compare_with_sidecars(paths: &StatePaths, db: &StateDb) -> Result<()> {
     let newest = paths.highest_sidecar()?;
     let oldest = newest
@@ -149,7 +151,7 @@ fn compare_with_sidecars(paths: &StatePaths, db: &StateDb) -> Result<()> {
         .max(db.first_comparable()?);
     let mut removed = db.newly_removed()?;
     for seq in (oldest..=newest).rev() {
-        // One that a crash left incomplete belongs to no published segment.
+        // A sidecar that a crash left incomplete belongs to no published segment.
         let sidecar = fs::read(paths.sidecar(seq)).ok();
         let Some(sidecar) = sidecar.and_then(|bytes| StateSidecar::read(&bytes)) else {
             continue;
@@ -173,7 +175,7 @@ fn complete_segment(
 ) -> Result<Committer> {
     if unsealed.is_sealing {
         committer.finish_seal()?;
-        // A state from a backup may not know the lines that were written after this segment.
+        // A state from a backup may not know the lines written after this segment.
         let next = committer.db.unsealed_segment()?;
         cut_to_committed(&committer.dir.part(next.seq), &next, warn)?;
     } else {
@@ -187,8 +189,7 @@ fn complete_segment(
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Inconsistent`] if it is shorter than that or its content differs, or an I/O
-/// error.
+/// [`ErrorKind::Inconsistent`] if it is shorter than that or its content differs, or an I/O error.
 fn cut_to_committed(
     part: &Path,
     unsealed: &UnsealedSegment,
@@ -230,7 +231,7 @@ fn len_or_zero(path: &Path) -> io::Result<u64> {
     }
 }
 
-/// Sets hidden files aside that do not belong to the open segment.
+/// Sets aside hidden files that do not belong to the open segment.
 fn set_unknown_files_aside(committer: &Committer, warn: &mut dyn FnMut(String)) -> Result<()> {
     let dir = &committer.dir;
     let own = format!("{:010}.", committer.seq());
@@ -245,7 +246,7 @@ fn set_unknown_files_aside(committer: &Committer, warn: &mut dyn FnMut(String)) 
     Ok(())
 }
 
-/// Rebuilds the state: the messages that sidecars list are known, everything else is read again.
+/// Rebuilds the state: messages listed in sidecars are known, everything else is read again.
 ///
 /// A complete segment with a sidecar is published; other unfinished segments are set aside, since
 /// no sidecar lists their messages. The old database is kept as `state.db.old`.
@@ -265,13 +266,13 @@ fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<()> {
     let new = config.state.dir.join("built.db");
     let db = open_new(&new, &paths.sidecars.join("snapshot.db"))?;
     rename_old_state(&config.state.dir)?;
-    // The snapshot covers older sidecars, and what was purged of them.
+    // The snapshot covers older sidecars and the entries purged from them.
     let from = db.unsealed_segment()?.seq;
     let mut sidecars = read_sidecars(&dir, &paths)?;
     sidecars.retain(|sidecar| from <= sidecar.segment.seq);
     let sidecars = publish_complete(&dir, sidecars)?;
     set_hidden_files_aside(&dir, log)?;
-    // The number after those of all segments.
+    // The next free segment number.
     let listed = sidecars.iter().map(|sidecar| sidecar.segment.seq).max();
     let highest = dir.highest().at(dir.path())?.max(listed.unwrap_or(0));
     let next = from.max(highest + 1);
@@ -280,7 +281,7 @@ fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<()> {
     db.close()?;
     segment::take_place(&new, &paths.db).at(&paths.db)?;
     rename_shutdown_hash(&new, &paths.db);
-    // It was copied into the database, so an empty one that stays is harmless.
+    // The log was copied into the database, so an empty one that remains is harmless.
     let _ = fs::remove_file(new.with_extension("db-wal"));
     let snapshot = if from == 1 { "" } else { "a snapshot and " };
     log(LogRecord::Info(format!(
@@ -293,8 +294,8 @@ fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<()> {
     Ok(())
 }
 
-/// Opens the database at `path`, the temporary name of a new state, as a copy of the snapshot, or
-/// empty if there is none. Removes what an interrupted rebuild left.
+/// Opens the database at `path`, the temporary name of a new state: a copy of the snapshot, or
+/// empty if there is no snapshot. Removes the remains of an interrupted rebuild.
 fn open_new(path: &Path, snapshot: &Path) -> Result<StateDb> {
     for old in [path, &path.with_extension("db-wal")] {
         let _ = fs::remove_file(old);
@@ -328,7 +329,7 @@ fn rename_old_state(state: &Path) -> Result<()> {
     Ok(())
 }
 
-/// All sidecars, published, hidden or copied, one for each segment, in the order of segments.
+/// All sidecars (published, hidden or copied), one per segment, ordered by segment.
 fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<StateSidecar>> {
     let mut found = BTreeMap::new();
     for folder in [dir.path(), &dir.hidden(""), &paths.sidecars] {
@@ -349,11 +350,11 @@ fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<StateSideca
 }
 
 /// Publishes the segments that were about to be published. Returns the sidecars of all published
-/// ones.
+/// segments.
 fn publish_complete(dir: &SegmentDir, sidecars: Vec<StateSidecar>) -> Result<Vec<StateSidecar>> {
     let mut published = Vec::new();
     for sidecar in sidecars {
-        // What a damaged one lists was not published, so it is read again.
+        // A damaged segment was not published, so its messages are read again.
         if publish(dir, &sidecar.segment)? {
             published.push(sidecar);
         }
@@ -394,8 +395,7 @@ fn set_hidden_files_aside(dir: &SegmentDir, log: &mut dyn FnMut(LogRecord<'_>)) 
     Ok(())
 }
 
-/// The warning that records will be written twice; `None` if all `segments` that were written have
-/// sidecars.
+/// The warning that records will be written twice. `None` if all written `segments` have sidecars.
 fn repetition_warning(sidecars: &[StateSidecar], segments: Range<u64>) -> Option<String> {
     if segments.end == 1 {
         return Some(
@@ -419,7 +419,7 @@ fn repetition_warning(sidecars: &[StateSidecar], segments: Range<u64>) -> Option
     ))
 }
 
-/// Applies sidecars to the new database, in one transaction. Returns the number of messages.
+/// Applies sidecars to the new database in one transaction. Returns the number of messages.
 fn fill(db: &StateDb, sidecars: &[StateSidecar], next_segment: u64) -> Result<usize> {
     db.set_first_segment(next_segment)?;
     db.forget_comparable()?;
@@ -428,7 +428,7 @@ fn fill(db: &StateDb, sidecars: &[StateSidecar], next_segment: u64) -> Result<us
         messages += db.apply_sidecar(sidecar)?;
     }
     db.forget_holders()?;
-    // The sidecars that they came from list them.
+    // Existing sidecars already list these rows.
     db.clear_new_rows()?;
     let epoch = sidecars.iter().map(|sidecar| sidecar.segment.epoch).max();
     let age = sidecars.iter().map(|sidecar| sidecar.age).max();
@@ -471,7 +471,7 @@ mod tests {
                 dir.publish(&dir.part(1), "0000000001.jsonl").unwrap();
             }
             if 4 <= steps {
-                // A consumer was faster.
+                // The consumer was faster.
                 for name in ["0000000001.meta", "0000000001.jsonl"] {
                     fs::remove_file(dir.published(name)).unwrap();
                 }
@@ -494,7 +494,7 @@ mod tests {
                 .unwrap();
             committer.put_file(&file).unwrap();
             committer.put(b"{\"last\":1}\n", lines as u64 + 1);
-            // A batch that waits is not sealed.
+            // A segment with a pending batch is not sealed.
             assert!(committer.is_dirty());
             committer.commit().unwrap();
         };
@@ -545,7 +545,7 @@ mod tests {
         );
     }
 
-    /// Commits a message with one record, and seals it in a segment of its own.
+    /// Commits a message with one record and seals it in its own segment.
     fn commit_message(committer: &mut Committer, key: u128) {
         let state = &committer.db;
         let mailbox = state.mailbox(7, 7, 1).unwrap();
@@ -585,7 +585,7 @@ mod tests {
         assert_eq!(copies(), ["snapshot.db"]);
         commit_message(&mut committer, keys[2]);
         committer.close().unwrap();
-        // Sidecars that the consumer has not removed yet list nothing that is missing in the
+        // Sidecars that the consumer has not removed yet list only rows that are also in the
         // snapshot.
         for _ in 0..2 {
             rebuild(&config, &mut |_| {}).unwrap();
@@ -644,7 +644,7 @@ mod tests {
                 state.put_given(mailbox, &given).unwrap();
                 commit_message(&mut committer, n << 100);
             }
-            // What sidecars, or the open segment, list as removed is not missing.
+            // Rows listed as removed, in sidecars or in the open segment, are not missing.
             for is_sealed in [true, false] {
                 let state = &committer.db;
                 let mailbox = state.mailbox(7, 7, 1).unwrap();

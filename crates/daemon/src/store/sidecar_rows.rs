@@ -1,5 +1,5 @@
-//! The changes since the last segment was sealed, as a sidecar lists them; and the way back from
-//! sidecars to the state.
+//! The changes since the last segment was sealed, as a sidecar lists them. Also applies sidecars to
+//! rebuild a state.
 
 use std::collections::{BTreeMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
@@ -16,7 +16,7 @@ use super::state_db::{StateDb, digest_bytes, digests_in, hash128, optional, unsi
 use crate::Result;
 use urlspool_record::record::Sidecar;
 
-/// The sidecar of a segment, with the changes of the state since the segment before it was sealed.
+/// The sidecar of a segment, with the changes of the state since the previous segment was sealed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct StateSidecar {
     #[serde(flatten)]
@@ -29,40 +29,40 @@ pub(super) struct StateSidecar {
 }
 
 impl StateSidecar {
-    /// Reads a sidecar; `None` if its writing was not finished.
+    /// Parses a sidecar; `None` if it was not written completely.
     pub(super) fn read(bytes: &[u8]) -> Option<StateSidecar> {
         serde_json::from_slice(bytes).ok()
     }
 }
 
-/// Changes of the state of a mailbox.
+/// Changes in one mailbox.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SidecarMailbox {
-    /// Hash of its path.
+    /// Hash of the mailbox's path.
     mailbox: Hash128,
-    /// Hash of the path of its spool.
+    /// Hash of the spool's path.
     spool: Hash128,
-    /// File system of its files.
+    /// File system of the mailbox's files.
     dev: u64,
     /// As in the table `mailbox`.
     many: i64,
-    /// The keys of messages whose records the segment holds.
+    /// The keys of messages whose records the segment contains.
     keys: Vec<Hash128>,
     /// Files that were read.
     files: Vec<ReadFile>,
-    /// All messages of it that may grow; `None` if neither they nor the mailbox have changed.
+    /// All messages that may grow; `None` if neither they nor the mailbox have changed.
     growing: Option<Vec<GrowingMessage>>,
-    /// Messages whose records were written, and after them further mailboxes that records with these
+    /// Messages whose records were written, followed by other mailboxes that records with these
     /// digests name.
     given: Vec<SidecarGiven>,
     /// Digests of messages that are gone.
     gone: Vec<Hash128>,
-    /// The stored keys of messages that left the ones that were read.
+    /// The stored keys of messages that were removed from the read messages.
     unread: Vec<Hash128>,
 }
 
-/// A message whose records were written, as the table `given` has it; without keys, a further
-/// mailbox that its records name.
+/// A message whose records were written, as in the table `given`. Without keys, it is another
+/// mailbox that the message's records name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct SidecarGiven {
     digest: Hash128,
@@ -72,17 +72,16 @@ struct SidecarGiven {
     earlier: Vec<Hash128>,
 }
 
-/// The mailboxes of the next sidecar.
 type SidecarMailboxes = BTreeMap<MailboxId, SidecarMailbox>;
 
-/// Messages that were removed, which earlier sidecars list.
+/// Removed messages that earlier sidecars list.
 #[derive(Default)]
 pub(super) struct RemovedRows {
     keys: HashSet<(MailboxId, StoredKey)>,
     digests: HashSet<(MailboxId, Hash128)>,
 }
 
-/// The name in the state of [`StateDb::first_comparable`].
+/// The key of [`StateDb::first_comparable`] in the table `meta`.
 const COMPARABLE: &str = "comparable";
 
 impl StateDb {
@@ -110,8 +109,8 @@ impl StateDb {
         Ok(all.into_values().collect())
     }
 
-    /// Applies the changes that a sidecar lists. Sidecars must be applied in their order. Returns
-    /// the number of messages.
+    /// Applies the changes listed in a sidecar. Sidecars must be applied in order. Returns the
+    /// number of messages.
     pub(super) fn apply_sidecar(&self, sidecar: &StateSidecar) -> Result<usize> {
         for row in &sidecar.spools {
             self.put_spool_row(row)?;
@@ -163,8 +162,9 @@ impl StateDb {
         Ok(())
     }
 
-    /// Returns `true` if the messages that a sidecar lists are known, without those that were removed
-    /// later. Adds those that it lists as removed. Sidecars must be compared from the newest on.
+    /// Returns `true` if all messages that a sidecar lists are known, except those removed later.
+    /// Adds the messages that the sidecar lists as removed to `removed`. Sidecars must be compared
+    /// from newest to oldest.
     pub(super) fn has_rows_of(
         &self,
         changes: &SidecarMailbox,
@@ -209,17 +209,17 @@ impl StateDb {
         })
     }
 
-    /// Number of the first segment since which messages were removed only as sidecars list it.
+    /// Number of the first comparable segment. Sidecars list every message removed since then.
     pub(super) fn first_comparable(&self) -> Result<u64> {
         Ok(self.meta_value(COMPARABLE)?.unwrap_or(0))
     }
 
-    /// Records that messages are removed that no sidecar lists as removed.
+    /// Records that messages are removed without being listed in a sidecar.
     pub(super) fn forget_comparable(&self) -> Result<()> {
         self.set_meta_value(COMPARABLE, self.unsealed_segment()?.seq + 1)
     }
 
-    /// Forgets which rows are new, because a sidecar lists them.
+    /// Clears the marks of new rows once a sidecar lists them.
     pub(super) fn clear_new_rows(&self) -> Result<()> {
         self.batch(
             "DELETE FROM fresh; DELETE FROM fresh_file; DELETE FROM fresh_mailbox;
@@ -228,10 +228,12 @@ impl StateDb {
     }
 
     fn add_new_keys(&self, all: &mut SidecarMailboxes) -> Result<()> {
-        // A message that is gone again must be read again.
+        // A gone message must be read again.
         let sql = "SELECT mailbox, key FROM fresh new WHERE NOT EXISTS
-             (SELECT 1 FROM fresh_unread unread WHERE unread.mailbox=new.mailbox AND unread.key=substr(new.key, 1, 14)
-              AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND seen.key=unread.key))
+             (SELECT 1 FROM fresh_unread unread WHERE unread.mailbox=new.mailbox AND \
+             unread.key=substr(new.key, 1, 14)
+              AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND \
+              seen.key=unread.key))
              ORDER BY rowid";
         self.each_of_mailbox(sql, all, |row, mailbox| {
             mailbox.keys.push(hash128(row, 1)?);
@@ -268,7 +270,8 @@ impl StateDb {
             Ok(())
         })?;
         let sql = "SELECT mailbox, digest, path.path
-             FROM fresh_given JOIN other_path other USING(mailbox, digest) JOIN path ON path.id=other.path";
+             FROM fresh_given JOIN other_path other USING(mailbox, digest) JOIN path ON \
+             path.id=other.path";
         self.each_of_mailbox(sql, all, |row, mailbox| {
             mailbox.given.push(SidecarGiven {
                 digest: hash128(row, 1)?,
@@ -295,7 +298,7 @@ impl StateDb {
         })
     }
 
-    /// Reads each row of a query into its mailbox, the first column.
+    /// Reads each row of a query into its mailbox, which the first column names.
     fn each_of_mailbox(
         &self,
         sql: &str,

@@ -1,9 +1,10 @@
 //! Spools as the state knows them.
 //!
 //! A mailbox is the scope in which a message is written once. The configuration of a spool decides
-//! which mailboxes its files have, so another `kind` or `dedupe` is refused. A spool is recognized by
-//! its name in the configuration or by the folder that this leads to, however it is spelled. The
-//! state keeps it under the path by which it was known first, with which all hashes of paths begin.
+//! which mailboxes its files belong to, so a different `kind` or `dedupe` is refused. A spool is
+//! recognized by its name in the configuration, or by the folder that the name resolves to. The
+//! state keeps a spool under the path by which it was first known; all hashes of paths start with
+//! that path.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -22,9 +23,9 @@ use urlspool_text::origin::SourceKind;
 /// A configured spool as the state knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpoolIdentity {
-    /// The path in the configuration, with which the paths of walked files begin.
+    /// The path in the configuration; the paths of walked files start with it.
     configured: PathBuf,
-    /// The path under which the state keeps it.
+    /// The path under which the state keeps the spool.
     pub path: PathBuf,
     /// Hash of that path.
     pub key: Hash128,
@@ -64,21 +65,21 @@ impl SpoolIdentity {
 /// A row of the table `spool`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SpoolRow {
-    /// The path under which it is kept.
+    /// The path under which the state keeps the spool.
     #[serde(with = "path_text")]
     pub(super) path: PathBuf,
-    /// The last path in the configuration, absolute.
+    /// The latest path in the configuration, absolute.
     #[serde(with = "path_text")]
     pub(super) name: PathBuf,
-    /// The path without links to which that led.
+    /// `name` with all links resolved.
     #[serde(with = "path_text")]
     pub(super) target: PathBuf,
-    /// The name of its kind; `auto` if each file has its own.
+    /// The name of the spool's kind; `auto` if each file has its own.
     pub(super) kind: String,
     pub(super) dedupe: String,
 }
 
-/// A path in a sidecar: its bytes in hexadecimal digits.
+/// A path in a sidecar, encoded as hexadecimal bytes.
 pub(super) mod path_text {
     use super::{HEXLOWER, OsStrExt, OsString, OsStringExt, Path, PathBuf};
     use serde::{Deserialize, Deserializer, Serializer, de};
@@ -102,8 +103,9 @@ pub(super) mod path_text {
 }
 
 impl StateDb {
-    /// Adopts the spools of a configuration, and commits that. The batch must be empty. Nothing is
-    /// gone from the others. Returns the spools as the state knows them, in the same order.
+    /// Adopts the spools of a configuration, and commits. The batch must be empty. Messages of
+    /// other spools are not reported as gone. Returns the spools as the state knows them, in the
+    /// same order.
     pub fn adopt_spools(&self, spools: &[Spool]) -> Result<Vec<SpoolIdentity>> {
         let known = self.spool_rows()?;
         check_scopes(spools, &known)?;
@@ -130,7 +132,7 @@ impl StateDb {
             .collect())
     }
 
-    /// All rows of the table `spool`, in the order of their paths.
+    /// All rows of the table `spool`, ordered by path.
     pub(super) fn spool_rows(&self) -> Result<Vec<SpoolRow>> {
         let sql = "SELECT path, name, target, kind, dedupe FROM spool ORDER BY path";
         self.all(sql, [], |row| {
@@ -155,14 +157,13 @@ impl StateDb {
     }
 }
 
-/// Reads a path.
 pub(super) fn path_of(row: &Row<'_>, column: usize) -> rusqlite::Result<PathBuf> {
     let bytes: Vec<u8> = row.get(column)?;
     Ok(OsString::from_vec(bytes).into())
 }
 
-/// The rows of configured spools, without the paths under which they are kept, each with the known
-/// row of the same spool.
+/// Returns the rows of configured spools, each with the known row of the same spool. Their field
+/// `path` is not filled in yet.
 fn matched_rows<'k>(
     spools: &[Spool],
     known: &'k [SpoolRow],
@@ -186,12 +187,12 @@ fn matched_rows<'k>(
     matched
 }
 
-/// Checks that no known spool has another `kind` or `dedupe`: with other mailboxes its messages would
-/// be written again, or never be gone.
+/// Checks that no known spool has a different `kind` or `dedupe`: with different mailboxes, its
+/// messages would be written again, or never be gone.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Refused`] with both ways out.
+/// [`ErrorKind::Refused`] with both remedies.
 pub(super) fn check_scopes(spools: &[Spool], known: &[SpoolRow]) -> Result<()> {
     for (row, known) in matched_rows(spools, known) {
         let Some(known) = known else { continue };
@@ -219,7 +220,7 @@ impl SpoolRow {
         let absolute = absolute.unwrap_or_else(|_| spool.path.clone());
         SpoolRow {
             path: PathBuf::new(),
-            // Without a slash at the end.
+            // Removes trailing slashes.
             name: absolute.components().collect(),
             target: resolved(&spool.path).components().collect(),
             kind: spool.kind.map_or("auto", SourceKind::name).to_owned(),

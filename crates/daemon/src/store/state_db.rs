@@ -1,14 +1,14 @@
-//! The state: one `SQLite` database, one connection; the identifiers of mailboxes, messages and
-//! files in it.
+//! The state: one `SQLite` database with one connection, and the identifiers of mailboxes, messages
+//! and files in it.
 //!
-//! Everything between two calls of [`StateDb::commit`] is one transaction. The segment is synced
-//! before the commit, and only then is the work done. Offsets only save work; the keys of
-//! messages decide what is a duplicate.
+//! All changes between two calls of [`StateDb::commit`] are one transaction. The segment is synced
+//! before the commit, and only then is the work done. Offsets only save work; duplicates are
+//! detected by the keys of messages.
 //!
 //! `SQLite` detects damage to its structure, not to its content. A clean shutdown writes the hash
-//! of the file beside it, and the next start removes it before the first write. After any other end
-//! there is none: then the checksums of the write-ahead log, `SQLite`'s check of the structure, and
-//! a comparison with the newest sidecars (`recovery.rs`) must do.
+//! of the file next to it, and the next start removes the hash before the first write. After an
+//! unclean end there is no hash. The state then relies on the checksums of the write-ahead log,
+//! `SQLite`'s check of the structure, and a comparison with the newest sidecars (`recovery.rs`).
 //!
 //! The queries are in `mail_rows.rs`, `gone.rs`, `sidecar_rows.rs`, `spools.rs` and `purge.rs`.
 
@@ -31,98 +31,46 @@ use urlspool_text::hash::hash_pieces;
 /// The oldest `SQLite` without the WAL-reset bug: 3.51.3.
 const SQLITE_VERSION: i32 = 3_051_003;
 
-/// Maximum bytes of the write-ahead log that stay on disk after it was copied into the database.
+/// Maximum size of the write-ahead log on disk after it was copied into the database.
 const LOG_BYTES: i64 = 4 << 20;
 
-/// Number of prepared statements that are cached: more than the program has.
+/// Number of cached prepared statements: more than the program has.
 const STATEMENTS: usize = 128;
 
-/// Bytes of the write that probes for space: more than `SQLite` writes at once.
+/// Size of the write that probes for space: more than `SQLite` writes at once.
 const PROBE_BYTES: usize = 64 << 10;
 
 /// `PRAGMA application_id` of a state: `urld` in ASCII. Development versions had others.
 const APPLICATION_ID: i64 = 0x7572_6C64;
 
-/// `PRAGMA user_version`: the version of the tables. No other is read.
+/// `PRAGMA user_version`: the version of the tables. Other versions are rejected.
 const VERSION: i64 = 1;
 
 /// The statements that create all tables.
-const TABLES: &str = "
-CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
--- The segment that is not sealed. phase: 0 open, 1 sealing. len and hash: of the committed lines.
-CREATE TABLE segment(seq INTEGER PRIMARY KEY, phase INTEGER NOT NULL, name TEXT NOT NULL, len INTEGER NOT NULL,
-  hash INTEGER NOT NULL, records INTEGER NOT NULL);
--- Mailboxes: within one, duplicates of a message are skipped. dev: the file system of the file that was read last. many: 1 if
--- some of its files hold many messages, so that a missing file does not mean a missing message; 2 if some of its messages lie
--- in archives together with those of other mailboxes, so that a missing mailbox is not detected either. gone: the day since
--- which it has no files.
-CREATE TABLE mailbox(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, spool BLOB NOT NULL, dev INTEGER NOT NULL,
-  many INTEGER NOT NULL, gone INTEGER);
--- Messages that were read: the first bytes of a hash of mailbox and digest.
-CREATE TABLE seen(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT ROWID;
--- Files in the version in which they were read. key: a hash of the file's identity; in its version if it was read completely, in
--- its mailbox if it is an mbox. message: the first bits of the key of its only message, if it holds one. place and len: of a file of one
--- message that may grow, a hash of its path and the length of the message's canonical content. position: of an mbox, how far it
--- was read, in JSON. holder: the key under which its messages are held. look: a hash of the file's path, and one of its time of change
--- (ctime); 0 if they are not known. gone: the day since which it is missing.
-CREATE TABLE file(key INTEGER PRIMARY KEY, mailbox INTEGER NOT NULL, message INTEGER, place INTEGER, len INTEGER, position TEXT,
-  holder INTEGER NOT NULL, look INTEGER NOT NULL, gone INTEGER);
-CREATE INDEX file_place ON file(place) WHERE place IS NOT NULL;
--- Changes since the last segment was sealed, for the sidecar of the open one: keys of messages whose records are in it, files
--- that were read or read further, mailboxes that changed themselves or whose growing messages did.
-CREATE TABLE fresh(mailbox INTEGER NOT NULL, key BLOB NOT NULL);
-CREATE TABLE fresh_file(key INTEGER PRIMARY KEY);
-CREATE TABLE fresh_mailbox(mailbox INTEGER PRIMARY KEY);
--- Messages that are not read because the process died of them. place: for the operator. version: of the program.
-CREATE TABLE set_aside(key BLOB PRIMARY KEY, mailbox INTEGER NOT NULL, place TEXT NOT NULL, version TEXT NOT NULL) WITHOUT ROWID;
--- Growing messages: read at the end of a file, they may be continued.
-CREATE TABLE tail(mailbox INTEGER, len INTEGER, hash BLOB, ids BLOB NOT NULL, digests BLOB NOT NULL,
-  PRIMARY KEY(mailbox, len, hash)) WITHOUT ROWID;
-
--- The tables of gone.rs, which are empty unless tombstones are written. Paths of spools, and of mailboxes as records name them.
-CREATE TABLE path(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE);
--- Files that were read, by the column holder of their rows. spool: a path. dev: its file system. released:
--- 1 if the file is gone and the release of its messages has begun.
-CREATE TABLE holder(key INTEGER PRIMARY KEY, spool INTEGER NOT NULL, dev INTEGER NOT NULL, released INTEGER NOT NULL);
--- The messages with records that each holder holds.
-CREATE TABLE held(holder INTEGER, mailbox INTEGER, digest BLOB, PRIMARY KEY(holder, mailbox, digest)) WITHOUT ROWID;
--- Changes since the last segment was sealed: messages that were given, that are gone, that left seen.
-CREATE TABLE fresh_given(mailbox INTEGER, digest BLOB, PRIMARY KEY(mailbox, digest)) WITHOUT ROWID;
-CREATE TABLE fresh_gone(mailbox INTEGER, digest BLOB, PRIMARY KEY(mailbox, digest)) WITHOUT ROWID;
-CREATE TABLE fresh_unread(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT ROWID;
--- Messages whose records were written, by the digest in the records. path: of the mailbox in the records. keys: under which they
--- are in seen. earlier: other digests, before the message had grown. files: number of holders.
-CREATE TABLE given(digest BLOB, mailbox INTEGER, path INTEGER NOT NULL, keys BLOB NOT NULL, earlier BLOB NOT NULL,
-  files INTEGER NOT NULL, PRIMARY KEY(digest, mailbox)) WITHOUT ROWID;
-CREATE INDEX orphan ON given(mailbox) WHERE files=0;
--- Further mailboxes that records of messages with this digest name.
-CREATE TABLE other_path(digest BLOB, mailbox INTEGER, path INTEGER, PRIMARY KEY(digest, mailbox, path)) WITHOUT ROWID;
--- Spools by the path under which the state keeps them. name: the last path in the configuration. target: where that led.
-CREATE TABLE spool(path BLOB PRIMARY KEY, name BLOB NOT NULL, target BLOB NOT NULL, kind TEXT NOT NULL, dedupe TEXT NOT NULL) WITHOUT ROWID;
-";
+const TABLES: &str = include_str!("state_tables.sql");
 
 /// The state database.
 #[derive(Debug)]
 pub struct StateDb {
     connection: Connection,
     path: PathBuf,
-    /// `true` if the last end was not a clean one, or the database is new.
+    /// `true` if the last end was unclean, or the database is new.
     pub(super) is_unclean: bool,
-    /// `true` if it is recorded which files hold which messages.
+    /// `true` if the state records which files hold which messages.
     pub(super) tracks_holders: Cell<bool>,
     instance: String,
-    /// Number of rows that were changed when the transaction began.
+    /// Total number of changed rows at the start of the transaction.
     changed_before: Cell<u64>,
-    /// The first error. After it nothing may be committed.
+    /// The first error. No commit may follow it.
     failure: RefCell<Option<DaemonError>>,
 }
 
-/// Reaction to a database that does not exist or has no tables.
+/// What to do with a database that does not exist or has no tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MissingTables {
-    /// Create them: nothing was written yet.
+    /// Create them: no output was written yet.
     Create,
-    /// Reject the database: there is output that it must describe.
+    /// Reject the database: it must describe existing output.
     Reject,
 }
 
@@ -162,8 +110,8 @@ impl StateDb {
         if state.is_unclean {
             state.check_structure()?;
         }
-        // After a failed sync of the log the kernel may hold what the disk does not, without an
-        // error: it is written again.
+        // After a failed sync of the log, the kernel may hold data that the disk lacks, without an
+        // error. So the data is written again.
         state.checkpoint()?;
         state.run("UPDATE meta SET value=0 WHERE name='clean'", [])?;
         state.begin()?;
@@ -174,18 +122,20 @@ impl StateDb {
         // A write-ahead log whose sync failed must not be synced again on close.
         let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
         self.name_file(self.connection.set_db_config(no_checkpoint, true))?;
-        // Without it a statement that compares an indexed column is compiled again for each value.
+        // Otherwise a statement that compares an indexed column is compiled again for each value.
         let keep_plans = DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
         self.name_file(self.connection.set_db_config(keep_plans, true))?;
         self.batch(&format!(
-            "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=0;
+            "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; \
+             PRAGMA mmap_size=0;
              PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF; PRAGMA foreign_keys=ON;
-             PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA journal_size_limit={LOG_BYTES};
+             PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; \
+             PRAGMA journal_size_limit={LOG_BYTES};
              PRAGMA wal_autocheckpoint=200;"
         ))
     }
 
-    /// Creates the tables, and a random name of the state.
+    /// Creates the tables, and a random name for the state.
     fn create_tables(&self) -> Result<()> {
         let instance = random_bytes::<16>().map_err(|error| {
             DaemonError::io(format!("cannot read random numbers: {error}")).caused_by(error)
@@ -238,7 +188,7 @@ impl StateDb {
         Ok(())
     }
 
-    /// Writes a copy into a new database, which the caller syncs. Commits what was changed.
+    /// Writes a copy into a new database, which the caller syncs. Commits pending changes.
     pub(super) fn copy_to(&self, path: &Path) -> Result<()> {
         let name = path.to_str().ok_or_else(|| {
             let path = path.display();
@@ -254,14 +204,15 @@ impl StateDb {
         copied
     }
 
-    /// Begins the first transaction, or the one after a commit.
+    /// Starts the first transaction, or the next one after a commit.
     fn begin(&self) -> Result<()> {
         self.batch("BEGIN IMMEDIATE")?;
         self.changed_before.set(self.connection.total_changes());
         Ok(())
     }
 
-    /// Commits the transaction: when this returns, it survives a power cut. The next one begins.
+    /// Commits the transaction, which survives a power cut once this function returns. Starts the
+    /// next one.
     pub(super) fn commit(&self) -> Result<()> {
         self.batch("COMMIT")?;
         self.begin()
@@ -272,12 +223,14 @@ impl StateDb {
         self.changed_before.get() < self.connection.total_changes()
     }
 
-    /// Checks that the transaction holds everything since the last commit. `SQLite` rolls it back
-    /// after some errors, also of reads; later changes would be committed without the earlier ones.
+    /// Checks that the transaction contains all changes since the last commit. `SQLite` rolls it
+    /// back after some errors, even of reads; later changes would then be committed without the
+    /// earlier ones.
     ///
     /// # Errors
     ///
-    /// The first error since the last call of [`StateDb::take_failure`], or there is no transaction.
+    /// The first error since the last call of [`StateDb::take_failure`], or there is no
+    /// transaction.
     pub(super) fn check_open(&self) -> Result<()> {
         if let Some(failure) = self.failure.borrow().as_ref() {
             return Err(failure.clone());
@@ -291,7 +244,7 @@ impl StateDb {
         Ok(())
     }
 
-    /// The first error since the last call.
+    /// Takes the first error since the last call.
     pub(super) fn take_failure(&self) -> Option<DaemonError> {
         self.failure.take()
     }
@@ -326,7 +279,7 @@ impl StateDb {
         )))
     }
 
-    /// Runs statements without parameters and results.
+    /// Runs statements that have no parameters and no results.
     pub(super) fn batch(&self, sql: &str) -> Result<()> {
         self.name_file(self.connection.execute_batch(sql))
     }
@@ -336,13 +289,13 @@ impl StateDb {
         self.count_changes(sql, params).map(|_| ())
     }
 
-    /// Runs a statement. Returns the number of rows that it changed.
+    /// Runs a statement. Returns the number of changed rows.
     pub(super) fn count_changes(&self, sql: &str, params: impl Params) -> Result<usize> {
         let statement = self.connection.prepare_cached(sql);
         self.name_file(statement.and_then(|mut statement| statement.execute(params)))
     }
 
-    /// Number of the last inserted row.
+    /// ID of the last inserted row.
     pub(super) fn last_id(&self) -> i64 {
         self.connection.last_insert_rowid()
     }
@@ -417,7 +370,7 @@ impl StateDb {
     fn check_structure(&self) -> Result<()> {
         let verdict: Option<String> = self.find("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         let verdict = verdict.unwrap_or_default();
-        // An unreadable page is an I/O error: its content may be right.
+        // An unreadable page is an I/O error, since its content may be right.
         if verdict.contains("unable to get the page") {
             let path = self.path.display();
             return Err(DaemonError::io(format!("{path}: {verdict}")));
@@ -438,23 +391,22 @@ impl StateDb {
     }
 }
 
-/// Reads an unsigned number. `SQLite` has signed ones only, which have the same bits.
+/// Reads an unsigned number. `SQLite` stores the same bits as a signed one.
 pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get(column).map(i64::cast_unsigned)
 }
 
-/// Reads an unsigned number that may be missing.
+/// Reads an unsigned number that may be NULL.
 pub(super) fn optional(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned))
 }
 
-/// Reads a hash of 128 bits.
 pub(super) fn hash128(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash128> {
     row.get(column).map(Hash128::from_be_bytes)
 }
 
 /// Compares a database with the hash that the last clean shutdown wrote, and removes the hash.
-/// Returns `false` if there is none.
+/// Returns `false` if there is no hash.
 ///
 /// # Errors
 ///
@@ -481,7 +433,7 @@ fn check_shutdown_hash(db: &Path) -> Result<bool> {
 /// Writes the hash of a database, after the last write to it.
 fn write_shutdown_hash(db: &Path) {
     if let Ok(Some(hash)) = hash(db) {
-        // Without a hash the next start checks more slowly.
+        // Without a hash, the next start only checks more slowly.
         let _ = segment::replace(&path_beside(db), hash.as_bytes());
     }
 }
@@ -493,7 +445,7 @@ pub(super) fn remove_shutdown_hash(db: &Path) {
 
 /// Renames the hash together with its database.
 pub(super) fn rename_shutdown_hash(from: &Path, to: &Path) {
-    // Without a hash the next start checks more slowly.
+    // Without a hash, the next start only checks more slowly.
     let _ = segment::take_place(&path_beside(from), &path_beside(to));
 }
 
@@ -506,7 +458,7 @@ fn hash(db: &Path) -> std::io::Result<Option<String>> {
     Ok(hash.map(|hash| format!("{hash:016x}\n")))
 }
 
-/// Classifies an error of `SQLite`. All but lack of space end the daemon.
+/// Classifies an error of `SQLite`. All errors but lack of space end the daemon.
 fn db_error(path: &Path, error: rusqlite::Error) -> DaemonError {
     // A failed read is never lack of space, even if the disk is full.
     let is_read = matches!(
@@ -532,7 +484,7 @@ fn db_error(path: &Path, error: rusqlite::Error) -> DaemonError {
     created.caused_by(error)
 }
 
-/// The error of a failed write, after a probe beside the database.
+/// Classifies a failed write, after a probe next to the database.
 fn write_error(path: &Path, message: String) -> DaemonError {
     let Some(error) = probe_write(path) else {
         return DaemonError::io(message);
@@ -541,11 +493,11 @@ fn write_error(path: &Path, message: String) -> DaemonError {
     DaemonError::of_system(&error, message)
 }
 
-/// Writes a file beside the database. Returns the error, if that fails.
+/// Writes a file next to the database. Returns the error if that fails.
 ///
-/// `SQLite` reports only ENOSPC as lack of space, and only if a write met it: the end of a quota
-/// (EDQUOT) and a limit on file sizes (EFBIG) look to it like any other error. So the test write is
-/// as far from the file's start as its own writes.
+/// `SQLite` reports only ENOSPC as lack of space, and only if a write met it. An exhausted quota
+/// (EDQUOT) and a limit on file sizes (EFBIG) look like any other error. The test write starts at
+/// the end of the database or its log, because a limit depends on the offset.
 fn probe_write(path: &Path) -> Option<std::io::Error> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
@@ -561,27 +513,27 @@ fn probe_write(path: &Path) -> Option<std::io::Error> {
     written.err()
 }
 
-/// A hash of 128 bits: of a mailbox, a spool, or a message within its mailbox.
+/// A 128-bit hash: of a mailbox, a spool, or a message within its mailbox.
 pub(crate) type Hash128 = u128;
 
 /// Number of a mailbox in the state.
 pub(crate) type MailboxId = i64;
 
-/// Bytes of a message's hash that are stored. Among ten million messages, two are taken for one
-/// with a chance of 1 in 10^20.
+/// Stored bytes of a message's hash. Among ten million messages, the chance that two are mistaken
+/// for one is 1 in 10^20.
 pub(super) const STORED_KEY_BYTES: usize = 14;
 
 /// The stored bytes of a message's hash.
 pub(super) type StoredKey = [u8; STORED_KEY_BYTES];
 
-/// The stored bytes of `hash`: its first ones.
+/// Returns the first bytes of `hash`, which are stored.
 pub(super) fn stored_key(hash: Hash128) -> StoredKey {
     let mut bytes = [0; STORED_KEY_BYTES];
     bytes.copy_from_slice(&hash.to_be_bytes()[..STORED_KEY_BYTES]);
     bytes
 }
 
-/// Digests, one after the other.
+/// Concatenates digests.
 pub(super) fn digest_bytes(digests: &[u128]) -> Vec<u8> {
     digests
         .iter()
@@ -589,7 +541,7 @@ pub(super) fn digest_bytes(digests: &[u128]) -> Vec<u8> {
         .collect()
 }
 
-/// The digests that [`digest_bytes`] has written.
+/// Splits the output of [`digest_bytes`].
 pub(super) fn digests_in(bytes: &[u8]) -> Vec<u128> {
     let (digests, _) = bytes.as_chunks();
     digests.iter().copied().map(u128::from_be_bytes).collect()
@@ -600,12 +552,13 @@ pub(crate) fn path_key(path: &Path) -> Hash128 {
     hash_pieces(&[path.as_os_str().as_encoded_bytes()])
 }
 
-/// Returns the key of a message within a mailbox. `digest` is the hash of its content with the key of the state.
+/// Returns the key of a message within a mailbox. `digest` is the hash of its content with the
+/// state's secret key.
 pub(crate) fn message_key(mailbox: Hash128, digest: u128) -> Hash128 {
     hash_pieces(&[&mailbox.to_be_bytes(), &digest.to_be_bytes()])
 }
 
-/// The first 48 bits of a message's hash: enough to find it among those of its mailbox.
+/// The first 48 bits of a message's hash: enough to find the message in its mailbox.
 pub(crate) fn message_link(hash: Hash128) -> u64 {
     (hash >> 80) as u64
 }
@@ -616,17 +569,17 @@ pub(super) fn linked_keys(link: u64) -> RangeInclusive<StoredKey> {
     stored_key(first)..=stored_key(first | (Hash128::MAX >> 48))
 }
 
-/// Identity of a file, also against a later one with its inode.
+/// Identity of a file, which differs even from a later file with the same inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FileId {
     pub dev: u64,
     pub ino: u64,
-    /// Nanoseconds since 1970; 0 if the file system does not record the time of birth.
+    /// Nanoseconds since 1970; 0 if the file system does not record birth times.
     pub btime: i64,
 }
 
 impl FileId {
-    /// The key in the state of an mbox in a mailbox to which one of its names belongs.
+    /// The key in the state of an mbox within a mailbox.
     pub(crate) fn hash_in(self, mailbox: Hash128) -> u64 {
         self.next_pass(mailbox, 0)
     }
@@ -637,7 +590,7 @@ impl FileId {
         XxHash3_64::oneshot(numbers.map(u64::to_le_bytes).as_flattened())
     }
 
-    /// The pass over an mbox that follows the pass `last`, which is 0 before the first of this file
+    /// The pass over an mbox after the pass `last`, which is 0 before the first pass over this file
     /// in this mailbox.
     pub(crate) fn next_pass(self, mailbox: Hash128, last: u64) -> u64 {
         // The two halves of the key.

@@ -1,5 +1,5 @@
-//! Files of the state folder: their names, the lock that keeps a second instance away, and the
-//! reserve of disk space for closing a segment on a full disk.
+//! Files of the state folder: their names, the lock that keeps a second instance out, and the
+//! reserved disk space for closing a segment on a full disk.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -21,11 +21,11 @@ pub(super) struct StatePaths {
     pub(super) db: PathBuf,
     /// Holds the name of the state that wrote the output.
     pub(super) instance: PathBuf,
-    /// Holds the secret key, by which messages that were written are recognised. Its owner alone can read it.
+    /// Holds the secret key that identifies written messages. Only its owner can read it.
     pub(super) key: PathBuf,
-    /// Folder of the sidecars' copies.
+    /// Folder with the copies of sidecars.
     pub(super) sidecars: PathBuf,
-    /// Reserved space, for closing a segment on a full disk.
+    /// Reserved space for closing a segment on a full disk.
     pub(super) reserve: PathBuf,
 }
 
@@ -41,12 +41,12 @@ impl StatePaths {
         }
     }
 
-    /// The copy of the sidecar of segment `seq`.
+    /// Path of the copy of the sidecar of segment `seq`.
     pub(super) fn sidecar(&self, seq: u64) -> PathBuf {
         self.sidecars.join(meta_name(seq))
     }
 
-    /// Number of the newest sidecar copy; 0 if there is none.
+    /// Number of the newest sidecar copy, or 0 if there is none.
     pub(super) fn highest_sidecar(&self) -> Result<u64> {
         let entries = fs::read_dir(&self.sidecars).at(&self.sidecars)?;
         Ok(entries
@@ -57,8 +57,8 @@ impl StatePaths {
     }
 }
 
-/// Returns `true` if a file with this name and these metadata is the database of the state in the
-/// folder `dir`, or one of its logs.
+/// Returns `true` if a file with this name and metadata is the state database in the folder `dir`,
+/// or one of its logs.
 pub(crate) fn is_state_database(dir: &Path, name: &OsStr, metadata: &Metadata) -> bool {
     const NAMES: [&str; 3] = ["state.db", "state.db-wal", "state.db-shm"];
     let is_same = |own: Metadata| DeviceInode::of(&own) == DeviceInode::of(metadata);
@@ -70,20 +70,20 @@ pub(super) fn meta_name(seq: u64) -> String {
     format!("{seq:010}.meta")
 }
 
-/// Creates the folders of state and output that do not exist.
+/// Creates missing folders of state and output.
 pub(super) fn create_folders(config: &Config, paths: &StatePaths) -> Result<SegmentDir> {
     fs::create_dir_all(&paths.sidecars).at(&paths.sidecars)?;
     segment::sync_dir(&config.state.dir).at(&config.state.dir)?;
     SegmentDir::create(&config.output.dir).at(&config.output.dir)
 }
 
-/// Bytes that are reserved, so that a segment can be closed when the disk is full.
+/// Size of the reserved space, enough to close a segment when the disk is full.
 const RESERVE_BYTES: u64 = 4 << 20;
 
 /// Bytes that must be free for output before work resumes.
 const PROBE_BYTES: u64 = 1 << 20;
 
-/// Reserves space, on file systems that can.
+/// Reserves space, on file systems that support it.
 pub(super) fn reserve_space(path: &Path) -> Result<()> {
     let file = open_or_create(path).at(path)?;
     match allocate(&file, RESERVE_BYTES) {
@@ -98,8 +98,8 @@ pub(super) fn release_reserve(config: &Config) {
     let _ = fs::remove_file(StatePaths::new(config).reserve);
 }
 
-/// Returns `true` if state and output have space again: the state more than the reserve that was
-/// just freed.
+/// Returns `true` if state and output have space again. The state needs more than the reserve that
+/// was just freed.
 pub(super) fn has_space(config: &Config) -> bool {
     let state = config.state.dir.join("probe");
     is_free(&state, 2 * RESERVE_BYTES)
@@ -109,7 +109,7 @@ pub(super) fn has_space(config: &Config) -> bool {
 /// Returns `true` if a file of this size can be created.
 fn is_free(probe: &Path, bytes: u64) -> bool {
     let file = open_or_create(probe);
-    // Before the first start there is no folder. The start creates it, and reports lack of space
+    // The folder is missing before the first start. The start creates it, and reports lack of space
     // itself.
     if file
         .as_ref()
@@ -137,16 +137,16 @@ fn open_or_create(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Allocates space. On a file system in memory, signals interrupt that.
+/// Allocates space. Signals can interrupt this on an in-memory file system.
 fn allocate(file: &File, bytes: u64) -> rustix::io::Result<()> {
     rustix::io::retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, bytes))
 }
 
-/// Time for which a start waits for the lock. A child of an instance that was killed holds it until
-/// it executes its program, and closes it then.
+/// Maximum time for which a start waits for the lock. A child of a killed instance holds the lock
+/// until it executes its program.
 const LOCK_WAIT: Duration = Duration::from_secs(2);
 
-/// The time between two attempts to acquire the lock.
+/// Time between two attempts to acquire the lock.
 const LOCK_RETRY: Duration = Duration::from_millis(10);
 
 /// The lock on a state folder, held until it is dropped.
@@ -156,13 +156,11 @@ pub(super) struct InstanceLock {
 }
 
 impl InstanceLock {
-    /// Acquires the lock, for which it waits up to [`LOCK_WAIT`]. Creates the folder if it does not
-    /// exist.
+    /// Acquires the lock, waiting up to [`LOCK_WAIT`]. Creates the folder if it does not exist.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Locked`] with the process number of the instance that holds it, or an I/O
-    /// error.
+    /// [`ErrorKind::Locked`] with the process ID of the instance that holds it, or an I/O error.
     pub(super) fn acquire(dir: &Path) -> Result<InstanceLock> {
         let path = dir.join("lock");
         std::fs::create_dir_all(dir).at(dir)?;
@@ -184,7 +182,7 @@ impl InstanceLock {
             thread::sleep(LOCK_RETRY);
             waited += LOCK_RETRY;
         }
-        // The lock holds even if there is no space for the process number.
+        // The lock holds even if there is no space for the process ID.
         let _ = file.set_len(0);
         let _ = file.seek(SeekFrom::Start(0));
         let _ = writeln!(file, "{}", std::process::id());
@@ -194,7 +192,7 @@ impl InstanceLock {
 
 fn locked(dir: &Path, file: &mut File) -> DaemonError {
     let mut holder = String::new();
-    // The holder's number helps the operator; the message works without it.
+    // The holder's process ID helps the operator; the message works without it.
     let _ = file.read_to_string(&mut holder);
     let message = format!(
         "{}: another instance holds the state, process {}",

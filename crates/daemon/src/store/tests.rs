@@ -1,4 +1,4 @@
-//! A state and an output in a temporary folder, with a clock that stands still.
+//! State and output in a temporary folder, with a clock that does not advance.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
-//! The writer that all readers share, and its pace: when a batch is committed, when a segment is
+//! The writer that all readers share. It decides when a batch is committed, when a segment is
 //! sealed, when work pauses for lack of space and when it resumes.
 //!
-//! Nothing here accesses a spool, so a file system that does not answer blocks only its own reader.
-//! Nobody who has locked the writer waits for a source.
+//! This code never accesses a spool, so a file system that does not answer blocks only its own
+//! reader. No thread waits for a source while it holds the lock of the writer.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -29,12 +29,12 @@ use urlspool_text::limits::{
     SMALL_COMMIT_BATCH_BYTES,
 };
 
-/// The writer, which one thread at a time uses.
+/// The writer, used by one thread at a time.
 #[derive(Clone, Debug)]
 pub struct SharedWriter(Arc<Mutex<Writer>>);
 
-/// The right of one reader to write to one committer. It ends when that committer fails; what was
-/// read for it must then be read again.
+/// The right of one reader to write to one committer. It ends when that committer fails; messages
+/// read under it must then be read again.
 #[derive(Clone, Debug)]
 pub struct Session {
     writer: SharedWriter,
@@ -44,8 +44,8 @@ pub struct Session {
 }
 
 impl SharedWriter {
-    /// Locks and opens state and output, and recovers them after a crash. Without space for that,
-    /// it starts paused.
+    /// Locks and opens state and output, and recovers them after a crash. Starts paused if there is
+    /// no space for that.
     ///
     /// # Errors
     ///
@@ -73,8 +73,8 @@ impl SharedWriter {
         Ok(SharedWriter(Arc::new(Mutex::new(writer))))
     }
 
-    /// Waits until nobody else uses the writer. An error that its last user met has ended the
-    /// committer: nothing of it may be synced or committed again.
+    /// Waits for exclusive use of the writer. If its last user met an error, the committer is
+    /// ended: its work must not be synced or committed any more.
     pub fn lock(&self) -> MutexGuard<'_, Writer> {
         let mut writer = self.0.lock().unwrap_or_else(|poisoned| {
             // The batch may hold half a message.
@@ -91,7 +91,7 @@ impl SharedWriter {
         writer
     }
 
-    /// Waits until nobody else uses the writer, for the reader with this heartbeat.
+    /// Waits for exclusive use of the writer, on behalf of the reader with this heartbeat.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl SharedWriter {
         Ok(writer)
     }
 
-    /// The right to write for the reader with this heartbeat.
+    /// Opens a session for the reader with this heartbeat.
     ///
     /// # Errors
     ///
@@ -128,12 +128,12 @@ impl Session {
         self.hash_key
     }
 
-    /// Records progress of the reader that adds nothing to the batch.
+    /// Records progress that adds no data to the batch.
     pub fn beat(&self) {
         self.heartbeat.beat();
     }
 
-    /// Waits until nobody else uses the writer.
+    /// Waits for exclusive use of the writer.
     ///
     /// # Errors
     ///
@@ -151,7 +151,7 @@ const RETRY_MS: u64 = 2_000;
 #[derive(Debug)]
 pub struct Writer {
     config: Config,
-    /// The spools that the state knows; empty until it was opened once.
+    /// The spools that the state knows; empty until the state was opened once.
     spools: Vec<SpoolRow>,
     state: WriterState,
     /// Number of times that a committer or a pause has ended. Work of an earlier term is void.
@@ -162,8 +162,8 @@ pub struct Writer {
     counters: Counters,
     last_sealed: Option<LastSealed>,
     last_error: LastError,
-    /// Held for the lifetime of the writer, also during a pause. Fields are dropped in their order,
-    /// so this is the last: the database closes before another instance may open it.
+    /// Held for the lifetime of the writer, even during a pause. Fields are dropped in order, so
+    /// this one is last: the database closes before another instance may open it.
     _lock: InstanceLock,
 }
 
@@ -173,20 +173,20 @@ pub struct Writer {
     reason = "there is one value, and it is nearly always open"
 )]
 enum WriterState {
-    /// It accepts work.
+    /// Accepts work.
     Open(Committer),
-    /// There is no space. The next attempt to resume is made at `retry`; `None` if the pause was
-    /// not reported yet.
+    /// There is no space. `retry` is the time of the next attempt to resume, or `None` if the pause
+    /// was not reported yet.
     Paused {
         reason: String,
         retry: Option<MonotonicTime>,
     },
-    /// It was closed, or this fatal error ended it. It accepts no more work.
+    /// The writer was closed, or this fatal error ended it. It accepts no more work.
     Closed(Option<DaemonError>),
 }
 
 impl WriterState {
-    /// The state after an error: a pause if it is lack of space.
+    /// The state after an error. Lack of space causes a pause.
     fn after(error: &DaemonError) -> WriterState {
         match error.kind {
             ErrorKind::OutOfSpace => WriterState::Paused {
@@ -198,14 +198,14 @@ impl WriterState {
     }
 }
 
-/// The part of readers.
+/// Methods for readers.
 impl Writer {
-    /// The state. The next commit stores what is changed in it.
+    /// The state. The next commit stores its changes.
     pub fn db(&self) -> Result<&StateDb> {
         Ok(&self.committer()?.db)
     }
 
-    /// A spool of the configuration, as the state knows it.
+    /// A configured spool as the state knows it.
     pub fn spool_identity(&self, root: &Path) -> Result<Arc<SpoolIdentity>> {
         Ok(self.committer()?.spool_identity(root))
     }
@@ -215,7 +215,7 @@ impl Writer {
         self.committer()?.lines_file()
     }
 
-    /// Adds a message's lines to the batch, the first of which are in a file.
+    /// Adds a message's lines to the batch. The file `first` contains the first of them.
     pub fn put(&mut self, first: Option<&File>, lines: &[u8], records: u64) -> Result<()> {
         if let Some(first) = first {
             self.run(|committer| committer.put_file(first))?;
@@ -224,14 +224,14 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds a line for each message that is gone to the batch.
+    /// Adds a line for each gone message to the batch.
     pub fn put_gone(&mut self, gone: &[GoneMessage]) -> Result<()> {
         self.committer_mut()?.put_gone(gone);
         Ok(())
     }
 
-    /// Commits if the batch is full, and seals if the segment is large: one file can hold more than
-    /// either.
+    /// Commits if the batch is full, and seals if the segment is large. One file can exceed either
+    /// limit.
     pub fn commit_if_full(&mut self) -> Result<()> {
         if self.committer()?.pending_bytes() < self.batch_bytes {
             return Ok(());
@@ -249,13 +249,14 @@ impl Writer {
         self.db()?.survey(spool, seen, day)
     }
 
-    /// The planted fault of committing positions when bytes are read.
+    /// The planted fault [`PlantedFault::AdvanceOnRead`], which commits positions when bytes are
+    /// read.
     pub fn advance_on_read(&mut self) -> Result<()> {
         self.run(Committer::advance_on_read)
     }
 
-    /// The day, counted from the first on which the spools were watched; `None` before the state
-    /// was opened.
+    /// Number of the day, counted from the first on which the spools were watched. `None` before
+    /// the state was opened.
     pub fn watch_day(&self) -> Option<u64> {
         self.watch_time.map(|watch_time| watch_time.day())
     }
@@ -270,7 +271,7 @@ impl Writer {
         }
     }
 
-    /// Ends the committer. Its transaction is rolled back; what it held is read again.
+    /// Ends the committer. Its transaction is rolled back, and its messages are read again.
     pub fn end(&mut self, error: &DaemonError) {
         if self.open().is_none() {
             return;
@@ -280,7 +281,7 @@ impl Writer {
     }
 }
 
-/// The part of the loops of reader and supervisor.
+/// Methods for the loops of readers and supervisor.
 impl Writer {
     /// The messages that were set aside when the state was opened.
     pub fn set_aside(&self) -> Vec<Hash128> {
@@ -288,13 +289,13 @@ impl Writer {
             .map_or(Vec::new(), |open| open.set_aside.clone())
     }
 
-    /// Increases when everything must be rescanned, because uncommitted work was lost.
+    /// A number that increases when everything must be rescanned because uncommitted work was lost.
     pub fn term(&self) -> u64 {
         self.term
     }
 
     /// Updates the watch time, and resumes after a pause if there is space. Returns the time of the
-    /// next attempt if there is none, `None` if work continues.
+    /// next attempt if there is none, or `None` if work continues.
     ///
     /// # Errors
     ///
@@ -321,7 +322,7 @@ impl Writer {
         }
     }
 
-    /// Checks that the state accepts the spools of a new configuration. A pause changes nothing.
+    /// Checks that the state accepts the spools of a new configuration, even during a pause.
     ///
     /// # Errors
     ///
@@ -330,8 +331,8 @@ impl Writer {
         check_scopes(spools, &self.spools)
     }
 
-    /// Applies a new configuration with the same folders. What was read with the earlier one is
-    /// committed before. During a pause the end of it applies the rest.
+    /// Applies a new configuration with the same folders. Messages read under the old one are
+    /// committed first. During a pause, the remaining changes apply when the pause ends.
     ///
     /// # Errors
     ///
@@ -350,8 +351,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Commits a batch that is full or old enough, or whatever there is if `stopping`. Seals a
-    /// segment that is large or old enough.
+    /// Commits a batch that is full or old enough, or any batch if `stopping`. Seals a segment that
+    /// is large or old enough.
     pub fn commit_if_due(&mut self, stopping: bool, host: &mut dyn DaemonHost) -> Result<()> {
         if stopping || self.is_commit_due(host.now()) {
             self.commit()?;
@@ -359,7 +360,7 @@ impl Writer {
         self.seal_if_due(host)
     }
 
-    /// Checks that the output folder is where it was opened.
+    /// Checks that the output folder is still where it was opened.
     pub fn check_output(&mut self) -> Result<()> {
         if self.open().is_none() {
             return Ok(());
@@ -367,7 +368,7 @@ impl Writer {
         self.run(|committer| committer.check_output())
     }
 
-    /// Time of the next commit or seal; `None` if nothing waits for one.
+    /// Time of the next commit or seal; `None` if neither is pending.
     pub fn next_deadline(&self) -> Option<MonotonicTime> {
         let open = self.open()?;
         let (commit, seal) = (open.batch_since, open.segment_since);
@@ -381,14 +382,14 @@ impl Writer {
         matches!(self.state, WriterState::Paused { .. })
     }
 
-    /// Returns `true` if nothing waits for a commit or for space, and nothing was lost since
+    /// Returns `true` if no batch is pending, work is not paused, and no work was lost since
     /// `term`.
     pub fn is_idle(&self, term: u64) -> bool {
         self.term == term && !self.is_paused() && !self.open().is_some_and(Committer::is_dirty)
     }
 
-    /// Commits and seals what was read, and ends all sessions. What was committed before stays
-    /// committed. Returns the segments that were sealed and not yet logged.
+    /// Commits and seals pending work, and ends all sessions. Earlier commits stay committed.
+    /// Returns the sealed segments that were not logged yet.
     ///
     /// # Errors
     ///
@@ -447,13 +448,13 @@ impl Writer {
         }
     }
 
-    /// Runs `work` with the committer. An error ends it.
+    /// Runs `work` with the committer, which an error ends.
     fn run<T>(&mut self, work: impl FnOnce(&mut Committer) -> Result<T>) -> Result<T> {
         let done = work(self.committer_mut()?);
         done.inspect_err(|error| self.end(error))
     }
 
-    /// Opens state and output, as after a start.
+    /// Opens state and output, as on start.
     fn open_committer(&mut self, host: &mut dyn DaemonHost) -> Result<()> {
         let mut warn = |warning| host.warn(warning);
         let committer = recovery::open(&self.config, &mut warn)?;
@@ -497,8 +498,7 @@ impl Writer {
         retry
     }
 
-    /// Opens state and output again if there is space. Returns the time of the next attempt
-    /// otherwise.
+    /// Reopens state and output if there is space. Otherwise returns the time of the next attempt.
     fn resume(&mut self, host: &mut dyn DaemonHost) -> Result<Option<MonotonicTime>> {
         let opened = if has_space(&self.config) {
             self.open_committer(host)
@@ -539,7 +539,7 @@ impl Writer {
             || COMMIT_BATCH_MESSAGES <= committer.pending_messages()
     }
 
-    /// Commits what there is. Nothing happens during a pause.
+    /// Commits the batch. No effect during a pause.
     fn commit(&mut self) -> Result<()> {
         if self.open().is_some()
             && let Some(batch) = self.run(Committer::commit)?
@@ -552,8 +552,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Seals the segment if it is large or old enough, compacts the sidecars after it, and reports
-    /// what was sealed.
+    /// Seals the segment if it is large or old enough, compacts the sidecars afterwards, and
+    /// reports sealed segments.
     fn seal_if_due(&mut self, host: &mut dyn DaemonHost) -> Result<()> {
         let (now, interval) = (host.now(), self.config.output.seal_interval);
         let is_large = self.is_segment_large();
@@ -576,7 +576,7 @@ impl Writer {
             .is_some_and(|committer| seal_bytes <= committer.committed())
     }
 
-    /// Seals the segment unless a batch waits for a commit. Returns `true` if it did.
+    /// Seals the segment unless a batch is pending. Returns `true` if it did.
     fn seal(&mut self) -> Result<bool> {
         if self.committer()?.is_dirty() || !self.run(Committer::seal)? {
             return Ok(false);
@@ -590,7 +590,7 @@ impl Writer {
         match self.committer()?.compact_sidecars(SIDECAR_COPIES) {
             Ok(false) => {}
             Ok(true) => host.info("replaced old sidecars by a snapshot of the state".into()),
-            // The sidecars hold the same state, and work continues with the space there is.
+            // The sidecars hold the same state, so work continues with the remaining space.
             Err(error) if error.kind == ErrorKind::OutOfSpace => {
                 host.warn(format!("cannot write a snapshot of the state: {error}"))
             }
@@ -603,7 +603,7 @@ impl Writer {
     }
 }
 
-/// The error for work in a state that accepts none.
+/// The error for work that the state does not accept.
 fn refusal(state: &WriterState) -> DaemonError {
     match state {
         WriterState::Closed(Some(error)) => error.clone(),
@@ -611,7 +611,7 @@ fn refusal(state: &WriterState) -> DaemonError {
     }
 }
 
-/// The segment of the newest sidecar that is left, sealed by an earlier run.
+/// The segment of the newest remaining sidecar, sealed by an earlier run.
 fn last_sidecar(config: &Config) -> Option<LastSealed> {
     let paths = StatePaths::new(config);
     let path = paths.sidecar(paths.highest_sidecar().ok()?);
@@ -640,7 +640,7 @@ mod tests {
         writer.put(None, b"{}\n", 1)
     }
 
-    /// Pauses work as lack of space does.
+    /// Pauses work, as lack of space does.
     fn fill_disk(writer: &SharedWriter) {
         writer
             .lock()
@@ -709,7 +709,7 @@ mod tests {
                 writer.commit_if_due(true, &mut fixture).unwrap_err()
             };
             assert!(!part.exists(), "{sql}");
-            // Whoever uses the writer next meets the error too.
+            // The next user of the writer meets the error too.
             let session = writer.session(&Arc::default()).unwrap_err();
             let ready = writer.lock().ready(&mut fixture).unwrap_err();
             let closed = writer.lock().close().unwrap_err();
