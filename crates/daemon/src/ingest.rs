@@ -1,14 +1,14 @@
 //! Ingest of one file: whether it is known, whether it is complete, and its new messages.
 //!
-//! The outcomes of reading a file are here. Each file imports only those above it.
+//! This file defines the outcomes of reading a file. Each file imports only those above it.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `identity` | identity of files, mailboxes and messages |
 //! | `suspects` | messages at which the process died |
-//! | `message_ingest` | messages: duplicates, extraction on several threads, records and state of the batch |
+//! | `message_ingest` | messages: duplicates, extraction, records and state of the batch |
 //! | `mbox` | mboxes, in chunks, under the lock of their writers |
-//! | `file_ingest` | the choice of the reader; other files and archives as a whole; git repositories |
+//! | `file_ingest` | the choice of the reader; other files, archives and git repositories |
 
 mod file_ingest;
 mod identity;
@@ -27,7 +27,7 @@ pub(crate) use mbox::{WriterLock, why_locked};
 pub(crate) use message_ingest::ParserPool;
 pub(crate) use suspects::Suspects;
 
-/// State of the content of a file.
+/// Whether the content of a file may still change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SettleState {
     /// The file has not changed for the settle time.
@@ -36,32 +36,32 @@ pub(crate) enum SettleState {
     Changing,
 }
 
-/// Certainty of the end of a message.
+/// Certainty that a message is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EndCertainty {
     /// Another message follows, or the message is a file by itself.
     Certain,
-    /// The file ends with the message, which may still grow.
+    /// The file ends with the message, so the message may still grow.
     EndOfFile,
-    /// The file ends within a line of the message.
+    /// The file ends inside a line of the message.
     MidLine,
 }
 
-/// Knowledge about a version of a file before it is opened.
+/// Recorded progress for a version of a file, before it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileStanding {
-    /// It was not read, or not completely. What was read of an mbox is held by this pass, if
-    /// holders are tracked.
+    /// Not read, or not completely. If holders are tracked, this pass holds the messages already
+    /// read of an mbox.
     Unread(Option<HolderKey>),
-    /// It is empty, so that there is nothing to read. What was read of an mbox before is held by
-    /// this pass, if holders are tracked.
+    /// Empty, so there is no data to read. If holders are tracked, this pass holds the messages
+    /// read of an mbox earlier.
     Empty(Option<HolderKey>),
-    /// It was read completely, as this holder if holders are tracked.
+    /// Read completely, as this holder if holders are tracked.
     Read(HolderKey),
 }
 
 impl FileStanding {
-    /// The holder of what was read of the file.
+    /// The holder of the messages read from the file.
     pub(crate) fn holder(self) -> Option<HolderKey> {
         match self {
             FileStanding::Empty(pass) | FileStanding::Unread(pass) => pass,
@@ -73,15 +73,15 @@ impl FileStanding {
 /// Outcome of reading the new messages of a file.
 #[derive(Debug)]
 pub(crate) enum FileOutcome {
-    /// Everything was read, or there was nothing to read.
+    /// The file was read completely, or had no new data.
     Complete,
     /// The rest must wait until the file has settled.
     Waiting,
     /// A writer holds a lock of the file.
     Locked(WriterLock),
-    /// One chunk was read, and there are more.
+    /// One chunk was read, and more remain.
     Partial,
-    /// The file is of no format that is read.
+    /// The file has no supported format.
     Skipped(SkipReason),
     /// The file cannot be read.
     Failed(io::Error),

@@ -1,12 +1,12 @@
-//! Ingest of one file: whether it has something new, whether that is complete, and which reader it
-//! needs. Mboxes are read by `mbox.rs`; other files, compressed files and archives once from start
-//! to end, here.
+//! Ingest of one file: whether it has new content, whether that content is complete, and which
+//! reader it needs. `mbox.rs` reads mboxes. Other files, compressed files and archives are read
+//! here, once, from start to end.
 //!
-//! Of a git repository of a mailing list the messages are read that commits add, in their order. The
-//! state keeps the last commit that was read. It only saves work: a branch that was rewritten is read
-//! from its start, and known messages are recognised. With tombstones a repository is read from its
-//! start whenever it changes, as a new holder of the messages that no commit deletes; the messages
-//! that only the holder before it has are gone, as those of a file that was rewritten.
+//! In the git repository of a mailing list, the messages that commits add are read in order. The
+//! state keeps the last commit that was read. That only saves work: a rewritten branch is read from
+//! its start, and known messages are recognised. With tombstones, a repository is read from its
+//! start whenever it changes. It then becomes a new holder of the messages that no commit deletes.
+//! Messages held only by the previous holder are gone, as in a rewritten file.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
@@ -34,12 +34,12 @@ use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use urlspool_text::hash::hash_pieces;
 use urlspool_text::origin::{FormatHint, Source};
 
-/// The files that were there when their spool was watched for the first time, each with its version
-/// at that time, and of a repository the last commit.
+/// The files that existed when their spool was watched for the first time, with their versions at
+/// that time. For repositories, also the last commit.
 #[derive(Debug, Default)]
 pub(crate) struct ExistingFiles {
-    /// Sizes and times of change. `EXISTING_FILES` states their memory, 40 bytes per entry
-    /// in a table that is half full.
+    /// Sizes and times of change. `EXISTING_FILES` states the memory: 40 bytes per entry in a table
+    /// that is half full.
     files: HashMap<FileId, (u64, i64)>,
     /// Last commits of repositories.
     tips: HashMap<FileId, String>,
@@ -53,7 +53,7 @@ impl ExistingFiles {
         self.files.len()
     }
 
-    /// The last commit that a repository had.
+    /// The last commit that a repository had at that time.
     pub(super) fn tip(&self, version: FileVersion) -> Option<&str> {
         self.tips.get(&version.id).map(String::as_str)
     }
@@ -63,11 +63,11 @@ impl ExistingFiles {
         self.end_in(version) == u64::MAX
     }
 
-    /// Returns the offset up to which this version of a file was there: 0 if the file is new, or
-    /// shorter than it was.
+    /// Returns the offset up to which this version of a file already existed: 0 if the file is new,
+    /// or shorter than it was.
     fn end_in(&self, version: FileVersion) -> u64 {
         match self.files.get(&version.id) {
-            // Offsets in a compressed file are those of its content.
+            // Offsets in a compressed file refer to its decompressed content.
             Some(known) if *known == (version.size, version.mtime) => u64::MAX,
             Some((size, _)) if *size <= version.size => *size,
             _ => 0,
@@ -75,7 +75,7 @@ impl ExistingFiles {
     }
 }
 
-/// Context of the ingest of a file of one spool.
+/// Context for ingesting one file of a spool.
 pub(crate) struct IngestContext<'i> {
     pub session: &'i Session,
     pub parsers: &'i ParserPool,
@@ -86,8 +86,8 @@ pub(crate) struct IngestContext<'i> {
     pub spool: &'i Spool,
     /// The spool as the state knows it.
     pub identity: &'i SpoolIdentity,
-    /// The files that were there when the spool was watched for the first time, if their URLs are
-    /// not written.
+    /// The files that existed when the spool was watched for the first time, if their URLs are not
+    /// written.
     pub existing: &'i ExistingFiles,
 }
 
@@ -97,7 +97,6 @@ impl IngestContext<'_> {
         self.spool.kind.map(Format::of)
     }
 
-    /// Returns the mailbox with this key.
     fn mailbox(&self, key: Hash128, version: FileVersion) -> Result<MailboxProgress> {
         let writer = self.session.lock()?;
         let id = writer
@@ -118,7 +117,7 @@ impl IngestContext<'_> {
         self.mailbox(key, version)
     }
 
-    /// The key in the state of this version of a file, if it is read completely.
+    /// The key in the state of this version of a file, for a file that is read completely.
     fn key(&self, file: &WalkedFile, version: FileVersion) -> u64 {
         let (path, hash_key) = (&file.source.path, self.session.hash_key());
         version.key(path, file.hint, self.identity, hash_key)
@@ -130,7 +129,8 @@ impl IngestContext<'_> {
         place_key(&path, self.session.hash_key())
     }
 
-    /// The ingest of the messages of a source, which is this version of a file or in it.
+    /// Creates the ingest for the messages of a source, which is this version of a file or one of
+    /// its members.
     pub(super) fn messages(
         &mut self,
         source: Source,
@@ -180,8 +180,8 @@ impl IngestContext<'_> {
         state.mark_file_read(mailbox.id, &read, look)
     }
 
-    /// Reports an mbox that was truncated while no daemon watched it, and resets its cursor:
-    /// messages that were written after the last scan and removed by the truncation are lost. A
+    /// Reports an mbox that was truncated while no daemon watched it, and resets its cursor.
+    /// Messages that were written after the last scan and removed by the truncation are lost. A
     /// file whose first bytes are unchanged is not reported: a mail program removed messages from
     /// it.
     pub(crate) fn report_truncation(
@@ -214,9 +214,8 @@ impl IngestContext<'_> {
         Ok(())
     }
 
-    /// Ingests what is new in a file: of an mbox at most one chunk. `nuls` is the number of its
-    /// leading NUL bytes as far as it is known from the chunk before, so that they are not read for
-    /// each chunk again.
+    /// Ingests the new content of a file; of an mbox, at most one chunk. `nuls` is the number of
+    /// leading NUL bytes known from the previous chunk, which need not be read again.
     pub(crate) fn ingest_file(
         &mut self,
         file: &WalkedFile,
@@ -232,7 +231,7 @@ impl IngestContext<'_> {
         self.session.lock()?.db()?.restart_holder(key)?;
         let is_container = opened.start.is_container();
         let is_own_output = !is_container && is_written_file(&opened.start.bytes);
-        // Nobody appends to a container: it is read as a whole when it has settled.
+        // Containers are not appended to, so they are read as a whole once they have settled.
         if (is_container || is_own_output) && settle_state == SettleState::Changing {
             return Ok(FileOutcome::Waiting);
         }
@@ -247,7 +246,7 @@ impl IngestContext<'_> {
             return ingest_members(self, file, opened.version, messages);
         }
         if is_own_output {
-            // Its URLs would be written again, and these again.
+            // Otherwise its URLs would be written again, and then those records too, without end.
             return self.skip(file, opened.version, SkipReason::OwnOutput);
         }
         match opened.start.format(self.configured_format(), file.hint) {
@@ -274,7 +273,7 @@ impl IngestContext<'_> {
         let (holder, place) = (self.key(file, version), self.place(file));
         let mailbox = self.mailbox_of(file, format, version)?;
         let mailbox_id = mailbox.id;
-        // Only messages of these formats may grow.
+        // Only messages in these formats may grow.
         let may_grow = matches!(
             format,
             Format::Mbox | Format::Mboxcl | Format::Text | Format::Html
@@ -303,8 +302,7 @@ impl IngestContext<'_> {
             };
             return mbox.ingest_chunk(&mut ingest);
         }
-        // A message that is delivered into a Maildir is complete from the first moment
-        // (maildir(5)).
+        // A message delivered into a Maildir is complete from the start (maildir(5)).
         if settle_state == SettleState::Changing && file.hint != FormatHint::Maildir {
             return Ok(FileOutcome::Waiting);
         }
@@ -329,21 +327,21 @@ impl IngestContext<'_> {
         Ok(outcome)
     }
 
-    /// Marks a file that is not read, so that it is not opened again until it changes.
+    /// Marks an unsupported file, so it is not opened again until it changes.
     fn skip(
         &mut self,
         file: &WalkedFile,
         version: FileVersion,
         reason: SkipReason,
     ) -> Result<FileOutcome> {
-        // The mailbox of files without messages is the spool.
+        // Files without messages belong to the spool's own mailbox.
         let mailbox = self.mailbox(self.identity.key, version)?;
         self.mark_read(file, version, &mailbox)?;
         Ok(FileOutcome::Skipped(reason))
     }
 }
 
-/// Returns what is known of this version of the file. Opens no file.
+/// Returns the recorded progress for this version of the file. Opens no file.
 pub(crate) fn file_standing(
     session: &Session,
     identity: &SpoolIdentity,
@@ -386,7 +384,7 @@ pub(crate) fn file_standing(
                 state.set_file_look(*mbox, look)?;
             }
         }
-        // One that was stored for another spool may name no holder.
+        // A cursor stored for another spool may name no holder.
         if let read @ FileStanding::Read(_) = read_standing(state, cursor.pass)? {
             return Ok(read);
         }
@@ -394,13 +392,13 @@ pub(crate) fn file_standing(
     Ok(FileStanding::Unread(held_pass(state, &cursors)?))
 }
 
-/// The positions up to which an mbox was read, with these keys.
+/// The positions up to which the mboxes with these keys were read.
 fn cursors(state: &StateDb, keys: &[u64]) -> Result<Vec<MboxCursor>> {
     let found = keys.iter().map(|key| state.cursor(*key));
     found.filter_map(Result::transpose).collect()
 }
 
-/// The pass that holds what was read of an mbox; `None` if holders are not tracked.
+/// The pass that holds the messages read of an mbox; `None` if holders are not tracked.
 fn held_pass(state: &StateDb, cursors: &[MboxCursor]) -> Result<Option<HolderKey>> {
     for cursor in cursors {
         if state.is_holder(cursor.pass)? {
@@ -410,8 +408,8 @@ fn held_pass(state: &StateDb, cursors: &[MboxCursor]) -> Result<Option<HolderKey
     Ok(None)
 }
 
-/// The standing of a file that was read. If holders are tracked, it must be one, or its messages
-/// are not known.
+/// Returns the recorded progress for a file that was read. If holders are tracked, the file must be
+/// one; otherwise its messages are unknown.
 fn read_standing(state: &StateDb, holder: HolderKey) -> Result<FileStanding> {
     if state.tracks_holders() && !state.is_holder(holder)? {
         return Ok(FileStanding::Unread(None));
@@ -419,7 +417,7 @@ fn read_standing(state: &StateDb, holder: HolderKey) -> Result<FileStanding> {
     Ok(FileStanding::Read(holder))
 }
 
-/// An open file, its version and its start, by which its format is detected.
+/// An open file with its version and its first bytes, which determine its format.
 struct SniffedFile {
     file: File,
     version: FileVersion,
@@ -427,7 +425,7 @@ struct SniffedFile {
 }
 
 impl SniffedFile {
-    /// Opens a file of whose leading NUL bytes `nuls` are known.
+    /// Opens a file with `nuls` known leading NUL bytes.
     fn open(file: &WalkedFile, nuls: u64, session: &Session) -> io::Result<SniffedFile> {
         let (file, metadata) = read::open_examined(file)?;
         let version = FileVersion::of(&metadata);
@@ -444,10 +442,10 @@ impl SniffedFile {
     }
 }
 
-/// Reader of the start of a file. Reports progress, because there may be many NUL bytes.
+/// Reads the start of a file. Reports progress, because there may be many NUL bytes.
 struct StartReader<'f> {
     file: &'f File,
-    /// Number of leading NUL bytes that are known. They are skipped as if they were a hole.
+    /// Number of known leading NUL bytes. They are skipped like a hole.
     nuls: u64,
     session: &'f Session,
 }
@@ -475,7 +473,7 @@ impl Read for StartReader<'_> {
     }
 }
 
-/// Returns `true` if a file can be read and its first bytes are those that the cursor covers.
+/// Returns `true` if a file can be read and its first bytes match the cursor.
 fn has_same_head(file: &WalkedFile, cursor: &MboxCursor, session: &Session) -> bool {
     let opened = SniffedFile::open(file, 0, session);
     let head = opened.and_then(|SniffedFile { file, start, .. }| {
@@ -484,7 +482,7 @@ fn has_same_head(file: &WalkedFile, cursor: &MboxCursor, session: &Session) -> b
     head.is_ok_and(|head| head == cursor.head)
 }
 
-/// Ingests a file that is read as a whole. It is positioned after `start`.
+/// Ingests a file that is read as a whole. `file` is positioned after `start`.
 pub(super) fn ingest_whole_file(
     file: &File,
     start: SourceStart,
@@ -501,8 +499,8 @@ pub(super) fn ingest_whole_file(
     let is_whole = version.size.saturating_sub(start.offset) <= max_message_bytes as u64;
     let mut reader = BlockReader::after_start(file, start, format, max_message_bytes);
     let mut first_digest = 0;
-    // The whole file is read before any message is ingested, so that a change in the meantime is
-    // noticed, unless it is too large to be held.
+    // The whole file is read before any message is ingested, so a change during the read is
+    // noticed. Files too large to be held in memory are the exception.
     let mut held = Vec::new();
     loop {
         let mut block = match reader.next_block() {
@@ -534,7 +532,7 @@ pub(super) fn ingest_whole_file(
     Ok(FileOutcome::Complete)
 }
 
-/// Ingests the messages of the next block of a stream. `end` is the end of the last of them.
+/// Ingests the messages of the next block of a stream. `end` applies to the last of them.
 /// `first_digest` keeps the digest of the first fragment of a message that is read in fragments.
 fn ingest_block(
     block: &mut Block,
@@ -561,8 +559,8 @@ fn ingest_block(
     Ok(())
 }
 
-/// Ingests all members of a compressed file, an archive or a repository, which `messages` has. Damage
-/// in it is reported once and does not make it fail, because it is permanent.
+/// Ingests all members of a compressed file, an archive or a repository, which `messages` reads.
+/// Damage is permanent, so it is reported once and does not count as a failure.
 pub(super) fn ingest_members(
     context: &mut IngestContext<'_>,
     file: &WalkedFile,
@@ -602,7 +600,7 @@ struct Members<'m, 'i> {
     mailboxes: BTreeMap<MailboxId, MailboxProgress>,
     /// Events of the container and its members.
     events: Vec<Event>,
-    /// The last error of reading a member.
+    /// The last error from reading a member.
     error: Option<io::Error>,
 }
 
@@ -663,8 +661,8 @@ impl Members<'_, '_> {
         self.events.push(diagnostic.of(source));
     }
 
-    /// Marks the container as read, unless the device or the server failed: then another try may
-    /// succeed.
+    /// Marks the container as read, unless the device or the server failed: another attempt may
+    /// then succeed.
     fn finish(self) -> Result<FileOutcome> {
         for Event { diagnostic, .. } in &self.events {
             if diagnostic.kind == DiagnosticKind::Unreadable {
@@ -691,7 +689,8 @@ impl Members<'_, '_> {
 }
 
 impl FileVersion {
-    /// The version of a repository in a folder with this version: that of its last commit.
+    /// Converts the version of a folder into the version of the repository in it, which depends on
+    /// the last commit.
     pub(crate) fn of_repository(self, tip: &str) -> FileVersion {
         FileVersion {
             id: self.id,
@@ -703,7 +702,7 @@ impl FileVersion {
 }
 
 impl IngestContext<'_> {
-    /// Ingests what is new in a repository, whose version this is.
+    /// Ingests the new messages of a repository with this version.
     pub(crate) fn ingest_repository(
         &mut self,
         file: &WalkedFile,
@@ -714,7 +713,7 @@ impl IngestContext<'_> {
         let writer = self.session.lock()?;
         let position: Option<String> = writer.db()?.meta(&position_name(place))?;
         drop(writer);
-        // Commits may have come between the start, when the mail was noted that is there, and now.
+        // Commits may have been added between the start, when existing mail was noted, and now.
         let noted = self.existing.tip(version).map(str::to_owned);
         if let (None, Some(noted)) = (&position, noted)
             && noted != repository.tip()
@@ -777,7 +776,7 @@ impl IngestContext<'_> {
     }
 }
 
-/// Name in the state of the last commit that was read of the repository at `place`.
+/// Name in the state of the last commit read of the repository at `place`.
 fn position_name(place: u64) -> String {
     format!("git {place:016x}")
 }

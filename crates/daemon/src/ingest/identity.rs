@@ -1,7 +1,8 @@
 //! Identity of files, mailboxes and messages.
 //!
-//! Names and inodes only save work: a message is identified by its content within its mailbox. What comes from mail or its
-//! folders is hashed with the key of the state, so that nobody can make two messages or names for which one was written.
+//! Names and inodes only save work: a message is identified by its content within its mailbox. All
+//! data from mail or its folders is hashed with the key of the state, so an attacker cannot
+//! construct two messages or names with the same hash.
 
 use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt;
@@ -19,20 +20,20 @@ use urlspool_mail::split::Message;
 use urlspool_sources::walk::WalkedFile;
 use urlspool_text::origin::{FormatHint, SourceKind, mailbox, maildir_base_name, unrotated};
 
-/// File identity, size and times at one moment. A file with the same version has the same content.
+/// File identity, size and times at one moment. Files with equal versions have equal content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileVersion {
     pub id: FileId,
     pub size: u64,
-    /// Time of the last change of its content, in nanoseconds since 1970. Programs can set it.
+    /// Time of the last change of the content, in nanoseconds since 1970. Programs can set it.
     pub mtime: i64,
-    /// Time of the last change of its inode, likewise. A rename, a link and other permissions change
-    /// it too; no program can set it.
+    /// Time of the last change of the inode, in nanoseconds since 1970. A rename, a link and a
+    /// change of permissions also change it; programs cannot set it.
     pub ctime: i64,
 }
 
 impl FileVersion {
-    /// The version of the file with this metadata.
+    /// Returns the version of the file with this metadata.
     pub(crate) fn of(metadata: &Metadata) -> FileVersion {
         let born = metadata.created().ok();
         let born = born.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -49,15 +50,15 @@ impl FileVersion {
         }
     }
 
-    /// Returns the place and change time of the file: they differ after a change of its content that
-    /// left size and modification time as they were. `place` is the [`place_key`] of its path.
+    /// Returns the look: place and change time of the file. They reveal a change of the content
+    /// that left size and modification time as they were. `place` is the [`place_key`] of its path.
     pub(crate) fn look(&self, place: u64) -> FileLook {
         let changed = XxHash3_64::oneshot(&self.ctime.to_le_bytes());
         FileLook((place & !0xFFFF_FFFF) | (changed & 0xFFFF_FFFF))
     }
 
-    /// Keys by which a survey finds what the state has of a present file: as one that was read
-    /// completely, and as an mbox of each mailbox to which it can belong.
+    /// Keys that let a survey find the rows of an existing file: its key as a completely read file,
+    /// and its key as an mbox of each mailbox it may belong to.
     pub(crate) fn presence(
         &self,
         path: &Path,
@@ -73,7 +74,7 @@ impl FileVersion {
         keys
     }
 
-    /// The keys in the state of the file as an mbox of each mailbox to which it may belong.
+    /// The file's keys as an mbox, one for each mailbox it may belong to.
     pub(super) fn mbox_keys(&self, file: &WalkedFile, spool: &SpoolIdentity) -> Vec<u64> {
         let mailboxes = mailbox_scopes(&file.source.path, file.hint, spool).into_iter();
         mailboxes.map(|mailbox| self.id.hash_in(mailbox)).collect()
@@ -82,10 +83,10 @@ impl FileVersion {
     /// The key in the state of a file that was read completely. It differs between files, and
     /// between two versions of one file.
     ///
-    /// The key of a numbered file contains its folder but not its name, because MH renumbers
-    /// messages; that of a Maildir contains the base name, so that a change of flags does not cause
-    /// another read, and not the device, which may change when a disk is mounted. The folder counts
-    /// as the state knows it, however the spool is spelled.
+    /// For a numbered file, the key contains the folder but not the name, because MH renumbers
+    /// messages. For a Maildir file, it contains the base name, so a change of flags does not cause
+    /// another read; it omits the device, which may change when a disk is mounted. Paths are those
+    /// known to the state, however the configuration spells the spool.
     pub(crate) fn key(
         &self,
         path: &Path,
@@ -128,14 +129,14 @@ pub(super) fn mailbox_key(
     dedupe: DedupeScope,
 ) -> Hash128 {
     match (dedupe, kind) {
-        // An article is one message in however many groups it is filed.
+        // An article is one message, no matter how many groups it is filed in.
         (DedupeScope::Spool, _) | (_, SourceKind::News) => spool.key,
         _ => path_key(&mailbox(&spool.path_of(path), kind)),
     }
 }
 
-/// Returns the keys of the mailboxes that a file's messages may belong to, whatever its format and
-/// the scope of its spool.
+/// Returns the keys of all mailboxes that a file's messages may belong to, for any format and any
+/// scope of the spool.
 pub(crate) fn mailbox_scopes(path: &Path, hint: FormatHint, spool: &SpoolIdentity) -> Vec<Hash128> {
     let path = &*spool.path_of(path);
     let mut scopes = vec![spool.key, path_key(&unrotated(path)), path_key(up(path, 2))];
@@ -145,13 +146,13 @@ pub(crate) fn mailbox_scopes(path: &Path, hint: FormatHint, spool: &SpoolIdentit
     scopes
 }
 
-/// The folder so many levels above a path.
+/// Returns the folder `levels` levels above a path.
 fn up(path: &Path, levels: usize) -> &Path {
     path.ancestors().nth(levels).unwrap_or(path)
 }
 
-/// Returns `true` if files of two spools can belong to one mailbox: a file and its rotations, the
-/// folders of a Maildir.
+/// Returns `true` if files of two spools can belong to one mailbox: a file and its rotations, or
+/// the folders of a Maildir.
 pub(crate) fn can_share(one: &Path, other: &Path) -> bool {
     let are_of_maildir = [one, other].iter().all(|path| {
         path.file_name()
@@ -160,23 +161,22 @@ pub(crate) fn can_share(one: &Path, other: &Path) -> bool {
     unrotated(one) == unrotated(other) || one.parent() == other.parent() && are_of_maildir
 }
 
-/// Returns the key in the state of the place of a file of one message, whatever its content: a
-/// draft may be replaced by a longer one. `path` is the one by which the state knows the file.
+/// Returns the key of the place of a single-message file, independent of the content: a draft may
+/// be replaced by a longer one. `path` is the path by which the state knows the file.
 pub(super) fn place_key(path: &Path, key: HashKey) -> u64 {
     key.hash(path.as_os_str().as_bytes()) as u64
 }
 
-/// Position of a piece within a message that is larger than the limit and is read in pieces.
+/// Position of a piece within a message that exceeds the size limit and is read in pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PiecePosition {
     /// Digest of the message's first piece.
     pub first_digest: u128,
-    /// Bytes from the start of the message to the piece.
+    /// Number of bytes from the start of the message to the piece.
     pub offset: u64,
 }
 
-/// Returns the digest of a message, or of a piece of one, and the number of bytes of its canonical
-/// content.
+/// Returns the digest of a message, or of a piece of one, and the length of its canonical content.
 pub(super) fn content_digest(
     message: &Message<'_>,
     fields: &HeaderFields,
@@ -196,11 +196,11 @@ pub(super) fn content_digest(
     (hash.finish(), len)
 }
 
-/// Returns the number of bytes at the start of a message whose canonical content has `len` bytes;
-/// `None` unless all of it has more.
+/// Returns the length of the raw prefix of a message whose canonical content has `len` bytes.
+/// `None` unless the whole message has more.
 ///
-/// Storage adds bytes to a message (header fields, CR, dots, `>`), so that this may be more than
-/// `len`. Costs one pass over the message for each binary digit of its size.
+/// Storage adds bytes to a message (header fields, CR, dots, `>`), so the result may exceed `len`.
+/// Costs one pass over the message for each binary digit of its size.
 pub(super) fn raw_prefix_len(
     message: &Message<'_>,
     header_bytes: usize,
@@ -221,7 +221,7 @@ pub(super) fn raw_prefix_len(
     Some(high)
 }
 
-/// Returns the number of canonical bytes of the first `end` bytes of a message.
+/// Returns the canonical length of the first `end` bytes of a message.
 fn content_len(message: &Message<'_>, end: usize, header_bytes: usize) -> u64 {
     let raw = &message.raw[..end];
     let prefix = Message { raw, ..*message };
@@ -233,8 +233,8 @@ fn content_len(message: &Message<'_>, end: usize, header_bytes: usize) -> u64 {
     len
 }
 
-/// Returns the digest that the records of a message have; of a piece of a larger one, that of its
-/// beginning.
+/// Returns the digest that a message's records have. For a piece of a larger message, it is the
+/// digest of the first piece.
 pub(super) fn record_digest(
     message: &Message<'_>,
     fields: &HeaderFields,
@@ -249,10 +249,10 @@ pub(super) fn record_digest(
     }
 }
 
-/// Returns the prefix of a message that cannot change when it grows at its end: the number of its
-/// canonical bytes and their hash. `None` if it is empty.
+/// Returns the prefix of a message that cannot change when the message grows: its canonical length
+/// and its hash. `None` if it is empty.
 ///
-/// The prefix excludes an unterminated line, which may continue differently; line ends at the end;
+/// The prefix excludes an unterminated line, which may continue differently; trailing line ends;
 /// and a final `From ` line, which the next line may turn into the separator of the next message.
 pub(super) fn stable_prefix(
     message: &Message<'_>,
@@ -296,7 +296,7 @@ pub(super) fn starts_with(
     missing == 0 && hash.finish() == expected
 }
 
-/// Returns the hash by which a later read recognises these bytes.
+/// Returns the hash that identifies these bytes in a later read.
 pub(super) fn guard_hash(bytes: &[u8], key: HashKey) -> u64 {
     key.hash(bytes) as u64
 }

@@ -1,12 +1,12 @@
-//! Ingest of the new messages of an mbox: one chunk at a time, read under the lock that its writers
+//! Ingest of the new messages of an mbox, one chunk at a time, read under the lock that its writers
 //! honour.
 //!
 //! A message is complete when the next one follows it, or when its file has settled. Before a chunk
-//! is read, the last message that was ingested is read again and compared, so that a rewritten
-//! mailbox is noticed; one that was written again with an equal size is noticed by its time. A
-//! rewritten mailbox is read from its start; messages that are recorded are recognised by their
-//! content. Its start is the first byte that is not NUL: a writer that kept its offset after the
-//! file was truncated leaves a hole before it.
+//! is read, the last ingested message is read again and compared, which detects a rewritten
+//! mailbox. A mailbox that was rewritten with an equal size is detected by its time. A rewritten
+//! mailbox is read from its start, and recorded messages are recognised by their content. The start
+//! is the first byte that is not NUL: a writer that kept its offset after a truncation leaves a
+//! hole before it.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -27,19 +27,19 @@ use urlspool_sources::read::{self, SparseRead, hole_len};
 use urlspool_sources::walk::WalkedFile;
 use urlspool_text::planted_faults::{PlantedFault, is_planted};
 
-/// Bytes of an mbox that are read at once.
+/// Bytes of an mbox read at once.
 const CHUNK_BYTES: usize = 4 << 20;
 
 /// Bytes at the start of an mbox that must not change. Covered by the head hash of its cursor.
 const HEAD_BYTES: u64 = 1 << 10;
 
-/// Bytes after a message that was ingested in pieces that must begin with a separator.
+/// Bytes in which a separator must follow a message that was ingested in pieces.
 const NEXT_SEPARATOR_BYTES: u64 = 64;
 
 pub(super) struct MboxFile<'m> {
     pub(super) file: &'m File,
     pub(super) path: &'m Path,
-    /// The [`super::identity::place_key`] of its path.
+    /// The [`super::identity::place_key`] of the path.
     pub(super) place: u64,
     pub(super) spool: &'m Path,
     pub(super) format: Format,
@@ -47,7 +47,7 @@ pub(super) struct MboxFile<'m> {
     pub(super) start: u64,
     pub(super) version: FileVersion,
     pub(super) settle_state: SettleState,
-    /// Maximum size of a message that is held in memory. Larger ones are read in pieces.
+    /// Maximum size of a message held in memory. Larger ones are read in pieces.
     pub(super) max_message_bytes: usize,
     /// The key of the state.
     pub(super) key: HashKey,
@@ -57,9 +57,9 @@ pub(super) struct MboxFile<'m> {
 struct MboxChunk {
     /// The position up to which the file was ingested.
     cursor: MboxCursor,
-    /// The first bytes from the start of the file on.
+    /// The first bytes after the start of the file.
     head: Vec<u8>,
-    /// The bytes from the last message that was ingested.
+    /// The bytes after the start of the last ingested message.
     bytes: Vec<u8>,
     /// `true` if the file ended with these bytes.
     at_end: bool,
@@ -70,16 +70,16 @@ struct MboxChunk {
 #[derive(Debug)]
 enum NextBlock {
     Block(Block),
-    /// None is left.
+    /// No piece is left.
     End,
-    /// The message no longer begins as it did.
+    /// The first bytes of the message have changed.
     Changed,
 }
 
 impl MboxFile<'_> {
     /// Ingests the new messages of one chunk.
     pub(super) fn ingest_chunk(&self, ingest: &mut MessageIngest<'_>) -> Result<FileOutcome> {
-        // What is appended while it is read is new.
+        // Data appended during the read is new.
         ingest.existing_end = ingest.existing_end.min(self.version.size);
         let (known, next_pass) = self.known_cursor(ingest)?;
         let mut chunk_bytes = CHUNK_BYTES.min(self.max_message_bytes);
@@ -99,7 +99,7 @@ impl MboxFile<'_> {
             };
             ingest.open_holder(chunk.cursor.pass, self.spool, self.version)?;
             let messages = ingest.split(&block, self.format);
-            // Reading takes time: a file that had settled must not have changed in the meantime.
+            // Reading takes time: a settled file must not have changed during it.
             let is_settled = chunk.at_end
                 && self.settle_state == SettleState::Settled
                 && chunk.version == self.version;
@@ -113,7 +113,7 @@ impl MboxFile<'_> {
             if !complete.last().is_some_and(is_new) && !chunk.at_end {
                 if self.max_message_bytes <= chunk_bytes {
                     let from = MboxCursor {
-                        // A message that is alone in so large a chunk was not read to its end.
+                        // A message that is alone in such a large chunk was not read completely.
                         first: if messages.len() == 1 {
                             block.offset
                         } else {
@@ -154,8 +154,8 @@ impl MboxFile<'_> {
         }
     }
 
-    /// Ingests a message that is too large to be held, piece by piece, each read under the lock.
-    /// Returns `None` if it can be held.
+    /// Ingests a message that is too large to be held in memory, piece by piece, each read under
+    /// the lock. Returns `None` if the message fits in memory.
     fn ingest_oversized(
         &self,
         cursor: MboxCursor,
@@ -206,7 +206,8 @@ impl MboxFile<'_> {
             };
             let pieces = ingest.split(&block, self.format);
             if position.is_none() && ingest.holder.is_some() {
-                // An interrupted message is read again from its start, if it still begins so.
+                // An interrupted message is read again from its start, if its first bytes are
+                // unchanged.
                 let begun = MboxCursor {
                     first: start,
                     last: end,
@@ -221,7 +222,7 @@ impl MboxFile<'_> {
                 first_digest = digest;
             }
         }
-        // An empty last message: so large a one is not read again.
+        // An empty last message, because such a large message is not read again.
         let cursor = MboxCursor {
             first: end,
             last: end,
@@ -237,9 +238,9 @@ impl MboxFile<'_> {
         }))
     }
 
-    /// Reads the next piece of the message at `start`. Called under the lock, which is given up
-    /// between two pieces: a writer may have changed the message in the meantime. `begin` keeps the
-    /// first bytes of the message, by which that is noticed.
+    /// Reads the next piece of the message at `start`. Called under the lock, which is released
+    /// between two pieces, so a writer may change the message between them. `begin` keeps the first
+    /// bytes of the message, which reveal such a change.
     fn next_block(
         &self,
         reader: &mut BlockReader<OffsetReader<'_>>,
@@ -256,9 +257,9 @@ impl MboxFile<'_> {
         })
     }
 
-    /// Returns the position up to which the file was read, unless it must be read from its start:
-    /// without a holder, messages of it may have been read that no holder holds. Also returns the
-    /// pass from the start of the file; 0 if holders are not tracked.
+    /// Returns the position up to which the file was read, or `None` if it must be read from its
+    /// start. If its pass is not a holder, messages may have been read that no holder holds. Also
+    /// returns the pass that a read from the start would have; 0 if holders are not tracked.
     fn known_cursor(&self, ingest: &MessageIngest<'_>) -> Result<(Option<MboxCursor>, HolderKey)> {
         let (id, mailbox) = (self.version.id, ingest.mailbox.key);
         let writer = ingest.session.lock()?;
@@ -272,8 +273,8 @@ impl MboxFile<'_> {
         Ok((known.filter(|_| is_held), id.next_pass(mailbox, last)))
     }
 
-    /// Saves in the state how far the file was ingested. `complete` is its version, if all of it
-    /// was.
+    /// Saves in the state how far the file was ingested. `complete` is the file's version if it was
+    /// ingested completely.
     fn save(
         &self,
         cursor: MboxCursor,
@@ -291,8 +292,8 @@ impl MboxFile<'_> {
         writer.db()?.put_cursor(key, ingest.mailbox.id, &cursor)
     }
 
-    /// A position from which something is unread. `cursor` lacks the hash of `head`, the first
-    /// bytes from the start of the file on.
+    /// Creates the position for a partly read file. `cursor` lacks the hash of `head`, the first
+    /// bytes after the start of the file.
     fn position(&self, cursor: MboxCursor, head: &[u8]) -> MboxCursor {
         let head_bytes = head_bytes(self.start, &cursor).min(head.len() as u64);
         MboxCursor {
@@ -304,9 +305,9 @@ impl MboxFile<'_> {
         }
     }
 
-    /// Reads up to `bytes` bytes from the start of the last message that was ingested, or from the
-    /// start of the file if that message has changed. `None` if the file was truncated since it was
-    /// opened, or that message has changed since it was compared.
+    /// Reads up to `bytes` bytes from the start of the last ingested message, or from the start of
+    /// the file if that message has changed. `None` if the file was truncated since it was opened,
+    /// or that message has changed since it was compared.
     fn read_chunk(
         &self,
         known: Option<MboxCursor>,
@@ -344,8 +345,8 @@ impl MboxFile<'_> {
         }))
     }
 
-    /// Returns `true` if the file has no NUL byte at its start, and one before it unless that is 0.
-    /// An empty file has none.
+    /// Returns `true` if the byte at the file's start is not NUL, and the byte before it, if any,
+    /// is NUL. An empty file has no NUL byte.
     fn starts_after_nuls(&self) -> io::Result<bool> {
         let before = self.start.saturating_sub(1);
         let bytes = read_at(self.file, before, 1 + self.start - before)?;
@@ -356,9 +357,9 @@ impl MboxFile<'_> {
         })
     }
 
-    /// Returns `true` if the file up to the cursor is unchanged, so that at most something was
-    /// appended. A file that was written again with an equal size may have changed anywhere; one
-    /// that has grown is compared at its start and its last message.
+    /// Returns `true` if the file is unchanged up to the cursor, so it was appended to at most. A
+    /// file that was rewritten with an equal size may have changed anywhere. A file that has grown
+    /// is compared at its start and at the last message.
     fn is_valid(&self, cursor: &MboxCursor, version: FileVersion) -> io::Result<bool> {
         let change = cursor.look.change(version.look(self.place));
         let is_overwritten = cursor.size == version.size
@@ -378,8 +379,7 @@ impl MboxFile<'_> {
     }
 }
 
-/// Returns the hash of the first bytes of a file, which begins at `start`, at most up to the
-/// cursor.
+/// Returns the hash of the first bytes of a file that starts at `start`, at most up to the cursor.
 pub(super) fn head_hash(
     file: &File,
     start: u64,
@@ -390,7 +390,7 @@ pub(super) fn head_hash(
     Ok(guard_hash(&head, key))
 }
 
-/// Returns the number of bytes that the head hash of a cursor covers, in a file that begins at
+/// Returns the number of bytes that the head hash of a cursor covers, in a file that starts at
 /// `start`.
 fn head_bytes(start: u64, cursor: &MboxCursor) -> u64 {
     cursor.last.saturating_sub(start).min(HEAD_BYTES)
@@ -412,11 +412,11 @@ fn read_at(file: &File, offset: u64, len: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the messages that are complete even if the file is still written: those that another one
-/// follows.
+/// Returns the messages that are followed by another one: they are complete even if the file is
+/// still written.
 fn terminated_messages<'f, 'b>(messages: &'f [Message<'b>]) -> &'f [Message<'b>] {
-    // An unterminated line `http:` may become a header field or text, and only in the first case is
-    // the line before it a separator.
+    // An unterminated line `http:` may become a header field or text. Only in the first case is the
+    // line before it a separator.
     let is_undecided = messages
         .last()
         .is_some_and(|last| memchr::memchr(b'\n', last.raw).is_none());
@@ -424,7 +424,7 @@ fn terminated_messages<'f, 'b>(messages: &'f [Message<'b>]) -> &'f [Message<'b>]
     &messages[..messages.len().saturating_sub(incomplete)]
 }
 
-/// Returns the cursor after a message of a block. The pass and the file are those of `cursor`.
+/// Returns the cursor after a message of a block, with the pass and file of `cursor`.
 fn cursor_after(
     message: &Message<'_>,
     block: &Block,
@@ -441,7 +441,7 @@ fn cursor_after(
     }
 }
 
-/// Reads a file from an offset, without changing the offset of its descriptor.
+/// Reads a file from an offset without moving its descriptor.
 struct OffsetReader<'r> {
     file: &'r File,
     offset: u64,
@@ -467,13 +467,13 @@ impl io::Read for OffsetReader<'_> {
     }
 }
 
-/// A lock that a writer of an mbox holds.
+/// A lock held by a writer of an mbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WriterLock {
-    /// A file beside the mbox, at this path.
+    /// A lock file next to the mbox, at this path.
     File(PathBuf),
-    /// A lock of fcntl(2), held by this process; `None` if it is of another machine or PID
-    /// namespace.
+    /// An fcntl(2) lock, held by this process; `None` if the holder is on another machine or in
+    /// another PID namespace.
     Record(Option<Pid>),
 }
 
@@ -493,8 +493,8 @@ impl fmt::Display for WriterLock {
     }
 }
 
-/// Calls `work` while no writer holds a lock of an mbox. Returns the outcome if one does, or if
-/// `work` fails.
+/// Calls `work` while no writer holds a lock of an mbox. Returns the outcome if a writer holds one,
+/// or if `work` fails.
 pub(super) fn with_lock<T>(
     file: &File,
     path: &Path,
@@ -509,23 +509,23 @@ pub(super) fn with_lock<T>(
     if lock_file.symlink_metadata().is_ok() {
         return Err(FileOutcome::Locked(WriterLock::File(lock_file)));
     }
-    // Other errors are ignored: on file systems without locks no writer honours any.
+    // Other errors are ignored: writers honour no locks on file systems without them.
     if let Err(rustix::io::Errno::AGAIN | rustix::io::Errno::ACCESS) =
         fcntl_lock(file, FlockOperation::NonBlockingLockShared)
     {
-        // `None` if the lock is gone by now, or the process is not known.
+        // `None` if the lock was released by now, or the process is unknown.
         let holder = fcntl_getlk(file, &Flock::from(FlockType::ReadLock));
         let holder = holder.ok().flatten().and_then(|lock| lock.pid);
         return Err(FileOutcome::Locked(WriterLock::Record(holder)));
     }
     let done = work();
-    // Should this fail, closing the file releases the lock.
+    // If this fails, closing the file releases the lock.
     let _ = fcntl_lock(file, FlockOperation::NonBlockingUnlock);
     done.map_err(FileOutcome::Failed)
 }
 
-/// Returns the reason for which a writer may be about to write a file: it holds a lock, or that
-/// cannot be told. `None` if the file is not locked, or missing.
+/// Returns the reason to assume that a writer is about to write a file: a writer holds a lock, or
+/// the lock cannot be examined. `None` if the file is not locked, or missing.
 pub(crate) fn why_locked(file: &WalkedFile) -> Option<String> {
     match read::open(file) {
         Ok(opened) => match with_lock(&opened, &file.source.path, || Ok(())) {
@@ -566,12 +566,12 @@ mod tests {
     #[derive(Debug)]
     struct Ingested {
         outcome: FileOutcome,
-        /// Number of messages that are gone.
+        /// Number of gone messages.
         gone: usize,
     }
 
     impl Ingested {
-        /// Checks that everything was read, and returns the number of messages that are gone.
+        /// Checks that the mbox was read completely, and returns the number of gone messages.
         #[track_caller]
         fn complete(self) -> usize {
             assert!(matches!(self.outcome, FileOutcome::Complete), "{self:?}");
@@ -591,9 +591,8 @@ mod tests {
             }
         }
 
-        /// Ingests the mbox, whose text is `text`, after `opened` was called with the state open.
-        /// Then releases the holders of all passes but the last one, and counts the messages that
-        /// are gone.
+        /// Writes `text` to the mbox and ingests it. `opened` is called once the state is open.
+        /// Then releases the holders of all passes but the last one, and counts the gone messages.
         fn ingest(&mut self, text: &str, opened: impl FnOnce()) -> Result<Ingested> {
             fs::write(&self.path, text).unwrap();
             let mut config = self.store.config();
@@ -675,7 +674,7 @@ mod tests {
     #[test]
     fn a_message_that_is_removed_after_an_interruption_is_gone() {
         let mut scene = Scene::new("interrupted");
-        // The first segment cannot be published: the chunk is interrupted after a commit.
+        // The first segment cannot be published, so the chunk is interrupted after a commit.
         let segment = scene.store.config().output.dir.join("0000000001.jsonl");
         let block = || fs::create_dir_all(segment.join("x")).unwrap();
         let interrupted = scene.ingest(&letters(0..12), block);
@@ -725,7 +724,8 @@ mod tests {
             let large =
                 letters(1..2) + &("and so on ".repeat(20) + "\n").repeat(large_bytes / 200) + "\n";
             let text = letters(0..1) + &large + &letters(2..3);
-            // The largest message that is held: smaller than all, than one, and than none of them.
+            // Maximum size of a held message: smaller than all of them, smaller than one, larger
+            // than all.
             for max_message_bytes in [CHUNK_BYTES, 2 * CHUNK_BYTES, 8 * CHUNK_BYTES] {
                 let mut scene = Scene::new(&format!("larger-{large_bytes}-{max_message_bytes}"));
                 scene.max_message_bytes = max_message_bytes;

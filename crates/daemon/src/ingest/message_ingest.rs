@@ -1,5 +1,5 @@
-//! Ingest of messages: skips those that are recorded, extracts the others on several threads, and
-//! adds records and state to the batch. Reading and committing keep the order of the messages.
+//! Ingest of messages: skips recorded ones, extracts the others on several threads, and adds
+//! records and state to the batch. Reads and commits preserve the order of the messages.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -51,57 +51,57 @@ pub(super) struct MessageIngest<'i> {
     pub(super) mailbox: MailboxProgress,
     /// Messages of the mailbox that may still grow.
     pub(super) growing: Vec<GrowingMessage>,
-    /// Lengths of the canonical content that a file of one message had when it was read before, the
-    /// longest first.
+    /// Lengths of the canonical content that a single-message file had at earlier reads, longest
+    /// first.
     pub(super) earlier_lengths: Vec<u64>,
-    /// The offset up to which the file was there when its spool was watched for the first time:
-    /// URLs of messages before it are not written. 0 if they are.
+    /// The offset up to which the file existed when its spool was watched for the first time. URLs
+    /// of messages before it are not written. 0 if they are.
     pub(super) existing_end: u64,
     /// The holder of the messages; `None` if holders are not tracked.
     pub(super) holder: Option<HolderKey>,
-    /// The positions after the next messages, of an mbox whose holders are tracked. Each is stored
-    /// with its message: else messages that are removed from the mbox before it is read again would
-    /// stay held.
+    /// The positions after the next messages, for an mbox whose holders are tracked. Each is stored
+    /// with its message. Otherwise, messages removed from the mbox before the next read would stay
+    /// held.
     pub(super) positions: VecDeque<(u64, MboxCursor)>,
 }
 
 /// A message and its identity.
 struct IdentifiedMessage<'m, 'b> {
     message: &'m Message<'b>,
-    /// `true` if the program panicked on its header.
+    /// `true` if the program panicked on the header.
     has_panicked: bool,
     end: EndCertainty,
-    /// The hash of its content with the key of the state.
+    /// The hash of the content with the key of the state.
     digest: u128,
-    /// The number of bytes of its canonical content.
+    /// The length of the canonical content.
     len: u64,
-    /// The digest in its records, if holders are tracked.
+    /// The digest in the records, if holders are tracked.
     record_digest: Option<u128>,
     key: Hash128,
     /// Earlier versions of this message, recorded before it grew.
     earlier: Vec<GrowingMessage>,
 }
 
-/// Reason for which a message is searched for URLs.
+/// The reason to search a message for URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExtractionReason {
-    /// It is not recorded.
+    /// The message is not recorded.
     New,
-    /// It is recorded, but it is not known if it has records: it has none, or it was read before
-    /// holders were tracked.
+    /// The message is recorded, but whether it has records is unknown: it has none, or it was read
+    /// before holders were tracked.
     Unlearnt,
 }
 
 impl MessageIngest<'_> {
-    /// Returns the messages of a block. Diagnostics of its borders are added to the events.
+    /// Returns the messages of a block. Adds diagnostics of their borders to the events.
     pub(super) fn split<'b>(&mut self, block: &'b Block, format: Format) -> Vec<Message<'b>> {
         split(block, format, |diagnostic| {
             self.events.push(diagnostic.of(&self.source));
         })
     }
 
-    /// Makes a file of the spool at `spool` the holder of the messages that are ingested from now
-    /// on, if holders are tracked.
+    /// Makes a file of the spool at `spool` the holder of the messages ingested from now on, if
+    /// holders are tracked.
     pub(super) fn open_holder(
         &mut self,
         holder: HolderKey,
@@ -113,7 +113,7 @@ impl MessageIngest<'_> {
         Ok(())
     }
 
-    /// Ingests consecutive messages, or one piece of a larger message. `end` is the end of the last
+    /// Ingests consecutive messages, or one piece of a larger message. `end` applies to the last
     /// message; the ends of the others are certain. Returns the digest of the last message.
     pub(super) fn ingest_messages(
         &mut self,
@@ -124,7 +124,7 @@ impl MessageIngest<'_> {
         let (mut rest, mut digest) = (messages, 0);
         let mut max_size = usize::MAX;
         while !rest.is_empty() {
-            // A message that has grown changes the state with which those after it are compared.
+            // A grown message changes the state that later messages are compared with.
             let size = if self.growing.is_empty() {
                 group_size(rest).min(max_size)
             } else {
@@ -145,9 +145,9 @@ impl MessageIngest<'_> {
         Ok(digest)
     }
 
-    /// Recognises the message of a file that has grown since it was recorded: its beginning, as
-    /// long as the whole message was before, is a message that is recorded. What a growing message
-    /// of an mbox has in the state is computed from it.
+    /// Recognises a single-message file that has grown since it was recorded: a prefix as long as
+    /// the earlier message is a recorded message. Computes from it the state that a growing message
+    /// of an mbox has.
     pub(super) fn find_earlier(&mut self, block: &mut Block, format: Format) -> Result<()> {
         for len in std::mem::take(&mut self.earlier_lengths) {
             let header_bytes = self.extractor.limits().header_bytes;
@@ -172,7 +172,7 @@ impl MessageIngest<'_> {
         Ok(())
     }
 
-    /// Returns a message as one that may grow; `None` if it is not recorded.
+    /// Returns a message as one that may grow, or `None` if it is not recorded.
     fn recorded_as_growing(&self, message: &Message<'_>) -> Result<Option<GrowingMessage>> {
         let _turn = self.parsers.turn(message, self.session);
         let identified = self.identify(message, None, EndCertainty::EndOfFile);
@@ -191,7 +191,7 @@ impl MessageIngest<'_> {
         Ok(self.growing_message(message, &output, digests))
     }
 
-    /// Returns the state by which a message is recognised when it has grown.
+    /// Returns the state that identifies a message after it has grown.
     fn growing_message(
         &self,
         message: &Message<'_>,
@@ -208,8 +208,8 @@ impl MessageIngest<'_> {
         })
     }
 
-    /// Ingests messages that are extracted at once, on several threads. Returns the digest of the
-    /// last; `None` if the process died of one of them, which must be found in smaller groups.
+    /// Ingests messages that are extracted together, on several threads. Returns the digest of the
+    /// last one. `None` if the process died of one of them, which must be found in smaller groups.
     fn ingest_group(
         &mut self,
         group: &[Message<'_>],
@@ -271,7 +271,7 @@ impl MessageIngest<'_> {
         writer.db()?.set_aside(self.mailbox.id, message.key, &place)
     }
 
-    /// Identifies a message; one on whose header the program panics by its raw bytes.
+    /// Identifies a message. If the program panics on its header, the raw bytes identify it.
     fn identify<'m, 'b>(
         &self,
         message: &'m Message<'b>,
@@ -322,8 +322,7 @@ impl MessageIngest<'_> {
         }
     }
 
-    /// Returns the keys of the messages that are searched, those that are not recorded yet, each
-    /// with the reason.
+    /// Returns the keys of the messages to search, each with the reason.
     fn unrecorded(
         &self,
         identified: &[IdentifiedMessage<'_, '_>],
@@ -352,7 +351,7 @@ impl MessageIngest<'_> {
     ) -> MessageOutput {
         let earlier = match reason {
             ExtractionReason::New => &identified.earlier[..],
-            // All its URLs count, those of earlier versions too.
+            // All URLs count, even those of earlier versions.
             ExtractionReason::Unlearnt => &[],
         };
         let is_existing = identified.message.end() <= self.existing_end;
@@ -361,15 +360,15 @@ impl MessageIngest<'_> {
         }
         let mut output = self.output(identified, earlier, writer);
         if is_existing {
-            // When it has grown, its earlier URLs are recognised.
+            // These identifiers let the earlier URLs be recognised when the message has grown.
             (output.lines, output.file, output.records) = (Vec::new(), None, 0);
         }
         output
     }
 
-    /// Extracts the URLs of a message. URLs that are in one of `earlier`, the versions of the
-    /// message before it grew, are not recorded again. After a panic, which becomes an event, the
-    /// message is read as one text; so it is if its header panicked.
+    /// Extracts the URLs of a message. Skips URLs already present in `earlier`, the versions of the
+    /// message before it grew. A panic becomes an event, and the message is then read as a single
+    /// text. The same applies if its header caused a panic.
     fn output(
         &self,
         identified: &IdentifiedMessage<'_, '_>,
@@ -480,7 +479,7 @@ impl MessageIngest<'_> {
     ) -> Result<()> {
         let mailbox = self.mailbox.id;
         if let Some(error) = output.as_mut().and_then(|output| output.failure.take()) {
-            // Unless the error is that the committer has ended.
+            // Not if the error is that the committer has ended.
             if let Ok(mut writer) = self.session.lock() {
                 writer.end(&error);
             }
@@ -492,14 +491,14 @@ impl MessageIngest<'_> {
         let mut growing = output
             .as_ref()
             .and_then(|output| self.growing_state(message, output, given.as_ref()));
-        // Locked once, so that no commit can come between the parts of a message.
+        // A single lock, so no commit can come between the parts of a message.
         let mut writer = self.session.lock()?;
-        // Another reader may have added the same message in the meantime.
+        // Another reader may have added the same message since.
         if output.is_some() && !writer.db()?.mark_seen(mailbox, message.key)? {
             (output, growing) = (None, None);
         }
         if let Some(output) = &output {
-            // A message that has grown has records even if its new part has none.
+            // A grown message has records even if its new part has none.
             if output.records > 0 || !message.earlier.is_empty() {
                 writer.db()?.mark_in_open_segment(mailbox, message.key)?;
             }
@@ -527,7 +526,7 @@ impl MessageIngest<'_> {
             state.put_cursor(file, mailbox, &cursor)?;
         }
         // One file, or one chunk of it, can exceed a batch. When the file is read again, the
-        // messages that were committed are recognised by their keys.
+        // committed messages are recognised by their keys.
         writer.commit_if_full()?;
         match output {
             Some(mut output) => {
@@ -539,8 +538,8 @@ impl MessageIngest<'_> {
         Ok(())
     }
 
-    /// Returns the row of a message with records, or of one whose earlier versions have some;
-    /// `None` if holders are not tracked.
+    /// Returns the row of a message that has records, or whose earlier versions have some. `None`
+    /// if holders are not tracked.
     fn given_message(
         &self,
         message: &IdentifiedMessage<'_, '_>,
@@ -567,7 +566,7 @@ impl MessageIngest<'_> {
         })
     }
 
-    /// Returns the state by which a message is recognised when it has grown; `None` if its end is
+    /// Returns the state that identifies a message after it has grown; `None` if its end is
     /// certain.
     fn growing_state(
         &self,
@@ -586,7 +585,7 @@ impl MessageIngest<'_> {
     }
 }
 
-/// Returns the messages of a block. Diagnostics of its borders go to `report`.
+/// Returns the messages of a block. Diagnostics of their borders go to `report`.
 fn split(block: &Block, format: Format, mut report: impl FnMut(Diagnostic)) -> Vec<Message<'_>> {
     let mut found = Vec::new();
     messages(block, format, &mut |output| match output {
@@ -596,7 +595,7 @@ fn split(block: &Block, format: Format, mut report: impl FnMut(Diagnostic)) -> V
     found
 }
 
-/// Returns the number of messages at the start of `rest` that are extracted at once; at least one.
+/// Returns the number of messages at the start of `rest` to extract together; at least one.
 fn group_size(rest: &[Message<'_>]) -> usize {
     let mut bytes = 0;
     let most = rest.iter().take(PARSE_BATCH_MESSAGES);
@@ -607,25 +606,25 @@ fn group_size(rest: &[Message<'_>]) -> usize {
     fitting.count().max(1)
 }
 
-/// A mailbox, and what was ingested from one file of it.
+/// A mailbox, and the ingest progress of one of its files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MailboxProgress {
     pub(super) id: MailboxId,
     pub(super) key: Hash128,
-    /// The first bits of the last message's key: its link from the file in the state.
+    /// The first bits of the last message's key: the link from the file's row to it.
     pub(super) last_link: u64,
-    /// The number of bytes of the last message's canonical content.
+    /// The length of the last message's canonical content.
     pub(super) last_len: u64,
-    /// The [`place_key`](super::identity::place_key) of a file of one message that may grow.
+    /// The [`place_key`](super::identity::place_key) of a single-message file that may grow.
     pub(super) place: Option<u64>,
-    /// Messages of the file, duplicates included.
+    /// Number of messages in the file, including duplicates.
     pub(super) messages: u64,
-    /// Pieces of messages above the size limit.
+    /// Number of pieces of messages above the size limit.
     pub(super) pieces: u64,
 }
 
 impl MailboxProgress {
-    /// The mailbox before anything of the file was ingested.
+    /// The progress before any ingest.
     pub(super) fn new(id: MailboxId, key: Hash128) -> MailboxProgress {
         MailboxProgress {
             id,
@@ -634,7 +633,7 @@ impl MailboxProgress {
         }
     }
 
-    /// Adds what was ingested from another stream of the same file.
+    /// Adds the progress of another stream of the same file.
     pub(super) fn add(&mut self, other: &MailboxProgress) {
         self.messages += other.messages;
         self.pieces += other.pieces;
@@ -642,7 +641,7 @@ impl MailboxProgress {
         self.last_len = other.last_len;
     }
 
-    /// The link to the only message of the file; `None` if there are more, or none that is whole.
+    /// The link to the file's only message; `None` unless the file has exactly one, which is whole.
     pub(super) fn only_link(&self) -> Option<u64> {
         (self.messages == 1 && self.pieces == 0).then_some(self.last_link)
     }
@@ -651,18 +650,17 @@ impl MailboxProgress {
 /// Encoded records of a message, and its events.
 #[derive(Default)]
 struct MessageOutput {
-    /// Lines of JSON, after those in `file`.
+    /// JSON lines that follow those in `file`.
     lines: Vec<u8>,
-    /// The first lines, of a message with many.
+    /// The first lines of a message that has many.
     file: Option<File>,
-    /// The error of writing them there.
+    /// The error of writing lines to `file`.
     failure: Option<DaemonError>,
     /// Number of lines.
     records: u64,
-    /// Identifiers of all URLs of a message that may grow or has grown, with those recorded before.
-    /// Empty for others.
+    /// Identifiers of all URLs of a message that may grow or has grown, including those recorded
+    /// earlier. Empty for other messages.
     url_ids: Vec<u128>,
-    /// Events of the message.
     events: Vec<Event>,
 }
 
@@ -679,8 +677,8 @@ impl MessageOutput {
         let file = match &mut self.file {
             Some(file) => file,
             None => {
-                // An error ends the committer at the message's turn. Here it would be lost: the
-                // messages before it would only find that the committer has ended.
+                // An error ends the committer at the message's turn. Ended here, the error would be
+                // lost: earlier messages would only find that the committer has ended.
                 self.file.insert(session.lock()?.lines_file()?)
             }
         };
@@ -691,7 +689,7 @@ impl MessageOutput {
 /// [`extract`], or [`extract_flat`].
 type ExtractFn = fn(&Message<'_>, &Source, &Extractor, &mut dyn FnMut(Finding<'_>));
 
-/// Returns the identifier of a URL within its message: a hash of the URL and of the number of its
+/// Returns the identifier of a URL within its message: a hash of the URL and the number of its
 /// earlier occurrences.
 fn url_id(url: &[u8], counts: &mut HashMap<u128, u32>) -> u128 {
     let earlier = counts.entry(record::record_id(0, "", url, 0)).or_default();
@@ -700,17 +698,17 @@ fn url_id(url: &[u8], counts: &mut HashMap<u128, u32>) -> u128 {
     id
 }
 
-/// Pool of threads, shared by all readers.
+/// A pool of threads, shared by all readers.
 pub struct ParserPool {
-    /// `None` on one core: then each reader does the work on its own thread.
+    /// `None` on one core, where each reader does the work on its own thread.
     pool: Option<rayon::ThreadPool>,
     /// The format of the records' lines.
     format: LineFormat,
-    /// Writers that no reader uses. Their caches cost more than a small message.
+    /// Idle writers. Their caches cost more than a small message.
     writers: Mutex<Vec<RecordWriter>>,
     /// Held by the reader that parses a large message.
     large: Mutex<()>,
-    /// Held while an attachment or document that unpacks to much is read.
+    /// Held while a reader decompresses an attachment or document with large content.
     unpacking: Mutex<()>,
     suspects: Suspects,
 }
@@ -722,8 +720,9 @@ impl fmt::Debug for ParserPool {
 }
 
 impl ParserPool {
-    /// A pool with one thread per core, at most [`DAEMON_PARSER_THREADS`], for records in this
-    /// format. Messages at which an earlier process may have died are parsed only after a trial.
+    /// Creates a pool with one thread per core, at most [`DAEMON_PARSER_THREADS`], for records in
+    /// this format. Messages at which an earlier process may have died are parsed only after a
+    /// trial.
     pub fn new(format: LineFormat, suspects: Suspects) -> ParserPool {
         let threads = available_parallelism()
             .map_or(1, NonZero::get)
@@ -759,7 +758,7 @@ impl ParserPool {
     }
 
     /// Calls `work` for each item and returns the results in the order of the items. Each thread
-    /// passes its writer from one item to the next.
+    /// reuses its writer for all its items.
     pub fn map<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -892,7 +891,7 @@ mod tests {
                 positions: VecDeque::new(),
             });
         }
-        // Each asks whether the message is recorded before either of them adds it.
+        // Both check whether the message is recorded before either adds it.
         let found = ingests[0].split(&block, Format::Mbox);
         for ingest in &ingests {
             assert_eq!(

@@ -1,10 +1,10 @@
-//! Messages at which the process may have died: a note of those that are being parsed, which
-//! outlives the process; and the trial of the suspects by another process, which may die instead.
+//! Messages at which the process may have died. A note of the messages being parsed outlives the
+//! process. Another process, which may die instead, then tries these suspects.
 //!
-//! After an end that nobody asked for, the messages of the note are suspects. Each is parsed alone
-//! by `urlspool scan`, in its place, before this process parses it. That process is ended by nobody
-//! but the kernel or itself, so its death is evidence, and a daemon that is killed sets no message
-//! aside. A message is set aside at its third death: one of the daemon, two of a trial.
+//! After an unexpected end, the messages in the note are suspects. `urlspool scan` parses each of
+//! them alone before this process does. Only the kernel or the trial process itself can end it, so
+//! its death is evidence. A daemon that is killed therefore sets no message aside. A message is set
+//! aside at its third death: one of the daemon, two of a trial.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -23,43 +23,44 @@ use urlspool_mail::split::Message;
 use urlspool_sources::read::StartProgram;
 use urlspool_text::limits::TRIAL_TIMEOUT_MS;
 
-/// Number of trials that a message must not survive to be set aside.
+/// Number of failed trials after which a message is set aside.
 const TRIALS: u32 = 2;
 
-/// Milliseconds between two looks at a trial.
+/// Milliseconds between two checks of a trial.
 const POLL_MS: u64 = 10;
 
-/// The messages at which the process may have died, and the verdicts of their trials.
+/// The messages at which the process may have died, and the results of their trials.
 #[derive(Default)]
 pub struct Suspects {
     trials: Option<Trials>,
     known: Mutex<KnownMessages>,
 }
 
-/// The means of a trial.
+/// The means to run a trial.
 struct Trials {
     start: StartProgram,
-    /// The configuration of the daemon, if it has a file.
+    /// The configuration file of the daemon, if it has one.
     config: Option<PathBuf>,
 }
 
 #[derive(Default)]
 struct KnownMessages {
-    /// Not synced: it must outlive the process, not the machine. `None` if there is no room for it.
+    /// Not synced: it must outlive the process, not the machine. `None` if there is no space for
+    /// it.
     note: Option<File>,
-    /// Number of bytes in it.
+    /// Number of bytes in the note.
     noted_bytes: usize,
-    /// The messages that each reader parses.
+    /// The messages that each reader is parsing.
     parsed: HashMap<ThreadId, Vec<Hash128>>,
-    /// The messages that were parsed when the process died, or set aside by an earlier run.
+    /// The messages that were being parsed when the process died, or that an earlier run set aside.
     suspects: HashSet<Hash128>,
     /// The messages that are not parsed.
     set_aside: HashSet<Hash128>,
 }
 
 impl Suspects {
-    /// Reads the note that the last process left in the folder of the state, and begins a new one.
-    /// `set_aside` are messages that an earlier run set aside. Trials are started by `start`.
+    /// Reads the note that the last process left in the state folder, and starts a new one.
+    /// `set_aside` are the messages that an earlier run set aside. `start` starts the trials.
     pub fn open(
         state: &Path,
         set_aside: Vec<Hash128>,
@@ -92,8 +93,8 @@ impl Suspects {
         self.known().set_aside.insert(key);
     }
 
-    /// Notes the messages that this thread is about to parse. Suspects among them have a trial
-    /// first. Returns `false` if the process that parsed them died.
+    /// Notes the messages that this thread is about to parse. Suspects among them are tried first.
+    /// Returns `false` if the trial process died.
     pub(super) fn may_parse(
         &self,
         messages: &[(Hash128, &Message<'_>)],
@@ -120,7 +121,7 @@ impl Suspects {
         Ok(true)
     }
 
-    /// Forgets what this thread parsed, before the next note: threads end at a reload.
+    /// Forgets the messages that this thread parsed, before the next note: threads end at a reload.
     pub(super) fn forget_parsed(&self) {
         self.known().parsed.remove(&thread::current().id());
     }
@@ -131,7 +132,7 @@ impl Suspects {
 }
 
 impl KnownMessages {
-    /// Writes which messages all readers parse.
+    /// Notes the messages that all readers are parsing.
     fn note(&mut self, keys: &[Hash128]) {
         let Some(note) = &self.note else {
             return;
@@ -140,7 +141,7 @@ impl KnownMessages {
         let parsed = self.parsed.values().flatten();
         let bytes: Vec<u8> = parsed.flat_map(|key| key.to_be_bytes()).collect();
         let earlier = std::mem::replace(&mut self.noted_bytes, bytes.len());
-        // Without a note a restart may find the same message again.
+        // Without a note, a restart may meet the same message again.
         let written = note.write_all_at(&bytes, 0);
         if bytes.len() < earlier {
             let _ = written.and_then(|()| note.set_len(bytes.len() as u64));
@@ -149,17 +150,17 @@ impl KnownMessages {
 }
 
 impl Trials {
-    /// Lets another process parse messages. Returns `true` if it survives that.
+    /// Makes another process parse messages. Returns `true` if it survives.
     ///
     /// # Errors
     ///
-    /// The process could not be started, which shows nothing.
+    /// The process could not be started, so the result is unknown.
     fn survives(
         &self,
         messages: &[(Hash128, &Message<'_>)],
         session: &Session,
     ) -> io::Result<bool> {
-        // The running program, also if its file was replaced.
+        // The running program, even if its file was replaced.
         let mut command = Command::new("/proc/self/exe");
         command
             .args(["scan", "--quiet", "--threads", "1", "--kind"])
@@ -177,7 +178,7 @@ impl Trials {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // An interrupt of the terminal is no death.
+            // An interrupt from the terminal does not count as a death.
             .process_group(0);
         let mut child = (self.start)(command)?;
         if let Some(mut input) = child.stdin.take() {
@@ -185,7 +186,7 @@ impl Trials {
                 if 1 < messages.len() {
                     let _ = input.write_all(b"\n\nFrom - Thu Jan  1 00:00:00 1970\n");
                 }
-                // It may end before it has read everything.
+                // The process may end before it has read all input.
                 let _ = input.write_all(message.raw);
             }
         }
