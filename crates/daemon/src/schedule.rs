@@ -1,15 +1,15 @@
-//! Which files are scanned, and when: notifications of the kernel, rescans, retries.
+//! Which files are scanned, and when: kernel notifications, rescans, retries.
 //!
-//! The methods of [`SpoolReader`] are divided by subject over the files.
+//! The methods of [`SpoolReader`] are spread over the files by subject.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `watched_spool` | a spool as its reader sees it; the files that are present in it, or missing |
-//! | `reader` | what wakes a reader, its state, its loop; files that could not be read |
-//! | `fs_events` | notifications of the kernel (inotify) |
-//! | `file_check` | the check of one file or git repository, and the time of its next one |
+//! | `watched_spool` | a spool as its reader sees it; its present and missing files |
+//! | `reader` | the events that wake a reader, its state, its loop; unreadable files |
+//! | `fs_events` | kernel notifications (inotify) |
+//! | `file_check` | the check of one file or git repository, and the time of the next one |
 //! | `census` | messages that are gone with missing files |
-//! | `spool_scan` | the scan of a whole spool, the time of its next one, and the purge of the state of missing files |
+//! | `spool_scan` | the scan of a whole spool, its next scan, and the purge of old state |
 
 mod census;
 mod file_check;

@@ -1,10 +1,10 @@
 //! Messages that are gone because their files are missing, if tombstones are written.
 //!
-//! Each complete scan of a spool is a census: it lists the holders of messages that are present. A
-//! holder that is missing in two censuses at least, for `watch.gone_after`, is released, and
-//! messages without another holder are gone. No holder is missing because of an error: not if a
-//! folder could not be read, nor if its file system is not mounted. As long as a file was not read
-//! that may hold the messages of a missing one, that one waits.
+//! Each complete scan of a spool is a census: it lists the holders of present messages. A holder is
+//! released once it has been missing for `watch.gone_after` and in at least two censuses. Messages
+//! without another holder are then gone. Errors do not make a holder missing: neither an unreadable
+//! folder nor an unmounted file system. While a file is unread that may contain the messages of a
+//! missing one, the missing one waits.
 
 use std::collections::{BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
@@ -20,7 +20,7 @@ use urlspool_text::diagnostic::counted;
 use urlspool_text::limits::{MISSING_FILES, REPORTED_FAILURES};
 
 impl SpoolReader {
-    /// Begins the census of a spool; `None` if tombstones are not written.
+    /// Starts the census of a spool; `None` if tombstones are not written.
     pub(super) fn begin_census(
         &self,
         spool: usize,
@@ -53,7 +53,7 @@ impl SpoolReader {
         }))
     }
 
-    /// Marks a spool to be scanned soon, because a file is gone or was rewritten.
+    /// Schedules a scan of a spool soon, because a file is gone or was rewritten.
     pub(super) fn mark_for_gone(&mut self, spool: usize, now: MonotonicTime) {
         if !self.config.output.tombstones {
             return;
@@ -65,8 +65,8 @@ impl SpoolReader {
         watched.mark(earliest.map_or(soon, |earliest| earliest.max(soon)));
     }
 
-    /// Marks a spool to be scanned when a holder whose file was rewritten has been missing for
-    /// `watch.gone_after`.
+    /// Schedules a scan of a spool for the time when a holder whose file was rewritten has been
+    /// missing for `watch.gone_after`.
     pub(super) fn mark_replaced(&mut self, spool: usize, holder: HolderKey, now: MonotonicTime) {
         let gone_after = self.config.watch.gone_after;
         let watched = &mut self.spools[spool];
@@ -82,7 +82,7 @@ impl SpoolReader {
         watched.mark(now.plus(gone_after));
     }
 
-    /// Releases the holders that are missing for long, and writes the messages that are gone.
+    /// Releases the holders that have been missing for long, and writes the gone messages.
     pub(super) fn finish_census(
         &mut self,
         mut census: SpoolCensus,
@@ -119,7 +119,7 @@ impl SpoolReader {
         Ok(())
     }
 
-    /// The reason for which a file is not read by waiting; `None` if it may be.
+    /// The reason why waiting alone will not get a file read. `None` if it may.
     fn why_unread(&self, path: &Path) -> Option<String> {
         if let Some(why) = self.failures.why(path) {
             return Some(why.to_owned());
@@ -128,8 +128,8 @@ impl SpoolReader {
         Some(format!("locked {}", held.lock))
     }
 
-    /// Names the files because of which messages of a spool are not reported as gone: in the
-    /// status, and each once in the log.
+    /// Reports the files that prevent messages of a spool from being reported as gone: all in the
+    /// status, each once in the log.
     fn report_withheld(&mut self, spool: usize, host: &mut dyn ReaderHost) {
         let blocked = &self.spools[spool].missing.blocked;
         let lasting = self
@@ -153,11 +153,10 @@ impl SpoolReader {
         self.spools[spool].missing.withheld = withheld;
     }
 
-    /// Releases the holders that are missing for long. Returns the number of messages that are
-    /// gone.
+    /// Releases the holders that have been missing for long. Returns the number of gone messages.
     fn release_missing(&mut self, census: &SpoolCensus, host: &mut dyn ReaderHost) -> Result<u64> {
         let missing = self.missing_holders(census)?;
-        // The same order in each run.
+        // Sorted, so each run uses the same order.
         let mut holders: Vec<HolderKey> = missing.keys().copied().collect();
         holders.sort_unstable();
         let is_full = missing.len() == MISSING_FILES;
@@ -177,8 +176,8 @@ impl SpoolReader {
         Ok(gone)
     }
 
-    /// Returns `true` if a holder is missing for long, and its messages can be nowhere else. Notes
-    /// if they can.
+    /// Returns `true` if a holder has been missing for long and its messages cannot be elsewhere.
+    /// Records if they can.
     fn is_due(&mut self, census: &SpoolCensus, holder: HolderKey) -> Result<bool> {
         let mut spools = self.spools.iter();
         let mailboxes = if spools.all(|watched| watched.missing.blocks.is_empty()) {
@@ -234,7 +233,7 @@ impl SpoolReader {
         }
     }
 
-    /// Writes the messages that no file was found to hold since the state was rebuilt. Returns
+    /// Writes the messages that no file was found to contain since the state was rebuilt. Returns
     /// their number.
     fn release_orphans(&mut self, census: &SpoolCensus, host: &mut dyn ReaderHost) -> Result<u64> {
         let key = census.identity.key;
@@ -242,7 +241,7 @@ impl SpoolReader {
         let gone_after = self.config.watch.gone_after;
         let mut gone = 0;
         for OrphanedMailbox { id, key, dev } in mailboxes {
-            // Another spool may hold messages of the mailbox.
+            // Another spool may contain messages of the mailbox.
             let since = self.spools.iter().map(|other| other.missing.complete_since);
             let Some(since) = since.collect::<Option<Vec<_>>>() else {
                 return Ok(gone);
@@ -272,9 +271,9 @@ impl SpoolReader {
         Ok(gone)
     }
 
-    /// Returns `true` if messages of these mailboxes that are missing since `since`, and were last
-    /// seen at `present`, may be in a file that was not read. A file that appeared much later holds
-    /// no message that was moved then.
+    /// Returns `true` if messages of these mailboxes, missing since `since` and last seen at
+    /// `present`, may be in an unread file. A file that appeared much later cannot contain a
+    /// message moved then.
     fn is_blocked(
         &mut self,
         spool: usize,
@@ -284,7 +283,7 @@ impl SpoolReader {
     ) -> bool {
         let window = 2 * self.config.watch.gone_after;
         let until = since.plus(window);
-        // Spools of one reader may hold the same mailbox.
+        // Several spools of one reader may contain the same mailbox.
         let blocks = self.spools.iter().map(|watched| &watched.missing.blocks);
         let blocks = blocks.flat_map(|blocks| {
             mailboxes
@@ -301,8 +300,8 @@ impl SpoolReader {
         !blocks.is_empty()
     }
 
-    /// Runs the steps of a release until nothing is left or the reader stops. Returns the number of
-    /// messages that are gone.
+    /// Runs the steps of a release until it is done or the reader stops. Returns the number of gone
+    /// messages.
     fn release(
         &mut self,
         host: &mut dyn ReaderHost,

@@ -1,5 +1,5 @@
-//! Check of one file: ingests what is new and complete in it, and plans its next check. Check of a
-//! git repository, which is followed as a whole: its last commit is its version.
+//! Check of one file: ingests its new and complete content, and plans the next check. A git
+//! repository is checked as a whole: its last commit is its version.
 
 use std::fs::Metadata;
 use std::io;
@@ -24,17 +24,17 @@ use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use urlspool_text::limits::UNSETTLED_FILES;
 use urlspool_text::origin::{FormatHint, Source};
 
-/// Delay before a locked mailbox is checked again, if no notification comes earlier.
+/// Delay before a locked mailbox is checked again, unless a notification comes earlier.
 const LOCK_RETRY_MS: u64 = 250;
 
-/// A file and its versions when its check began.
+/// A file and its versions at the start of its check.
 pub(super) struct CheckedFile<'f> {
     pub(super) file: &'f WalkedFile,
     /// Index of its spool.
     pub(super) spool: usize,
     pub(super) version: FileVersion,
     pub(super) inode_version: InodeVersion,
-    /// The git repository that it is; `None` for a file.
+    /// The git repository being checked; `None` for a file.
     pub(super) repository: Option<&'f Repository>,
 }
 
@@ -45,8 +45,8 @@ impl CheckedFile<'_> {
 }
 
 impl SpoolReader {
-    /// Ingests everything in a file that is new and complete, whatever the reason for the check.
-    /// Returns what is known of the file after that.
+    /// Ingests all new and complete content of a file, regardless of the reason for the check.
+    /// Returns the recorded progress afterwards.
     pub(super) fn check_file(
         &mut self,
         spool: usize,
@@ -66,8 +66,8 @@ impl SpoolReader {
         };
         let name = file.source.path.file_name().unwrap_or_default();
         if is_state_database(&self.config.state.dir, name, &metadata) {
-            // It is in the spool through a bind mount. To record that it was read would change it
-            // again, and so on.
+            // A bind mount makes the state visible in the spool. Recording that it was read would
+            // change it again, without end.
             return Ok(FileStanding::Empty(None));
         }
         let checked = CheckedFile {
@@ -87,7 +87,7 @@ impl SpoolReader {
         self.check_opened(&checked, host)
     }
 
-    /// Ingests everything in a file that may be read now.
+    /// Ingests a file that may be read now.
     pub(super) fn check_opened(
         &mut self,
         checked: &CheckedFile<'_>,
@@ -108,7 +108,7 @@ impl SpoolReader {
         }
     }
 
-    /// Handles a path without a file: it is gone, or the system cannot tell.
+    /// Handles a path without a file: the file is gone, or cannot be examined.
     pub(super) fn check_missing(&mut self, spool: usize, path: &Path, host: &mut dyn ReaderHost) {
         match path.symlink_metadata() {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -134,15 +134,14 @@ impl SpoolReader {
         host.log(&LogRecord::Diagnostic(event));
     }
 
-    /// Runs between two files: marks the work of new events, reports progress, and commits what is
-    /// due.
+    /// Runs between two files: handles new events, reports progress, and commits if due.
     pub(super) fn between_files(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
         self.handle_events(host);
         host.progress(self);
         self.commit(host)
     }
 
-    /// Marks the work of new events.
+    /// Handles new events, which only mark work.
     pub(super) fn handle_events(&mut self, host: &mut dyn ReaderHost) {
         while let Some(event) = host.event() {
             let now = host.now();
@@ -150,9 +149,9 @@ impl SpoolReader {
         }
     }
 
-    /// Ingests one chunk of a file, unless this version of it was read. `nuls` is the number of its
-    /// leading NUL bytes that are known. Also returns what is known of the file: after the ingest if
-    /// holders are tracked, otherwise before it.
+    /// Ingests one chunk of a file, unless this version was already read. `nuls` is the number of
+    /// known leading NUL bytes. Also returns the recorded progress: after the ingest if holders are
+    /// tracked, before it otherwise.
     fn ingest_checked_file(
         &mut self,
         checked: &CheckedFile<'_>,
@@ -162,7 +161,8 @@ impl SpoolReader {
     ) -> Result<(FileOutcome, FileStanding)> {
         let (file, version) = (checked.file, checked.version);
         let settle_state = self.settle_state(checked, host);
-        // A file of one message is not opened before it has settled. A file that has changed again is: it may be an mbox.
+        // A single-message file is not opened before it has settled. A file that changed again is
+        // opened: it may be an mbox.
         let must_settle = settle_state == SettleState::Changing
             && matches!(file.hint, FormatHint::Numbered | FormatHint::Timehash)
             && !self.unsettled.contains_key(checked.path());
@@ -191,8 +191,8 @@ impl SpoolReader {
         } else if must_settle {
             FileOutcome::Waiting
         } else {
-            // A panic outside the messages costs this file, not the daemon; one while the batch is
-            // written stops it, because the batch may hold half a message.
+            // A panic outside the messages costs this file, not the daemon. A panic while the batch
+            // is written stops the daemon, because the batch may hold half a message.
             let done = catch_unwind(AssertUnwindSafe(|| match checked.repository {
                 Some(repository) => context.ingest_repository(file, repository, version),
                 None => context.ingest_file(file, settle_state, nuls),
@@ -224,7 +224,7 @@ impl SpoolReader {
         Ok((outcome, standing))
     }
 
-    /// Returns what is known of a file that cannot be read now.
+    /// Returns the recorded progress of a file that cannot be read now.
     fn unread_standing(&self, checked: &CheckedFile<'_>) -> Result<FileStanding> {
         if !self.config.output.tombstones {
             return Ok(FileStanding::Unread(None));
@@ -235,8 +235,8 @@ impl SpoolReader {
         file_standing(&session, &identity, checked.file, checked.version)
     }
 
-    /// Marks the spool of a file that was read to be scanned, if the file may hold fewer messages
-    /// than before.
+    /// Schedules a scan of the spool if a file that was read may contain fewer messages than
+    /// before.
     fn mark_rewritten(
         &mut self,
         checked: &CheckedFile<'_>,
@@ -255,8 +255,9 @@ impl SpoolReader {
         }
     }
 
-    /// Returns the latest time of change (ctime), in nanoseconds since 1970, of what has not changed for `pause`. `i64::MIN` if that cannot
-    /// be told: without a clock, and on a shared file system, which may have another one.
+    /// Returns the latest ctime, in nanoseconds since 1970, that a file unchanged for `pause` can
+    /// have. `i64::MIN` if unknown: without a clock, and on a shared file system, whose clock may
+    /// differ.
     pub(super) fn latest_change(
         &self,
         spool: usize,
@@ -329,14 +330,14 @@ impl SpoolReader {
         }
     }
 
-    /// Removes a file that was read from the files that wait to be checked again.
+    /// Removes a file that was read from the planned checks.
     fn remove_planned(&mut self, path: &Path) {
         self.unsettled.remove(path);
         self.failures.remove(path);
     }
 
-    /// Returns the lock under which a file was found, and reports it if the file was locked for
-    /// longer than `watch.lock_timeout`.
+    /// Returns the lock under which a file was found. Reports it if the file was locked for longer
+    /// than `watch.lock_timeout`.
     fn held_lock(
         &mut self,
         source: &Source,
@@ -364,7 +365,7 @@ impl SpoolReader {
         }
     }
 
-    /// Records that a file is no longer locked, and logs it if the lock was reported.
+    /// Records that a file is no longer locked, and logs that if the lock was reported.
     fn end_lock(&mut self, path: &Path, host: &mut dyn ReaderHost) {
         let Some(file) = self.unsettled.get_mut(path) else {
             return;
@@ -375,7 +376,7 @@ impl SpoolReader {
         }
     }
 
-    /// Plans to check a file again when it has settled. `lock` is the lock under which it was
+    /// Plans to check a file again once it has settled. `lock` is the lock under which it was
     /// found.
     fn wait_to_settle(
         &mut self,
@@ -397,7 +398,7 @@ impl SpoolReader {
         let file = UnsettledFile {
             version,
             since,
-            // A file that has settled and still must wait is locked.
+            // A file that has settled but must still wait is locked.
             due: since.plus(settle).max(now.after(LOCK_RETRY_MS)),
             spool: checked.spool,
             lock,
@@ -405,7 +406,7 @@ impl SpoolReader {
         self.unsettled.insert(path.to_owned(), file);
     }
 
-    /// Records that a file could not be read, and reports it unless that was reported before.
+    /// Records that a file could not be read. Reports each failure once.
     pub(super) fn record_failure(
         &mut self,
         spool: usize,
@@ -424,7 +425,7 @@ impl SpoolReader {
         }
     }
 
-    /// Checks the files of which a change was reported.
+    /// Checks the files with reported changes.
     pub(super) fn check_changed_files(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
         while let Some(path) = self.changed.pop_first() {
             let Some(spool) = self.spool_of(&path) else {
@@ -445,12 +446,12 @@ impl SpoolReader {
         let due = self.unsettled.iter().filter(|(_, file)| file.due <= now);
         let due = due.map(|(path, file)| (path.clone(), file.spool));
         let mut settled: Vec<SpoolFile> = due.collect();
-        // In the order of a walk, so that the same files give the same segments.
+        // Sorted like a walk, so equal files produce equal segments.
         settled.sort_unstable();
         self.check_files(settled, host)
     }
 
-    /// Retries the files that could not be read and whose wait is over.
+    /// Retries unreadable files whose wait is over.
     pub(super) fn retry_failed_files(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
         let failed = self.failures.due(host.now());
         self.check_files(failed, host)
@@ -474,7 +475,7 @@ impl SpoolReader {
             return Ok(());
         }
         if walk::is_folder(&root, path) {
-            // A folder is new, or an entry of it is gone. The scan finds out which.
+            // The folder is new, or one of its entries was removed. The scan finds out which.
             host.folder_appeared(&root, path);
             let watched = &mut self.spools[spool];
             watched.mark(host.now());
@@ -505,16 +506,16 @@ impl SpoolReader {
         Ok(())
     }
 
-    /// Returns the spool that contains a path; of several the innermost.
+    /// Returns the innermost spool that contains a path.
     pub(super) fn spool_of(&self, path: &Path) -> Option<usize> {
         let spools = (0..self.spools.len())
             .filter(|index| path.starts_with(&self.spools[*index].spool.path));
         spools.max_by_key(|index| self.spools[*index].spool.path.components().count())
     }
 
-    /// Ingests the messages of new commits. Returns the repository, its version, or its folder's if it
-    /// could not be read, and what is known of it. `None` if it is not the repository of a mailing
-    /// list, or has disappeared.
+    /// Ingests the messages of new commits. Returns the repository, its version and its recorded
+    /// progress. The version is the folder's if the repository could not be read. `None` if it is
+    /// not the repository of a mailing list, or has disappeared.
     pub(super) fn check_repository(
         &mut self,
         spool: usize,
@@ -561,7 +562,7 @@ impl SpoolReader {
         Ok(Some((file, version, standing)))
     }
 
-    /// The last commit of the repository at `path`, and the version of the repository.
+    /// The version of the repository at `path`, and its last commit.
     pub(super) fn repository_version(&self, path: &Path) -> Option<(FileVersion, Option<String>)> {
         let folder = FileVersion::of(&path.metadata().ok()?);
         let Ok(RepositoryContent::Mail(repository)) = Repository::open(path, &self.git_host())
@@ -578,7 +579,7 @@ impl SpoolReader {
         git.with_beat(Arc::new(move || heartbeat.beat()))
     }
 
-    /// Reports a repository that is not read, once.
+    /// Reports, once, a repository that is not read.
     fn report_skipped(&mut self, source: &Source, reason: SkipReason, host: &mut dyn ReaderHost) {
         if reason == SkipReason::Empty || self.is_noted_output(&source.path.join("HEAD")) {
             return;

@@ -1,5 +1,5 @@
-//! Notifications of the kernel that something changed in a spool. They only mark work; a rescan
-//! makes up for lost ones.
+//! Kernel notifications about changes in a spool. They only mark work; rescans make up for lost
+//! ones.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use super::reader::DaemonEvent;
 use folder_watches::FolderWatches;
 use urlspool_sources::walk;
 
-/// Source of notifications for some of the spools.
+/// A source of notifications for some of the spools.
 pub(crate) struct FsEvents {
     queue: SyncSender<DaemonEvent>,
     overflow: OverflowFlag,
-    /// `None` before the first watch, and where the kernel offers none (no inotify, no instance
+    /// `None` before the first watch, and if the kernel offers none (no inotify, or no instance
     /// left).
     watches: Option<FolderWatches>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct FsEvents {
 pub(crate) type OverflowFlag = Arc<AtomicBool>;
 
 impl FsEvents {
-    /// A source that watches nothing yet and sends its notifications to `queue`.
+    /// Creates a source without watches that sends its notifications to `queue`.
     pub(crate) fn new(queue: SyncSender<DaemonEvent>, overflow: OverflowFlag) -> FsEvents {
         FsEvents {
             queue,
@@ -33,8 +33,8 @@ impl FsEvents {
         }
     }
 
-    /// Watches these folders and files as they exist now, and no others. Returns the paths of which
-    /// not all changes will be reported, each with the reason.
+    /// Watches these folders and files as they exist now, and no others. Returns the paths whose
+    /// changes will not all be reported, with the reasons.
     pub(crate) fn watch(&mut self, paths: &[PathBuf]) -> Vec<(PathBuf, String)> {
         let (queue, overflow) = (self.queue.clone(), Arc::clone(&self.overflow));
         let send = move |event| {
@@ -42,7 +42,7 @@ impl FsEvents {
                 overflow.store(true, Ordering::Release);
             }
         };
-        // The old watches go first: there may be no room for two.
+        // The old watches are removed first: there may be no room for both.
         self.watches = None;
         self.watches = FolderWatches::start(send).ok();
         let unwatched = |path: &PathBuf| Some((path.clone(), self.add(path, path).err()?));
@@ -53,14 +53,13 @@ impl FsEvents {
     ///
     /// # Errors
     ///
-    /// The reason for which not all changes will be reported.
+    /// The reason why not all changes will be reported.
     pub(crate) fn add(&mut self, root: &Path, path: &Path) -> Result<(), String> {
         let Some(watches) = &mut self.watches else {
             return Err("the kernel delivers no notifications".to_owned());
         };
         let watched = watched_path(path);
-        // Each folder is watched before it is listed, so that a new entry is either listed or
-        // reported.
+        // Each folder is watched before it is listed, so a new entry is either listed or reported.
         let inside = (watched == path)
             .then(|| walk::list_folders(root, path))
             .into_iter()
@@ -72,7 +71,7 @@ impl FsEvents {
                 Ok(()) => {}
                 // A folder that disappeared needs no watch. The reader checks the roots itself.
                 Err(_) if !folder.is_dir() => {}
-                // All further folders would fail as well.
+                // All further folders would fail too.
                 Err(error) if error.kind() == io::ErrorKind::StorageFull => {
                     return Err("the limit of watches is reached; raise \
                                 fs.inotify.max_user_watches (sysctl)"
@@ -96,7 +95,7 @@ impl FsEvents {
 }
 
 /// Returns `true` for a path on a file system that other machines or programs can change without
-/// this kernel.
+/// the knowledge of this kernel.
 #[cfg(target_os = "linux")]
 fn is_shared_file_system(path: &Path) -> bool {
     /// Magic numbers of statfs(2): NFS, CIFS, SMB, SMB2, FUSE, 9P, Ceph, AFS (two), Coda, OCFS2,
@@ -120,14 +119,14 @@ fn is_shared_file_system(path: &Path) -> bool {
         .is_ok_and(|info| u32::try_from(info.f_type).is_ok_and(|number| SHARED.contains(&number)))
 }
 
-/// Returns `false`: which file systems others can change is known on Linux alone.
+/// Returns `false`: shared file systems are only known on Linux.
 #[cfg(not(target_os = "linux"))]
 fn is_shared_file_system(_: &Path) -> bool {
     false
 }
 
-/// Returns the path that is watched for a spool: a folder itself. A file is replaced by renaming
-/// another over it, so its folder is watched, also for a path that does not exist.
+/// Returns the path to watch for a spool: a folder itself. A file is replaced by a rename, so its
+/// folder is watched. The same applies to a path that does not exist.
 pub(crate) fn watched_path(path: &Path) -> &Path {
     if path.is_dir() {
         path
@@ -136,7 +135,7 @@ pub(crate) fn watched_path(path: &Path) -> &Path {
     }
 }
 
-/// Watches of folders (inotify(7)), and the thread that passes on what they report.
+/// Watches of folders (inotify(7)), and the thread that forwards their notifications.
 #[cfg(target_os = "linux")]
 mod folder_watches {
     use std::collections::HashMap;
@@ -150,10 +149,10 @@ mod folder_watches {
 
     use crate::schedule::DaemonEvent;
 
-    /// Bytes of notifications that are read at once.
+    /// Bytes of notifications read at once.
     const READ_BYTES: usize = 64 << 10;
 
-    /// The folders that are watched. Notifications end when it is dropped.
+    /// The watched folders. Notifications end when it is dropped.
     pub(super) struct FolderWatches {
         watches: Watches,
         folders: Folders,
@@ -162,12 +161,12 @@ mod folder_watches {
         thread: Option<JoinHandle<()>>,
     }
 
-    /// The paths of each watched folder. It has several if a mount shows it twice, or after it was
-    /// renamed: its old paths name nothing then.
+    /// The paths of each watched folder. There are several if a mount shows the folder twice, or
+    /// after a rename; old paths then refer to no file.
     type Folders = Arc<Mutex<HashMap<WatchDescriptor, Vec<PathBuf>>>>;
 
     impl FolderWatches {
-        /// Starts a thread that calls `send` for each change in the folders that are added later.
+        /// Starts a thread that calls `send` for each change in the folders added later.
         ///
         /// # Errors
         ///
@@ -191,8 +190,8 @@ mod folder_watches {
             })
         }
 
-        /// Watches a folder: its entries, and their content. That a file is opened or read is not
-        /// reported, or each file that the daemon reads would be.
+        /// Watches a folder: its entries and their content. Opens and reads are not reported;
+        /// otherwise each file that the daemon reads would be.
         ///
         /// # Errors
         ///
@@ -206,7 +205,7 @@ mod folder_watches {
                 | WatchMask::MOVE
                 | WatchMask::DELETE_SELF
                 | WatchMask::MOVE_SELF;
-            // Before the thread can see a notification of it.
+            // Locked before the thread can see a notification of this watch.
             let mut folders = lock(&self.folders);
             let paths = folders
                 .entry(self.watches.add(folder, changes)?)
@@ -232,7 +231,7 @@ mod folder_watches {
         folders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes on notifications until the other end of the pipe is closed, or reading fails.
+    /// Forwards notifications until the other end of the pipe is closed, or a read fails.
     fn pass_on(
         mut inotify: Inotify,
         folders: &Folders,
@@ -276,7 +275,7 @@ mod folder_watches {
     }
 }
 
-/// No watches: only Linux has those that the daemon uses. Spools are polled.
+/// No watches: the daemon supports them only on Linux. Spools are polled.
 #[cfg(not(target_os = "linux"))]
 mod folder_watches {
     use std::io;
@@ -284,7 +283,7 @@ mod folder_watches {
 
     use crate::schedule::DaemonEvent;
 
-    /// There is none.
+    /// No value exists.
     pub(super) enum FolderWatches {}
 
     impl FolderWatches {

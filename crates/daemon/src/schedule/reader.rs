@@ -1,8 +1,8 @@
 //! One reader: a loop over [`DaemonEvent`] for some of the spools.
 //!
 //! Events only mark work; [`SpoolReader::work`] does it. Time and events come from the
-//! [`ReaderHost`], so that a test can be one. How a spool is scanned is in `spool_scan.rs`. Files
-//! that could not be read are retried later, and after a day quarantined.
+//! [`ReaderHost`], so tests can supply both. `spool_scan.rs` scans a spool. Unreadable files are
+//! retried later, and quarantined after a day.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
@@ -28,12 +28,13 @@ use urlspool_text::planted_faults::{PlantedFault, is_planted};
 /// Delay before a new or changing folder is scanned again.
 pub(super) const RESCAN_DELAY_MS: u64 = 1_000;
 
-/// The surroundings of a reader: clock, log and source of events.
+/// Interface of a reader to its host: clock, log and source of events.
 pub trait ReaderHost: DaemonHost {
     /// Returns the next event since the last call, or `None` if there is none.
     fn event(&mut self) -> Option<DaemonEvent>;
 
-    /// A folder appeared in the spool at `root`: its changes must be reported from now on.
+    /// Called for a folder that appeared in the spool at `root`. Its changes must be reported from
+    /// now on.
     fn folder_appeared(&mut self, root: &Path, folder: &Path) {
         let _ = (root, folder);
     }
@@ -42,24 +43,24 @@ pub trait ReaderHost: DaemonHost {
     fn progress(&mut self, reader: &SpoolReader);
 }
 
-/// Reads some of the spools, in one loop.
+/// A reader of some of the spools, in one loop.
 #[derive(Debug)]
 pub struct SpoolReader {
     pub(super) config: Config,
     pub(super) shared: ReaderResources,
     pub(super) heartbeat: Arc<Heartbeat>,
-    /// Term of the committer for which all spools were scanned or marked to be.
+    /// Term of the committer for which all spools were scanned or scheduled.
     pub(super) term: u64,
     pub(super) spools: Vec<WatchedSpool>,
-    /// The files whose URLs are not written, because they were there before.
+    /// Existing files whose URLs are not written.
     pub(super) existing: ExistingFiles,
     pub(super) changed: BTreeSet<PathBuf>,
     pub(super) unsettled: HashMap<PathBuf, UnsettledFile>,
     pub(super) failures: RetryTable,
     /// Modification times of folders whose entries are renamed while they are read.
     pub(super) folders: HashMap<PathBuf, i64>,
-    /// Folders of which a file that urlspool wrote was reported: such a file changes at each
-    /// commit. At most [`REMEMBERED_FAILURES`].
+    /// Folders with a reported file that urlspool wrote: such a file changes at each commit. At
+    /// most [`REMEMBERED_FAILURES`].
     noted_outputs: BTreeSet<PathBuf>,
     pub(crate) counters: Counters,
     /// `true` if the operator asked to stop.
@@ -80,13 +81,13 @@ pub struct ReaderResources {
 #[derive(Clone, Debug)]
 pub(super) struct UnsettledFile {
     pub(super) version: FileVersion,
-    /// Since when it has had this version.
+    /// Time since which the file has had this version.
     pub(super) since: MonotonicTime,
     /// Time of its next scan.
     pub(super) due: MonotonicTime,
-    /// Index of its spool.
+    /// Index of the spool.
     pub(super) spool: usize,
-    /// The lock under which it was found at its last check.
+    /// The lock found at the last check.
     pub(super) lock: Option<HeldLock>,
 }
 
@@ -94,9 +95,9 @@ pub(super) struct UnsettledFile {
 #[derive(Clone, Debug)]
 pub(super) struct HeldLock {
     pub(super) lock: WriterLock,
-    /// Since when each check found the file locked.
+    /// Time since which each check found the file locked.
     pub(super) since: MonotonicTime,
-    /// `true` once it was reported, after `watch.lock_timeout`.
+    /// `true` once the lock was reported, after `watch.lock_timeout`.
     pub(super) is_reported: bool,
 }
 
@@ -108,8 +109,8 @@ impl UnsettledFile {
 }
 
 impl SpoolReader {
-    /// Opens state and output, recovers them after a crash, and marks all spools of the
-    /// configuration to be scanned by one reader.
+    /// Opens state and output, recovers them after a crash, and schedules a scan of all spools of
+    /// the configuration by one reader.
     ///
     /// # Errors
     ///
@@ -124,7 +125,7 @@ impl SpoolReader {
         Ok(SpoolReader::new(config, shared, host.now()))
     }
 
-    /// A reader for all spools of `config`, each of them due now.
+    /// Creates a reader for all spools of `config`, each due now.
     #[must_use]
     pub fn new(config: Config, shared: ReaderResources, now: MonotonicTime) -> SpoolReader {
         let term = shared.writer.lock().term();
@@ -150,7 +151,7 @@ impl SpoolReader {
         }
     }
 
-    /// Marks the work that an event asks for.
+    /// Marks the work that an event requires.
     pub fn handle(&mut self, event: DaemonEvent, now: MonotonicTime) {
         match event {
             DaemonEvent::Changed(path) => {
@@ -191,7 +192,7 @@ impl SpoolReader {
         }
     }
 
-    /// Returns `true` if everything was read and committed, as far as possible at `now`. Files that
+    /// Returns `true` if all mail was read and committed, as far as possible at `now`. Files that
     /// were locked for longer than `watch.lock_timeout` do not count.
     #[must_use]
     pub fn is_done(&self, now: MonotonicTime) -> bool {
@@ -202,16 +203,16 @@ impl SpoolReader {
             && !self.spools.iter().any(|watched| watched.is_needed(soon))
     }
 
-    /// Commits and seals what was read, and releases state and output.
+    /// Commits and seals pending work, and releases state and output.
     ///
     /// # Errors
     ///
-    /// An I/O error. What was committed stays committed.
+    /// An I/O error. Earlier commits stay committed.
     pub fn close(self) -> Result<()> {
         self.shared.writer.lock().close().map(|_| ())
     }
 
-    /// The state of the spools and of the committer.
+    /// The status of the spools and of the committer.
     #[must_use]
     pub fn status(&self, now: MonotonicTime) -> Status {
         let mut status = self.spools_status(now);
@@ -219,7 +220,7 @@ impl SpoolReader {
         status
     }
 
-    /// The state of this reader's spools, without the committer's.
+    /// The status of this reader's spools, without the committer's.
     #[must_use]
     pub fn spools_status(&self, now: MonotonicTime) -> Status {
         Status {
@@ -265,8 +266,7 @@ impl SpoolReader {
         files.filter_map(|(path, file)| Some((path, file.reported_lock()?)))
     }
 
-    /// A sentence about each file that was not read: it is locked, it is still written, or it
-    /// cannot be read.
+    /// One sentence per unread file: it is locked, still being written, or unreadable.
     pub fn unread_files(&self, now: MonotonicTime) -> Vec<String> {
         let unsettled = self.unsettled.iter().map(|(path, file)| match &file.lock {
             Some(HeldLock { lock, since, .. }) => {
@@ -286,13 +286,13 @@ impl SpoolReader {
         sentences
     }
 
-    /// Returns `true` if all spools have been scanned, and what changed since has been looked at.
+    /// Returns `true` if all spools have been scanned and all later changes were checked.
     #[must_use]
     pub fn has_scanned_all(&self) -> bool {
         self.changed.is_empty() && self.spools.iter().all(|watched| watched.scanned)
     }
 
-    /// Returns `true` if a file that may have settled is due to be read, or work is paused.
+    /// Returns `true` if a file that may have settled is due, or work is paused.
     #[must_use]
     pub fn must_go_on(&self, now: MonotonicTime) -> bool {
         let mut files = self.unsettled.values();
@@ -300,8 +300,8 @@ impl SpoolReader {
             || self.shared.writer.lock().is_paused()
     }
 
-    /// The time for which a run goes on though nothing new is read: an mbox may be locked as long,
-    /// and messages need as long to be gone.
+    /// The time to keep running without new data: an mbox may be locked that long, and messages
+    /// need that long to be gone.
     #[must_use]
     pub fn patience(&self, min: Duration) -> Duration {
         let watch = &self.config.watch;
@@ -320,15 +320,15 @@ impl SpoolReader {
         spools.map(|spool| spool.path.clone()).collect()
     }
 
-    /// Shared with the supervisor, which recognises a stalled reader by it.
+    /// The heartbeat, which lets the supervisor recognise a stalled reader.
     #[must_use]
     pub fn heartbeat(&self) -> Arc<Heartbeat> {
         Arc::clone(&self.heartbeat)
     }
 
     /// Returns `true` if roots appeared, disappeared or were replaced since the last call: mounted,
-    /// restored, renamed. Then notifications must be requested again, and everything rescanned
-    /// after that. The state keeps what disappeared.
+    /// restored or renamed. The caller must then request notifications again, and rescan all spools
+    /// afterwards. The state keeps the files that disappeared.
     pub fn roots_changed(&mut self) -> bool {
         let mut changed = false;
         for watched in &mut self.spools {
@@ -337,7 +337,7 @@ impl SpoolReader {
         changed
     }
 
-    /// Returns `true` if a file of the same folder was reported as one that urlspool wrote.
+    /// Returns `true` if a file of the same folder was already reported as written by urlspool.
     /// Remembers the folder.
     pub(super) fn is_noted_output(&mut self, path: &Path) -> bool {
         let folder = path.parent().unwrap_or(path);
@@ -346,12 +346,12 @@ impl SpoolReader {
             || (has_room && !self.noted_outputs.insert(folder.to_owned()))
     }
 
-    /// Marks all spools to be scanned.
+    /// Schedules a scan of all spools.
     pub fn rescan_all(&mut self, now: MonotonicTime) {
         self.spools.iter_mut().for_each(|watched| watched.mark(now));
     }
 
-    /// Polls the spools that hold `path` from now on.
+    /// Switches the spools that contain `path` to polling.
     fn poll(&mut self, path: &Path, now: MonotonicTime) {
         for watched in &mut self.spools {
             if path.starts_with(&watched.spool.path) {
@@ -361,8 +361,8 @@ impl SpoolReader {
         }
     }
 
-    /// Rescans everything if a pause ended since the last call: uncommitted work was lost, and no
-    /// spool was observed meanwhile.
+    /// Rescans all spools if a pause ended since the last call: uncommitted work was lost, and no
+    /// spool was observed during the pause.
     fn follow_term(&mut self, now: MonotonicTime) {
         let term = self.shared.writer.lock().term();
         if std::mem::replace(&mut self.term, term) != term {
@@ -373,7 +373,7 @@ impl SpoolReader {
         }
     }
 
-    /// Does everything that is due, once.
+    /// Does all due work once.
     fn round(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
         for spool in 0..self.spools.len() {
             self.note_existing(spool, host)?;
@@ -391,23 +391,23 @@ impl SpoolReader {
         self.commit(host)
     }
 
-    /// Commits what is due; all of it if the reader stops.
+    /// Commits if due; commits everything if the reader stops.
     pub(super) fn commit(&self, host: &mut dyn ReaderHost) -> Result<()> {
         let mut writer = self.shared.writer.lock();
         writer.commit_if_due(self.stopping, host)
     }
 
-    /// The right to write.
+    /// Opens a session for writing.
     pub(super) fn session(&self) -> Result<Session> {
         self.shared.writer.session(&self.heartbeat)
     }
 
-    /// Waits until nobody else uses the writer.
+    /// Waits for exclusive use of the writer.
     pub(super) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
         self.shared.writer.lock_in_term(self.term, &self.heartbeat)
     }
 
-    /// Time at which more work is due.
+    /// The time at which more work is due.
     fn next_deadline(&self) -> MonotonicTime {
         let unsettled = self.unsettled.values().map(|file| file.due);
         let scans = self.spools.iter().filter_map(|watched| watched.due);
@@ -419,21 +419,21 @@ impl SpoolReader {
     }
 }
 
-/// Everything that can wake a reader. If it is not here, it does not happen.
+/// All events that can wake a reader. Nothing else does.
 #[derive(Debug)]
 pub enum DaemonEvent {
-    /// Something at this path changed. The scan finds out what.
+    /// This path changed in some way. The scan finds out how.
     Changed(PathBuf),
-    /// Notifications were lost: everything must be rescanned.
+    /// Notifications were lost, so all spools must be rescanned.
     Overflow,
-    /// A spool, or a folder in it, delivers no notifications: it must be polled.
+    /// This spool, or folder in a spool, delivers no notifications, so it must be polled.
     Unwatched(PathBuf),
     /// The operator asked the reader to stop.
     Stop,
 }
 
-/// Version of a file at the time of a failure: permissions that are granted change its `ctime`.
-/// `None` if the file's metadata could not be read either.
+/// Version of a file at the time of a failure. Granting permissions changes its `ctime`. `None` if
+/// the file's metadata could not be read either.
 pub(super) type InodeVersion = Option<FileVersion>;
 
 /// The files that could not be read.
@@ -455,8 +455,8 @@ struct RetryEntry {
 }
 
 impl RetryTable {
-    /// Records a failure and plans the next attempt. Returns what to report of it; `None` if it was
-    /// reported before.
+    /// Records a failure and plans the next attempt. Returns the diagnostic to report, or `None` if
+    /// the failure was already reported.
     pub(super) fn record(
         &mut self,
         path: &Path,
@@ -470,8 +470,8 @@ impl RetryTable {
             Some(entry) if entry.version == version => entry,
             None if is_full => {
                 let text = format!(
-                    "limit of {REMEMBERED_FAILURES} remembered unreadable files reached; this one is \
-                     retried at each rescan: {error}"
+                    "limit of {REMEMBERED_FAILURES} remembered unreadable files reached; this one \
+                     is retried at each rescan: {error}"
                 );
                 return Some(Diagnostic::new(DiagnosticKind::Limit, text));
             }
@@ -502,7 +502,7 @@ impl RetryTable {
         (is_lasting && !was_quarantined).then(|| Diagnostic::new(DiagnosticKind::Unreadable, text))
     }
 
-    /// Removes a file: it was read, or it is gone.
+    /// Removes a file that was read or is gone.
     pub(super) fn remove(&mut self, path: &Path) {
         self.files.remove(path);
     }
@@ -552,13 +552,13 @@ impl RetryTable {
         files.filter(|entry| entry.retry.is_none()).count()
     }
 
-    /// A sentence about each file: its path and the last error.
+    /// One sentence per file: its path and the last error.
     pub(super) fn sentences(&self) -> impl Iterator<Item = String> {
         let files = self.files.iter();
         files.map(|(path, entry)| format!("{}: {}", path.display(), entry.why))
     }
 
-    /// Returns the files for the status, at most [`REPORTED_FAILURES`], those in quarantine first.
+    /// Returns the files for the status, at most [`REPORTED_FAILURES`], quarantined ones first.
     pub(super) fn reported(&self) -> Vec<FailedFile> {
         let mut all: Vec<_> = self.files.iter().collect();
         all.sort_by_key(|(_, entry)| entry.retry.is_some());
@@ -573,7 +573,7 @@ impl RetryTable {
     }
 }
 
-/// A path and the index of the spool that holds it.
+/// A path and the index of the spool that contains it.
 pub(super) type SpoolFile = (PathBuf, usize);
 
 #[cfg(test)]
@@ -585,10 +585,10 @@ mod tests {
     use urlspool_files::config::DedupeScope;
     use urlspool_files::config::Spool;
 
-    /// A host that pauses work between two files, until there is space.
+    /// A host that pauses work between two files until there is space.
     struct PausingHost {
         store: StoreFixture,
-        /// Files that are scanned before the pause.
+        /// Number of files scanned before the pause.
         files: usize,
     }
 
@@ -634,7 +634,7 @@ mod tests {
             kind: None,
             dedupe: DedupeScope::Mailbox,
         }];
-        // Four scans of files that have not settled, then the second one that reads a file.
+        // Four scans of files that have not settled, then the second scan that reads a file.
         let mut host = PausingHost { store, files: 6 };
         let mut reader = SpoolReader::open(config, &mut host).unwrap();
         loop {

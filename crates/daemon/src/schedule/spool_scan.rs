@@ -1,5 +1,5 @@
-//! Scan of a whole spool, and the time of the next one. Once a day a survey is made along with it:
-//! the state of files missing for [`PURGE_DAYS`] days is purged.
+//! The scan of a whole spool, and the time of the next one. Once a day, the scan also makes a
+//! survey: the state of files missing for [`PURGE_DAYS`] days is purged.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -24,30 +24,30 @@ use urlspool_text::origin::FormatHint;
 /// Milliseconds between two scans of a spool without notifications.
 const POLL_MS: u64 = 30_000;
 
-/// Milliseconds of a scan after which files that changed are checked first.
+/// Milliseconds of a scan after which changed files are checked first.
 const CHANGED_FILES_MS: u64 = 250;
 
-/// Consecutive scans of a changing spool before other spools have their turn.
+/// Consecutive scans of a changing spool before other spools get their turn.
 const IMMEDIATE_RESCANS: u32 = 3;
 
-/// Age of a folder's last change at which it did not change while it was listed, whatever the resolution of the clock.
+/// Age of a folder's last change at which the listing is reliable, for any clock resolution.
 const FOLDER_AGE: Duration = Duration::from_secs(1);
 
 /// Progress of the scan of one spool.
 struct SpoolScan {
     /// Index of the spool.
     spool: usize,
-    /// Last time that changed files were checked.
+    /// Time at which changed files were last checked.
     changed_checked: MonotonicTime,
     /// Number of files so far.
     files: u64,
-    /// Times of change of the folders whose entries are renamed by mail programs.
+    /// Times of change of the folders whose entries mail programs rename.
     folders: HashMap<PathBuf, i64>,
     /// Folders and files that could not be examined.
     unreadable: UnreadablePaths,
-    /// The survey that is made along with the scan, if one is due.
+    /// The survey made along with the scan, if one is due.
     survey: Option<SpoolSurvey>,
-    /// The files that are present, if tombstones are written.
+    /// The present files, if tombstones are written.
     census: Option<SpoolCensus>,
 }
 
@@ -91,7 +91,7 @@ impl SpoolReader {
         Ok(())
     }
 
-    /// Returns `true` if the root of a spool is present; logs when it has disappeared or is back.
+    /// Returns `true` if the root of a spool is present. Logs when it disappears or comes back.
     fn check_root(&mut self, spool: usize, host: &mut dyn ReaderHost) -> Result<bool> {
         let is_present = !self.is_absent(spool)?;
         let watched = &mut self.spools[spool];
@@ -107,7 +107,7 @@ impl SpoolReader {
         Ok(is_present)
     }
 
-    /// Stores the folders and files that the scan could not examine; logs when all can be examined
+    /// Stores the folders and files that the scan could not examine. Logs when all can be examined
     /// again.
     fn replace_unreadable(
         &mut self,
@@ -196,8 +196,9 @@ impl SpoolReader {
         Ok(())
     }
 
-    /// Plans the next scan. A folder that changed during the scan, after `old`, is scanned again until it is stable: reading a folder
-    /// while its entries are renamed returns some of them twice and others not at all.
+    /// Plans the next scan. A folder that changed during the scan, after `old`, is scanned again
+    /// until it is stable: listing a folder while its entries are renamed returns some of them
+    /// twice and misses others.
     fn plan_next_scan(
         &mut self,
         spool: usize,
@@ -239,7 +240,7 @@ impl SpoolScan {
         if let Some(survey) = &mut self.survey {
             survey.add(file, metadata);
         }
-        // The time of change of a folder whose entries are renamed by mail programs.
+        // The time of change of a folder whose entries mail programs rename.
         if file.hint != FormatHint::None
             && let Some(folder) = file.source.path.parent()
             && !self.folders.contains_key(folder)
@@ -255,8 +256,8 @@ const EXISTING_NOTED: u64 = 1;
 const EXISTING_READ: u64 = 2;
 
 impl SpoolReader {
-    /// Notes the files of a spool that is watched for the first time, so that URLs of the mail that
-    /// is there are not written. This is repeated at each start until that mail was read.
+    /// Notes the files of a spool that is watched for the first time, so URLs of its existing mail
+    /// are not written. This is repeated at each start until that mail was read.
     pub(super) fn note_existing(&mut self, spool: usize, host: &mut dyn ReaderHost) -> Result<()> {
         let existing = match self.config.watch.existing {
             Some(existing) if self.spools[spool].existing == ExistingState::Unknown => existing,
@@ -302,8 +303,8 @@ impl SpoolReader {
         Ok(())
     }
 
-    /// Returns `true` if URLs of the mail that is in the spool at `root` are not written, and records
-    /// that.
+    /// Returns `true` if URLs of the existing mail in the spool at `root` are not written, and
+    /// records that.
     fn skips_existing(&self, root: &Path, existing: ExistingMail) -> Result<bool> {
         let writer = self.writer()?;
         let (spool, state) = (writer.spool_identity(root)?.key, writer.db()?);
@@ -325,8 +326,8 @@ impl SpoolReader {
         Ok(is_skipped)
     }
 
-    /// Records that the mail that was there has been read, if it has. What is locked or cannot be
-    /// read counts as new later.
+    /// Records that the existing mail has been read, once it has. Locked and unreadable files count
+    /// as new later.
     pub(super) fn finish_existing(&mut self) -> Result<()> {
         let mut noted = self.spools.iter();
         if !noted.any(|watched| watched.existing == ExistingState::Noted)
@@ -356,13 +357,13 @@ impl SpoolReader {
     }
 }
 
-/// The name in the state of what is known of the mail that was in a spool when it was watched for
-/// the first time.
+/// The name in the state of the status of a spool's existing mail: mail that was there when the
+/// spool was watched for the first time.
 fn existing_name(spool: Hash128) -> String {
     format!("existing {spool:032x}")
 }
 
-/// The files that exist in a spool, collected during a scan of it.
+/// The files that exist in a spool, collected during a scan.
 #[derive(Debug)]
 pub(super) struct SpoolSurvey {
     day: u64,
@@ -370,12 +371,12 @@ pub(super) struct SpoolSurvey {
     hash_key: HashKey,
     files: usize,
     seen: SeenFiles,
-    /// Reason for which a file that was not seen may exist; `None` if all were seen.
+    /// The reason why an unseen file may exist; `None` if all files were seen.
     gap: Option<String>,
 }
 
 impl SpoolSurvey {
-    /// Adds a file that exists.
+    /// Adds an existing file.
     pub(super) fn add(&mut self, file: &WalkedFile, metadata: &io::Result<Metadata>) {
         match metadata {
             Ok(metadata) => {
@@ -390,7 +391,7 @@ impl SpoolSurvey {
         }
     }
 
-    /// Adds a file that exists in this version.
+    /// Adds an existing file with this version.
     fn add_version(&mut self, file: &WalkedFile, version: FileVersion) {
         self.seen.devs.insert(version.id.dev);
         let path = &file.source.path;
@@ -399,14 +400,14 @@ impl SpoolSurvey {
         self.files += 1;
     }
 
-    /// Records that files may exist that were not seen, so that nothing is purged.
+    /// Records that unseen files may exist, so no state is purged.
     pub(super) fn mark_incomplete(&mut self, gap: &str) {
         self.gap = Some(gap.to_owned());
     }
 }
 
 impl SpoolReader {
-    /// Begins the survey that the next scan makes, if one is due today.
+    /// Starts the survey of the next scan, if one is due today.
     pub(super) fn begin_survey(&self, spool: usize) -> Result<Option<SpoolSurvey>> {
         let session = self.session()?;
         let writer = session.lock()?;
@@ -416,7 +417,7 @@ impl SpoolReader {
         let Some(day) = writer.watch_day().filter(|day| last != Some(*day)) else {
             return Ok(None);
         };
-        // The spool may not answer.
+        // The lock is released first because the spool may not answer.
         drop(writer);
         let mut seen = SeenFiles::default();
         seen.devs.extend(
@@ -433,7 +434,7 @@ impl SpoolReader {
         }))
     }
 
-    /// Marks the files that are missing, and purges the state of those that were missing for long.
+    /// Marks missing files, and purges the state of those missing for long.
     pub(super) fn finish_survey(
         &mut self,
         spool: usize,
@@ -475,9 +476,9 @@ impl SpoolReader {
         Ok(())
     }
 
-    /// Returns `true` if a spool looks like the mount point of a file system that is not mounted:
-    /// it does not exist, or it is empty although there is state of its files. Then none of its
-    /// files counts as missing.
+    /// Returns `true` if a spool looks like the mount point of an unmounted file system: it does
+    /// not exist, or it is empty although the state has files of it. Its files then do not count as
+    /// missing.
     pub(super) fn is_absent(&self, spool: usize) -> Result<bool> {
         let root = &self.spools[spool].spool.path;
         let is_empty = std::fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none());

@@ -1,5 +1,5 @@
-//! A spool as its reader sees it: its next scan, what could not be examined; the files that a scan
-//! finds in it, and those that are missing, if tombstones are written.
+//! A spool as its reader sees it: its next scan, the files that could not be examined, the files
+//! that a scan finds in it, and, if tombstones are written, the missing ones.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -26,34 +26,34 @@ pub(super) struct WatchedSpool {
     pub(super) scan_reason: ScanReason,
     /// Number of consecutive scans during which the spool changed.
     pub(super) unstable_scans: u32,
-    /// `true` if the kernel reports changes in it; otherwise it is polled.
+    /// `true` if the kernel reports changes in the spool; otherwise it is polled.
     pub(super) notices: bool,
-    /// Time of the last report of the kernel about this root; `None` if none has arrived.
+    /// Time of the kernel's last report about this root; `None` if none has arrived.
     pub(super) noticed: Option<MonotonicTime>,
     pub(super) present: bool,
     /// Folders and files that the last scan could not examine.
     pub(super) unreadable: UnreadablePaths,
-    /// `true` once all of it was scanned since it is watched.
+    /// `true` once the whole spool was scanned since it is watched.
     pub(super) scanned: bool,
     pub(super) existing: ExistingState,
-    /// Mailboxes on file systems that are not mounted.
+    /// Number of mailboxes on file systems that are not mounted.
     pub(super) absent: u64,
     /// Identity of the root at the last scan; `None` if it did not exist. If it changes,
-    /// notifications of the earlier root are useless.
+    /// notifications of the old root are useless.
     root: Option<DeviceInode>,
     pub(super) files: u64,
-    /// Files that are missing, if tombstones are written.
+    /// Missing files, if tombstones are written.
     pub(super) missing: MissingFiles,
 }
 
-/// State of the mail that was in a spool when it was watched for the first time.
+/// State of the mail that existed in a spool when it was watched for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExistingState {
-    /// It was not asked for yet.
+    /// Not checked yet.
     Unknown,
-    /// Its files were noted. They are being read.
+    /// Its files were noted, and are being read.
     Noted,
-    /// It was read, or is written as all mail is.
+    /// It was read, or it is written like all other mail.
     Read,
 }
 
@@ -62,7 +62,7 @@ pub(super) enum ExistingState {
 pub(super) enum ScanReason {
     /// The spool is new or changed, or its last scan was not enough.
     Needed,
-    /// The interval of rescans will have passed. Nothing has to wait for it.
+    /// The interval between rescans will have passed. Such a scan is not urgent.
     Interval,
 }
 
@@ -71,14 +71,14 @@ pub(super) enum ScanReason {
 pub(super) struct UnreadablePaths {
     /// At most [`REMEMBERED_FAILURES`] of them.
     paths: BTreeSet<PathBuf>,
-    /// Number of all.
+    /// Number of all such paths.
     count: u64,
     /// The first one, with the reason.
     first: Option<String>,
 }
 
 impl WatchedSpool {
-    /// A spool that is due at `now`.
+    /// Creates a spool that is due at `now`.
     pub(super) fn new(spool: &Spool, now: MonotonicTime) -> WatchedSpool {
         WatchedSpool {
             spool: spool.clone(),
@@ -98,19 +98,19 @@ impl WatchedSpool {
         }
     }
 
-    /// Returns `true` if something waits for a scan of the spool before `soon`.
+    /// Returns `true` if a scan of the spool before `soon` is needed.
     pub(super) fn is_needed(&self, soon: MonotonicTime) -> bool {
         let is_due = self.due.is_some_and(|due| due <= soon);
         self.missing.is_waiting || self.scan_reason == ScanReason::Needed && is_due
     }
 
-    /// Marks the spool to be scanned at `at` or earlier.
+    /// Schedules a scan of the spool at `at` or earlier.
     pub(super) fn mark(&mut self, at: MonotonicTime) {
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
         self.scan_reason = ScanReason::Needed;
     }
 
-    /// Marks the spool to be scanned at `at` because an interval has passed, or earlier if another
+    /// Schedules a scan of the spool at `at` because an interval has passed, or earlier if another
     /// scan is planned.
     pub(super) fn mark_interval(&mut self, at: MonotonicTime) {
         let is_planned = self.due.is_some();
@@ -120,7 +120,7 @@ impl WatchedSpool {
         }
     }
 
-    /// Returns `true` if the root is another one than at the last call.
+    /// Returns `true` if the root differs from the root at the last call.
     pub(super) fn follow_root(&mut self) -> bool {
         let root = self.present_root();
         if root == self.root {
@@ -132,8 +132,8 @@ impl WatchedSpool {
         true
     }
 
-    /// Returns `true` if the root is that of the last call of [`WatchedSpool::follow_root`], or
-    /// none was made.
+    /// Returns `true` if the root is the same as at the last call of [`WatchedSpool::follow_root`],
+    /// or there was no such call.
     pub(super) fn has_same_root(&self) -> bool {
         self.root.is_none() || self.present_root() == self.root
     }
@@ -143,12 +143,13 @@ impl WatchedSpool {
         Some(DeviceInode::of(&metadata))
     }
 
-    /// Requests that notifications are requested again, as if the root were another one.
+    /// Makes the next call of [`WatchedSpool::follow_root`] request notifications again, as if the
+    /// root had changed.
     pub(super) fn forget_root(&mut self) {
         self.root = None;
     }
 
-    /// The spool's state at `now`.
+    /// The spool's status at `now`.
     pub(super) fn status(&self, now: MonotonicTime) -> SpoolStatus {
         SpoolStatus {
             path: self.spool.path.display().to_string(),
@@ -170,7 +171,7 @@ impl WatchedSpool {
         }
     }
 
-    /// The first folder or file that the last scan could not examine, and the number of the others.
+    /// The first folder or file that the last scan could not examine, and the number of others.
     pub(super) fn unreadable_folders(&self) -> impl Iterator<Item = String> {
         let others = self.unreadable.count.saturating_sub(1);
         let others = (others > 0).then(|| {
@@ -206,18 +207,18 @@ impl UnreadablePaths {
         }
     }
 
-    /// Returns `true` if this path is one of those that are remembered.
+    /// Returns `true` if this path is remembered.
     pub(super) fn contains(&self, path: &Path) -> bool {
         self.paths.contains(path)
     }
 
-    /// Returns `true` if everything could be examined.
+    /// Returns `true` if all paths could be examined.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 }
 
-/// The files that are present in a spool, collected during a scan of it.
+/// The files present in a spool, collected during a scan.
 #[derive(Debug)]
 pub(super) struct SpoolCensus {
     /// Index of the spool.
@@ -225,18 +226,17 @@ pub(super) struct SpoolCensus {
     /// The spool as the state knows it.
     pub(super) identity: Arc<SpoolIdentity>,
     pub(super) start: MonotonicTime,
-    /// Time at which the census ended, or started while it is being taken.
+    /// Time at which the census ended; its start time until then.
     pub(super) end: MonotonicTime,
     /// Holders whose files are present.
     pub(super) holders: Vec<HolderKey>,
-    /// File systems that are mounted.
+    /// Mounted file systems.
     pub(super) devs: BTreeSet<u64>,
     /// Files that were not read.
     pub(super) unread: Vec<UnreadFile>,
-    /// Folders whose entries are renamed by mail programs, with their times of change before the
-    /// scan.
+    /// Folders whose entries mail programs rename, with their times of change before the scan.
     pub(super) folders: HashMap<PathBuf, Option<i64>>,
-    /// `true` if files may be present that are not listed.
+    /// `true` if unlisted files may be present.
     pub(super) is_incomplete: bool,
 }
 
@@ -249,64 +249,64 @@ pub(super) struct UnreadFile {
     content: UnreadContent,
 }
 
-/// Messages that a file which was not read may hold.
+/// The messages that an unread file may contain.
 #[derive(Debug)]
 enum UnreadContent {
     /// Any messages.
     Unknown,
-    /// Any messages: it is empty, and may be so for a moment.
+    /// Any messages: the file is empty, perhaps only for a moment.
     Emptied,
-    /// The messages that were read of an earlier version of it. Others only if they came with a
-    /// change after that.
+    /// The messages read from an earlier version of the file. It contains others only if they were
+    /// added by a later change.
     ReadBefore,
     /// No messages, unless its writer is about to write them.
     Locked {
         why: String,
-        /// `true` if messages of it were read before it was empty.
+        /// `true` if messages of the file were read before it became empty.
         was_read: bool,
     },
 }
 
-/// A file that was not read at the last census.
+/// A file that was unread at the last census.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnreadSince {
-    /// Time of the first census at which it was not read.
+    /// Time of the first census at which it was unread.
     since: MonotonicTime,
     version: FileVersion,
     /// Time of the first of these censuses at which it had this version.
     changed: MonotonicTime,
 }
 
-/// A file that cannot be read, or has been locked for longer than `watch.lock_timeout`.
+/// A file that is unreadable, or has been locked for longer than `watch.lock_timeout`.
 #[derive(Clone, Debug)]
 pub(super) struct LastingFile {
     pub(super) file: WithheldBy,
     /// The mailboxes that its messages may belong to.
     mailboxes: Vec<Hash128>,
-    /// `true` if it is empty, so that only those messages are withheld that it held before.
+    /// `true` if it is empty. Only messages that it contained before are then withheld.
     is_emptied: bool,
 }
 
 /// Files of a spool that were missing at its last census.
 #[derive(Debug, Default)]
 pub(super) struct MissingFiles {
-    /// The holders that are missing. At most [`urlspool_text::limits::MISSING_FILES`].
+    /// The missing holders. At most [`urlspool_text::limits::MISSING_FILES`].
     pub(super) holders: HashMap<HolderKey, MissingHolder>,
-    /// The last census at which each mailbox with messages without a holder was blocked.
+    /// For each mailbox with messages without a holder: the last census at which it was blocked.
     pub(super) orphans_blocked: HashMap<Hash128, MonotonicTime>,
-    /// Since when each file has not been read. By the hashes of their identities, which outlive a
+    /// Time since which each file has been unread, by the hash of its identity, which survives a
     /// rename.
     pub(super) unread: HashMap<u64, UnreadSince>,
-    /// Files among these that are not read by waiting. At most
+    /// Those of the unread files that waiting alone will not get read. At most
     /// [`urlspool_text::limits::REMEMBERED_FAILURES`].
     pub(super) lasting: Vec<LastingFile>,
-    /// Mailboxes of which messages are missing that may be in files that were not read.
+    /// Mailboxes whose missing messages may be in unread files.
     pub(super) blocked: BTreeSet<Hash128>,
-    /// Files because of which messages of these mailboxes are not reported as gone.
+    /// Files that prevent messages of these mailboxes from being reported as gone.
     pub(super) withheld: Vec<WithheldBy>,
     /// Files without content, with their modification times.
     pub(super) empty: HashMap<u64, i64>,
-    /// Mailboxes of which messages may be in files that were not read.
+    /// Mailboxes whose messages may be in unread files.
     pub(super) blocks: HashMap<Hash128, CensusBlock>,
     /// Time of the first complete census.
     pub(super) complete_since: Option<MonotonicTime>,
@@ -314,36 +314,37 @@ pub(super) struct MissingFiles {
     pub(super) last: Option<MonotonicTime>,
     /// Time of the census before the last one.
     pub(super) before_last: Option<MonotonicTime>,
-    /// `true` if another census will release holders, unless their files appear again.
+    /// `true` if another census will release holders, unless their files reappear.
     pub(super) is_waiting: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MissingHolder {
-    /// Time of the last census at which it was present; `None` if there was none since the start.
+    /// Time of the last census at which the holder was present; `None` if there was none since the
+    /// start.
     pub(super) present: Option<MonotonicTime>,
-    /// Time after the first census at which it was missing.
+    /// Time after the first census at which the holder was missing.
     pub(super) since: MonotonicTime,
-    /// Time after the last census at which its messages may have been somewhere else; after the
-    /// first one, if there is none.
+    /// Time after the last census at which the holder's messages may have been elsewhere. After the
+    /// first census if there is none.
     pub(super) blocked: MonotonicTime,
 }
 
-/// Reason for which messages of a mailbox may be somewhere else.
+/// The reason why messages of a mailbox may be elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CensusBlock {
-    /// Since when.
+    /// Time since which this is the case.
     pub(super) since: MonotonicTime,
-    /// `true` if the files cannot be read, so that waiting may not help.
+    /// `true` if the files cannot be read, so waiting may not help.
     pub(super) is_failure: bool,
-    /// If these files were read before and cannot be read now: the time at which a change of them
-    /// was noticed last. Messages that were present long after it are not in them.
+    /// For files that were read before and are unreadable now: the last time at which a change was
+    /// noticed. Messages that were present long after it are not in them.
     pub(super) changed: Option<MonotonicTime>,
 }
 
 impl CensusBlock {
-    /// Returns `true` if a message may be in the files: it was moved within `window` of a change of
-    /// them. `present` is the last time at which the message was seen elsewhere.
+    /// Returns `true` if a message may be in the files: it was moved within `window` of a change.
+    /// `present` is the last time at which the message was seen elsewhere.
     pub(super) fn may_hold(&self, present: Option<MonotonicTime>, window: Duration) -> bool {
         let is_later =
             |changed: MonotonicTime| present.is_some_and(|present| changed.plus(window) < present);
@@ -352,11 +353,11 @@ impl CensusBlock {
 }
 
 impl SpoolCensus {
-    /// Adds a file that is present.
+    /// Adds a present file.
     pub(super) fn add(&mut self, file: &WalkedFile, standing: FileStanding) {
         let version = match file.source.path.symlink_metadata() {
             Ok(metadata) => FileVersion::of(&metadata),
-            // It was renamed or removed since it was checked: the next census will tell.
+            // The file was renamed or removed since its check; the next census will tell.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if let FileStanding::Read(holder) = standing {
                     self.holders.push(holder);
@@ -389,7 +390,7 @@ impl SpoolCensus {
                 }
             }
         }
-        // A file that is not read now holds what it held.
+        // A file that is not read now still holds its earlier messages.
         self.holders.extend(holder);
         if SURVEYED_FILES < self.holders.len() + self.unread.len() {
             self.mark_incomplete();
@@ -397,7 +398,7 @@ impl SpoolCensus {
         }
     }
 
-    /// Records that files may be present that are not listed, so that none counts as missing.
+    /// Records that unlisted files may be present, so no file counts as missing.
     pub(super) fn mark_incomplete(&mut self) {
         self.is_incomplete = true;
     }
@@ -408,9 +409,9 @@ impl SpoolCensus {
 }
 
 impl MissingFiles {
-    /// Updates the files that were not read, and the mailboxes that they block. `why` gives the
-    /// reason for which a file cannot be read. An empty file that is locked for `lock_timeout`
-    /// holds no more than it held before: its lock was left behind.
+    /// Updates the unread files and the mailboxes that they block. `why` returns the reason why a
+    /// file cannot be read. An empty file that has been locked for `lock_timeout` contains no more
+    /// than it did before: its lock was left behind.
     pub(super) fn follow_unread(
         &mut self,
         census: &SpoolCensus,
@@ -426,8 +427,8 @@ impl MissingFiles {
             if matches!(file.content, UnreadContent::Emptied) {
                 let mtime = file.version.mtime;
                 self.empty.insert(id, mtime);
-                // A mail program that takes no lock rewrites a mailbox in place, which is empty for
-                // a moment.
+                // A mail program without locks rewrites a mailbox in place; the file is then empty
+                // for a moment.
                 if empty_before.get(&id) == Some(&mtime) {
                     continue;
                 }
@@ -473,11 +474,11 @@ impl MissingFiles {
             changed: None,
         };
         for (folder, before) in &census.folders {
-            // Entries were renamed during the scan, so that it may have listed neither name.
+            // Entries were renamed during the scan, so the scan may have seen neither name.
             if change_time(folder) == *before {
                 continue;
             }
-            // The folders of MH themselves, and the Maildirs of `new` and `cur`.
+            // For MH, the folders themselves; for Maildirs, the parents of `new` and `cur`.
             let folder = census.identity.path_of(folder);
             for mailbox in [Some(&*folder), folder.parent()].into_iter().flatten() {
                 self.add_block(path_key(mailbox), block);
@@ -508,14 +509,15 @@ impl MissingFiles {
 }
 
 impl LastingFile {
-    /// Returns `true` if messages are not reported as gone because of the file. `blocked` are the
-    /// mailboxes of which messages are missing that may be in files that were not read.
+    /// Returns `true` if the file prevents messages from being reported as gone. `blocked` are the
+    /// mailboxes whose missing messages may be in unread files.
     pub(super) fn withholds(&self, blocked: &BTreeSet<Hash128>) -> bool {
         self.is_emptied || self.mailboxes.iter().any(|key| blocked.contains(key))
     }
 }
 
-/// Returns the time at which a folder was last changed, in nanoseconds since 1970. No program can set it.
+/// Returns the time at which a folder was last changed, in nanoseconds since 1970. Programs cannot
+/// set it.
 pub(super) fn change_time(folder: &Path) -> Option<i64> {
     let metadata = folder.metadata().ok()?;
     Some(FileVersion::of(&metadata).ctime)
