@@ -1,5 +1,5 @@
-//! The daemon's host: the clock and the log; and the heartbeat by which the
-//! supervisor watches a reader.
+//! The daemon's interface to its host: clock, log, and the heartbeat that lets the supervisor watch
+//! a reader.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,8 +7,7 @@ use std::time::Duration;
 use super::status::SealedSegment;
 use urlspool_text::diagnostic::Event;
 
-/// A point in time of a clock that never goes back. Only differences count, so the system clock may
-/// jump.
+/// A point in time of a monotonic clock. Only differences matter, so the system clock may jump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MonotonicTime {
     /// Milliseconds since an arbitrary start.
@@ -24,20 +23,21 @@ impl MonotonicTime {
         }
     }
 
-    /// The time later by `duration`, in whole milliseconds.
+    /// The time `duration` later, in whole milliseconds.
     #[must_use]
     pub fn plus(self, duration: Duration) -> MonotonicTime {
         self.after(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
     }
 }
 
-/// Clock and log. Passed in, so that a test can be the host.
+/// Clock and log, passed in so tests can replace them.
 pub trait DaemonHost {
     /// The current time.
     fn now(&mut self) -> MonotonicTime;
 
-    /// Seconds since 1970 by the system clock, or `None` without one. It may jump: by it
-    /// count days between two runs, and the age of the last change of files on this machine.
+    /// Seconds since 1970 by the system clock, or `None` without one. The clock may jump. It is
+    /// used to count days between two runs and to compute the age of the last file change on this
+    /// machine.
     fn unix_time(&mut self) -> Option<u64> {
         None
     }
@@ -50,7 +50,7 @@ pub trait DaemonHost {
         self.log(&LogRecord::Info(text));
     }
 
-    /// Writes a line about something that needs attention.
+    /// Writes a line about a condition that needs attention.
     fn warn(&mut self, text: String) {
         self.log(&LogRecord::Warn(text));
     }
@@ -61,7 +61,7 @@ pub trait DaemonHost {
 pub enum LogRecord<'r> {
     /// Normal operation.
     Info(String),
-    /// Something that needs attention.
+    /// A condition that needs attention.
     Warn(String),
     /// A diagnostic of a source.
     Diagnostic(&'r Event),
@@ -79,17 +79,17 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Records one step of progress: something was read, or there is nothing to read.
+    /// Records one step of progress: the reader read data or found none to read.
     pub fn beat(&self) {
         self.steps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The reader waits for events from now on.
+    /// Marks the reader as waiting for events.
     pub fn begin_wait(&self) {
         self.waiting.store(true, Ordering::Relaxed);
     }
 
-    /// The reader works again.
+    /// Marks the reader as working again.
     pub fn end_wait(&self) {
         self.waiting.store(false, Ordering::Relaxed);
     }
@@ -104,7 +104,7 @@ impl Heartbeat {
         self.stop.swap(false, Ordering::AcqRel)
     }
 
-    /// The reader was replaced: results of what it still reads must be rejected.
+    /// Marks the reader as replaced: results of its pending reads must be rejected.
     pub fn retire(&self) {
         self.retired.store(true, Ordering::SeqCst);
     }

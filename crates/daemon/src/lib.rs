@@ -1,23 +1,23 @@
-//! New mail's URLs, exactly once: which files are scanned and when, and which records are
-//! committed.
+//! Extracts URLs from new mail, exactly once: decides which files to scan and when, and commits the
+//! records.
 //!
 //! The `service` starts reader threads. Each runs one [`SpoolReader`]: a loop over [`DaemonEvent`],
-//! in which events only mark work. Time and events come from a [`ReaderHost`], so that a test can
-//! be one. Every scan of a file takes the same way (`ingest`), whatever its reason, and everything
-//! is written by one committer, which the readers share (`store`).
+//! in which events only mark work. Time and events come from a [`ReaderHost`], so tests can supply
+//! both. Every scan of a file runs the same code (`ingest`), regardless of its cause. All output is
+//! written by one committer, which the readers share (`store`).
 //!
-//! **The promise.** For every message that is complete while the daemon scans its file, or still
-//! there at the next scan, its records appear exactly once in the sealed segments and the committed
-//! part of the open one. Not promised: mail that came and went between two scans; writers that
-//! neither lock nor finish within the settle time; storage that reports a sync that did not happen;
-//! consumers that read hidden files.
+//! **The promise.** The daemon reads every message that is complete while its file is scanned, or
+//! still exists at the next scan. The message's records appear exactly once in the sealed segments
+//! and the committed part of the open one. Not covered: mail that came and went between two scans;
+//! writers that neither lock nor finish within the settle time; storage that reports a sync that
+//! did not happen; consumers that read hidden files.
 //!
-//! **Order of the rooms.** Each uses only those above it:
+//! **Order of the modules.** Each uses only those above it:
 //!
-//! | room | subject |
+//! | module | subject |
 //! |---|---|
-//! | this file `status` `environment` `segment` | nouns that all rooms use; the error that pauses or ends the daemon |
-//! | `store` | state and output: what is known of mail, which records are committed |
+//! | this file `status` `environment` `segment` | types of all modules, and the daemon's error |
+//! | `store` | state and output: known mail and committed records |
 //! | `ingest` | one file: known or new, complete or growing; its messages |
 //! | `schedule` | which files are scanned, and when: events, rescans, retries |
 //! | `service` | the process: supervisor, reader threads, signals, status, log, sandbox |
@@ -52,23 +52,22 @@ pub use status::{
 };
 pub use store::rebuild_state;
 
-/// The way out of most contradictions.
+/// The remedy for most inconsistencies.
 const REBUILD: &str = "run `urlspool watch --rebuild-state`";
 
-/// The error beneath one of the daemon.
+/// The underlying error of a [`DaemonError`].
 type Cause = Arc<dyn StdError + Send + Sync>;
 
-/// The result of an operation of the daemon.
 type Result<T, E = DaemonError> = std::result::Result<T, E>;
 
-/// An error that pauses or ends the daemon. Sources never cause one: what is wrong with them is a
-/// diagnostic.
+/// An error that pauses or ends the daemon. Sources never cause one: their faults are reported as
+/// diagnostics.
 #[derive(Clone, Debug, Error)]
 #[error("{message}")]
 pub struct DaemonError {
     /// Consequence for the daemon.
     pub kind: ErrorKind,
-    /// The reason, and the way out.
+    /// The reason, and what to do.
     message: String,
     /// The underlying error.
     source: Option<Cause>,
@@ -77,17 +76,17 @@ pub struct DaemonError {
 /// Consequence of an error for the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// No space left (ENOSPC, EDQUOT, EFBIG), or work that began before a pause is void. The daemon
+    /// No space left (ENOSPC, EDQUOT, EFBIG), or work started before a pause is void. The daemon
     /// pauses, and resumes when there is space.
     OutOfSpace,
-    /// The daemon's own output or state cannot be read or written, or the system refuses what it
+    /// The daemon cannot read or write its output or state, or the system refuses a resource it
     /// needs.
     Io,
-    /// State and output contradict each other. Only the operator can tell which is right.
+    /// State and output contradict each other. Only the operator can decide which is right.
     Inconsistent,
     /// The configuration has another `kind` or `dedupe` for a spool that the state knows.
     Refused,
-    /// The reader of standard output has closed it, which is a normal end.
+    /// The reader of standard output closed it, which is a normal end.
     OutputClosed,
     /// Another instance holds the state.
     Locked,
@@ -114,7 +113,7 @@ impl DaemonError {
         DaemonError::new(ErrorKind::Inconsistent, message)
     }
 
-    /// The error of the system for one of the daemon's own files.
+    /// Converts a system error about one of the daemon's own files.
     fn of_system(error: &io::Error, message: impl Into<String>) -> DaemonError {
         let kind = if DaemonError::is_lack_of_space(error) {
             ErrorKind::OutOfSpace
@@ -124,19 +123,19 @@ impl DaemonError {
         DaemonError::new(kind, message)
     }
 
-    /// The error of a thread that cannot be started.
+    /// The error for a thread that cannot be started.
     fn thread(error: io::Error) -> DaemonError {
         DaemonError::io(format!("cannot start a thread: {error}")).caused_by(error)
     }
 
-    /// Adds the error beneath.
+    /// Attaches the underlying error.
     fn caused_by(mut self, error: impl StdError + Send + Sync + 'static) -> DaemonError {
         self.source = Some(Arc::new(error));
         self
     }
 
-    /// Returns `true` if `error` is lack of space: of the disk, of a quota, or a limit on file
-    /// sizes.
+    /// Returns `true` if `error` means lack of space: a full disk, an exhausted quota, or a limit
+    /// on file sizes.
     fn is_lack_of_space(error: &io::Error) -> bool {
         matches!(
             error.raw_os_error(),
@@ -145,7 +144,7 @@ impl DaemonError {
     }
 }
 
-/// The result of an operation on one of the daemon's own files.
+/// Extension of the results of operations on the daemon's own files.
 trait AtPath<T> {
     /// Adds the path of the file to the error.
     fn at(self, path: impl AsRef<Path>) -> Result<T>;

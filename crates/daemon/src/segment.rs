@@ -1,8 +1,8 @@
-//! Segment files: a segment is written in the hidden folder `.open`, and never changes after it is
+//! Segment files. A segment is written in the hidden folder `.open` and never changes after it is
 //! published.
 //!
-//! Consumers rely on the listing of the folder: a name without a leading dot is a complete segment
-//! or its sidecar. The state decides when data counts as written: it commits a length after
+//! Consumers rely on the folder's listing: a name without a leading dot is a complete segment or
+//! its sidecar. The state decides when data counts as written: it commits a length after
 //! [`Segment::sync`].
 
 use std::fs::{self, File, OpenOptions};
@@ -17,12 +17,12 @@ use walkdir::{DirEntry, WalkDir};
 
 use urlspool_sources::walk::DeviceInode;
 
-/// Name of the file with the highest number of a segment that may have been published. Consumers
-/// remove segments; without it, a state that was lost or restored from a backup would use their
-/// numbers again.
+/// Name of the file with the highest segment number that may have been published. Consumers remove
+/// segments; without this file, a state that was lost or restored from a backup would reuse their
+/// numbers.
 const LAST_NUMBER: &str = ".last";
 
-/// Name of the copy of the state's secret key, for a state folder that is lost as a whole.
+/// Name of the copy of the state's secret key, needed if the whole state folder is lost.
 const KEY: &str = ".key";
 
 /// Output folder with its segments.
@@ -33,11 +33,11 @@ pub struct SegmentDir {
 }
 
 impl SegmentDir {
-    /// Creates the folder and its hidden folder, if they do not exist.
+    /// Creates the folder and its hidden folder if they do not exist.
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     pub fn create(out: &Path) -> io::Result<SegmentDir> {
         let open = out.join(".open");
         fs::create_dir_all(&open)?;
@@ -48,41 +48,41 @@ impl SegmentDir {
         })
     }
 
-    /// Returns the path of the folder.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.out
     }
 
-    /// Returns the path of a segment that is being written.
+    /// The path of a segment that is being written.
     #[must_use]
     pub fn part(&self, seq: u64) -> PathBuf {
         self.open.join(format!("{seq:010}.part"))
     }
 
-    /// Returns the path of a hidden file, which is not published yet.
+    /// The path of a hidden file, which is not published yet.
     #[must_use]
     pub fn hidden(&self, name: &str) -> PathBuf {
         self.open.join(name)
     }
 
-    /// Returns the path of a published file.
+    /// The path of a published file.
     #[must_use]
     pub fn published(&self, name: &str) -> PathBuf {
         self.out.join(name)
     }
 
-    /// Returns the path of the copy of the state's secret key.
+    /// The path of the copy of the state's secret key.
     #[must_use]
     pub fn key(&self) -> PathBuf {
         self.out.join(KEY)
     }
 
-    /// Begins a segment, whose file must not exist yet.
+    /// Starts a segment, whose file must not exist yet.
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     pub fn begin(&self, seq: u64) -> io::Result<Segment> {
         let mut options = OpenOptions::new();
         let options = options.append(true).create_new(true).mode(0o640);
@@ -96,8 +96,7 @@ impl SegmentDir {
     }
 
     /// Returns `false` if the file of `segment`, which has this number, was removed or replaced
-    /// since it was begun. An error that says neither, of a server that is away, counts for
-    /// nothing.
+    /// since it was created. Other errors, such as an unreachable server, do not count.
     #[must_use]
     pub fn holds(&self, seq: u64, segment: &Segment) -> bool {
         let opened = segment.file.metadata().map(|found| DeviceInode::of(&found));
@@ -114,21 +113,20 @@ impl SegmentDir {
         !fs::metadata(&self.open).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Writes a hidden file and syncs it. Replaces a file that a crash left there: no consumer has
-    /// seen it.
+    /// Writes a hidden file and syncs it. Replaces a file left by a crash: no consumer has seen it.
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     pub fn write_hidden(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         write_synced(&self.hidden(name), bytes)
     }
 
-    /// Creates a hidden file without a name: it ends with its descriptor.
+    /// Creates a hidden file without a name. It disappears when its descriptor is closed.
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     pub fn unnamed(&self) -> io::Result<File> {
         tempfile::tempfile_in(&self.open)
     }
@@ -138,17 +136,17 @@ impl SegmentDir {
     ///
     /// # Errors
     ///
-    /// The error of the system; `EEXIST` if the name is taken.
+    /// The system's error; `EEXIST` if the name is taken.
     pub fn publish(&self, hidden: &Path, name: &str) -> io::Result<()> {
         Ok(rename_new(hidden, &self.published(name))?)
     }
 
-    /// Moves an unknown hidden file to `.lost+found`: it is neither published nor deleted. Returns
-    /// its new path.
+    /// Moves an unknown hidden file to `.lost+found`, where it is neither published nor deleted.
+    /// Returns its new path.
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     pub fn set_aside(&self, name: &std::ffi::OsStr) -> io::Result<PathBuf> {
         let lost = self.out.join(".lost+found");
         fs::create_dir_all(&lost)?;
@@ -169,29 +167,29 @@ impl SegmentDir {
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     pub fn sync(&self) -> io::Result<()> {
         sync_dir(&self.out)?;
         sync_dir(&self.open)
     }
 
-    /// Returns the names in the hidden folder, in order.
+    /// Returns the names in the hidden folder, sorted.
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     pub fn hidden_names(&self) -> io::Result<Vec<std::ffi::OsString>> {
         entries(&self.open)
             .map(|entry| Ok(entry?.file_name().to_owned()))
             .collect()
     }
 
-    /// Records durably that the segment `seq` may have been published. A segment that is removed
-    /// keeps its number.
+    /// Records durably that the segment `seq` may have been published. A removed segment keeps its
+    /// number.
     ///
     /// # Errors
     ///
-    /// The error of the system, or [`SegmentDir::highest`]'s.
+    /// The system's error, or the error of [`SegmentDir::highest`].
     pub fn remember(&self, seq: u64) -> io::Result<()> {
         if seq <= self.remembered()? {
             return Ok(());
@@ -199,7 +197,7 @@ impl SegmentDir {
         replace(&self.out.join(LAST_NUMBER), format!("{seq}\n").as_bytes())
     }
 
-    /// Returns the highest number that was recorded; 0 if none was.
+    /// Returns the highest recorded number, or 0 if there is no record.
     fn remembered(&self) -> io::Result<u64> {
         let path = self.out.join(LAST_NUMBER);
         let (kind, reason) = match fs::read_to_string(&path) {
@@ -216,12 +214,12 @@ impl SegmentDir {
         Err(io::Error::new(kind, format!("{}{reason}", path.display())))
     }
 
-    /// Returns the highest number of a segment or sidecar that was published, even if it was
-    /// removed since; 0 if there is none.
+    /// Returns the highest number of a segment or sidecar that was ever published, even if it was
+    /// removed since. 0 if there was none.
     ///
     /// # Errors
     ///
-    /// The error of the system, or the file with the recorded number holds none.
+    /// The system's error, or the file with the recorded number does not contain one.
     pub fn highest(&self) -> io::Result<u64> {
         let mut highest = self.remembered()?;
         for entry in entries(&self.out) {
@@ -237,7 +235,7 @@ fn rename_new(from: &Path, to: &Path) -> rustix::io::Result<()> {
     renameat_with(here, from, here, to, RenameFlags::NOREPLACE)
 }
 
-/// Lists a folder of the crate's own, in the order of names.
+/// Lists one of the crate's own folders, sorted by name.
 fn entries(folder: &Path) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
     let listing = WalkDir::new(folder).min_depth(1).max_depth(1);
     listing.sort_by_file_name().into_iter()
@@ -251,7 +249,7 @@ pub fn number(name: &std::ffi::OsStr) -> Option<u64> {
         .then(|| number.parse().ok())?
 }
 
-/// Segment that is being written.
+/// A segment that is being written.
 pub struct Segment {
     file: File,
     len: u64,
@@ -273,7 +271,7 @@ impl Segment {
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         self.file.write_all(lines)?;
         self.len += lines.len() as u64;
@@ -283,12 +281,12 @@ impl Segment {
 
     /// Returns the segment once all appended data is durable.
     ///
-    /// Consumes the segment if it fails: a second sync of the same descriptor would succeed
-    /// although the data is lost.
+    /// Consumes the segment on failure: a second sync of the same descriptor would succeed although
+    /// the data is lost.
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     pub fn sync(self) -> io::Result<Segment> {
         self.file.sync_data()?;
         Ok(self)
@@ -300,24 +298,24 @@ impl Segment {
         self.len
     }
 
-    /// Returns `true` if nothing was appended.
+    /// Returns `true` if no data was appended.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Returns the XXH3 hash (64 bits) of the data appended.
+    /// Returns the 64-bit XXH3 hash of the appended data.
     #[must_use]
     pub fn hash(&self) -> u64 {
         self.hash.finish()
     }
 }
 
-/// Returns the hash of the first `len` bytes of a file, or `None` if it has fewer.
+/// Returns the hash of the first `len` bytes of a file, or `None` if it is shorter.
 ///
 /// # Errors
 ///
-/// The error of the system.
+/// The system's error.
 pub fn hash_of(path: &Path, len: u64) -> io::Result<Option<u64>> {
     const BUFFER_BYTES: usize = 256 << 10;
     let mut file = File::open(path)?.take(len);
@@ -341,7 +339,7 @@ pub fn hash_of(path: &Path, len: u64) -> io::Result<Option<u64>> {
 ///
 /// # Errors
 ///
-/// The error of the system.
+/// The system's error.
 pub fn cut(path: &Path, len: u64) -> io::Result<()> {
     let file = OpenOptions::new().write(true).open(path)?;
     file.set_len(len)?;
@@ -352,46 +350,46 @@ pub fn cut(path: &Path, len: u64) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// The error of the system.
+/// The system's error.
 pub fn compress(from: &Path, to: &Path) -> io::Result<()> {
-    /// The default of zstd: fast enough for one thread beside the extraction.
+    /// zstd's default, fast enough for one thread next to the extraction.
     const LEVEL: i32 = 3;
     let mut out = zstd::Encoder::new(File::create(to)?, LEVEL)?;
     io::copy(&mut File::open(from)?, &mut out)?;
     out.finish()?.sync_all()
 }
 
-/// Replaces `path` by `next`, which was written beside it, durably.
+/// Replaces `path` by `next`, a file in the same folder, durably.
 ///
 /// # Errors
 ///
-/// The error of the system.
+/// The system's error.
 pub fn take_place(next: &Path, path: &Path) -> io::Result<()> {
     File::open(next)?.sync_all()?;
     fs::rename(next, path)?;
     sync_dir(path.parent().unwrap_or(Path::new(".")))
 }
 
-/// Replaces the content of a file durably: writes a new file beside it, syncs it, renames it, and
+/// Replaces the content of a file durably: writes a new file next to it, syncs it, renames it, and
 /// syncs the folder.
 ///
 /// # Errors
 ///
-/// The error of the system.
+/// The system's error.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let next = path.with_extension("next");
     write_synced(&next, bytes)?;
     take_place(&next, path)
 }
 
-/// Replaces the content of a file as [`replace`] does. Only its owner can read it.
+/// Replaces the content of a file like [`replace`]. Only the owner can read the new file.
 ///
 /// # Errors
 ///
-/// The error of the system.
+/// The system's error.
 pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let next = path.with_extension("next");
-    // One that somebody else made, or that a crash left.
+    // Somebody else, or a crash, may have left one.
     let _ = fs::remove_file(&next);
     let mut options = OpenOptions::new();
     let mut file = options
@@ -403,7 +401,7 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     take_place(&next, path)
 }
 
-/// Removes a file, if it is there.
+/// Removes a file if it exists.
 pub(crate) fn remove_if_exists(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -421,7 +419,7 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// The error of the system.
+/// The system's error.
 pub fn sync_dir(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }

@@ -1,15 +1,15 @@
 //! The daemon as a process: supervisor and reader threads, signals, status, log, sandbox.
 //!
 //! [`run`] (`process.rs`) drives the supervisor, which starts a [`reader_thread`] for each group of
-//! spools. Each thread runs a loop that is the host of its reader. The status of all is published
-//! by `status_server`.
+//! spools. Each thread runs a loop that hosts its reader. `status_server` publishes the status of
+//! all of them.
 
 mod process;
 mod process_host;
 mod reader_thread;
 #[cfg(target_os = "linux")]
 mod sandbox;
-/// The sandbox of systems without Landlock: none, which the log says.
+/// The sandbox on systems without Landlock. It confines no process; the log says so.
 #[cfg(not(target_os = "linux"))]
 mod sandbox {
     use std::fs;
@@ -22,11 +22,11 @@ mod sandbox {
     #[derive(Debug)]
     pub(super) enum Sandbox {}
 
-    /// Creates the folders of output and state, and reports in the log that the process is not confined.
+    /// Creates the output and state folders, and logs that the process is not confined.
     ///
     /// # Errors
     ///
-    /// The folders cannot be created.
+    /// A folder cannot be created.
     pub(super) fn enter(_: Option<&Path>, config: &Config) -> Result<Option<Sandbox>> {
         for dir in [&config.output.dir, &config.state.dir] {
             fs::create_dir_all(dir).at(dir)?;
@@ -43,7 +43,7 @@ mod sandbox {
     pub(super) fn confine_programs() {}
 
     impl Sandbox {
-        /// Warns of nothing: there is no such value.
+        /// Does nothing: this type has no values.
         pub(super) fn warn_of_denied(&self, _: &Config) {
             match *self {}
         }

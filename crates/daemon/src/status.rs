@@ -1,6 +1,8 @@
-//! The daemon's state as `urlspool status` prints it: the JSON keys are the field names, in this
-//! order. Its health: the conditions that need the operator, as `status` lists them and `/healthz`
-//! answers. Its metrics, in the text format of Prometheus; their labels come from closed sets,
+//! The daemon's status, health and metrics.
+//!
+//! `urlspool status` prints the status as JSON; the keys are the field names, in this order. The
+//! health is a list of conditions that need the operator, as `status` prints them and `/healthz`
+//! answers. The metrics use the text format of Prometheus; their labels come from closed sets,
 //! never from mail.
 //!
 //! `docs/daemon.md` describes the fields for operators.
@@ -19,12 +21,12 @@ use urlspool_text::limits::REPORTED_FAILURES;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DaemonState {
-    /// It reads and commits.
+    /// Reads and commits.
     #[default]
     Running,
-    /// It waits for space.
+    /// Waits for space.
     Paused,
-    /// It finishes what it has begun.
+    /// Finishes its current work.
     Stopping,
 }
 
@@ -33,9 +35,9 @@ pub enum DaemonState {
 pub struct Status {
     /// Version of the program.
     pub version: &'static str,
-    /// Process number.
+    /// Process ID.
     pub pid: u32,
-    /// Time of its start; `None` if the system clock was before 1970.
+    /// Start time; `None` if the system clock was before 1970.
     pub started: Option<Timestamp>,
     /// Activity of the daemon.
     pub state: DaemonState,
@@ -45,22 +47,22 @@ pub struct Status {
     pub segment: u64,
     /// Committed bytes of the open segment.
     pub committed_bytes: u64,
-    /// The segment that was sealed last; `None` if there was none since the start and no sidecar of
-    /// an earlier one is left.
+    /// The segment that was sealed last. `None` if there was none since the start and no sidecar of
+    /// an earlier one remains.
     pub last_sealed: Option<LastSealed>,
-    /// Files that wait to be scanned.
+    /// Files queued for a scan.
     pub queue: usize,
     /// Files that may still be written.
     pub resting: usize,
-    /// Files that could not be read and will be retried.
+    /// Unreadable files that will be retried.
     pub failing: usize,
-    /// Files that could not be read for so long that they are skipped until they change.
+    /// Files that were unreadable for so long that they are skipped until they change.
     pub quarantined: usize,
     /// Some of the failing and quarantined files, at most [`REPORTED_FAILURES`].
     pub failures: Vec<FailedFile>,
     /// Mailboxes that have been locked for longer than `watch.lock_timeout`.
     pub locked: usize,
-    /// Some of these, at most [`REPORTED_FAILURES`].
+    /// Some of the locked mailboxes, at most [`REPORTED_FAILURES`].
     pub locks: Vec<LockedFile>,
     /// The spools.
     pub spools: Vec<SpoolStatus>,
@@ -76,11 +78,11 @@ pub struct Status {
 pub struct SealedSegment {
     /// Name of its file in the output folder.
     pub name: String,
-    /// Bytes of its lines, before compression.
+    /// Size of its lines before compression, in bytes.
     pub bytes: u64,
     /// Number of its records.
     pub records: u64,
-    /// Number of messages that these come from.
+    /// Number of messages that the records come from.
     pub messages: u64,
 }
 
@@ -90,7 +92,7 @@ pub struct LastSealed {
     /// The segment.
     #[serde(flatten)]
     pub segment: SealedSegment,
-    /// Time of its sealing, within half a second; `None` if the system clock was before 1970.
+    /// Time of the sealing, within half a second; `None` if the system clock was before 1970.
     pub time: Option<Timestamp>,
 }
 
@@ -100,7 +102,7 @@ pub struct LastError {
     /// The message; `None` if there was no error.
     #[serde(rename = "last_error")]
     pub message: Option<String>,
-    /// The time; `None` without an error, or if the system clock was before 1970.
+    /// Time of the error; `None` without an error, or if the system clock was before 1970.
     #[serde(rename = "last_error_time")]
     pub time: Option<Timestamp>,
 }
@@ -125,53 +127,52 @@ impl LastError {
 /// State of one spool.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SpoolStatus {
-    /// Its path.
+    /// Path of the spool.
     pub path: String,
     /// Its state.
     pub state: SpoolState,
     /// `true` if it exists.
     pub present: bool,
-    /// Number of folders and files in it that could not be examined at the last full scan.
+    /// Number of its folders and files that could not be examined at the last full scan.
     pub unreadable: u64,
-    /// The first of these, with the reason; `None` if there are none.
+    /// The first of these, with the reason; `None` if there were none.
     pub error: Option<String>,
-    /// Mailboxes on file systems that are not mounted: their state is kept.
+    /// Number of mailboxes on file systems that are not mounted: their state is kept.
     pub absent: u64,
-    /// Files because of which messages that are gone are not reported, at most
-    /// [`REPORTED_FAILURES`].
+    /// Files that prevent reports of gone messages, at most [`REPORTED_FAILURES`].
     pub withheld: Vec<WithheldBy>,
-    /// State of the kernel's reports of changes in it.
+    /// Whether the kernel reports changes in the spool.
     pub notices: Notices,
-    /// Milliseconds since the last such report; `None` if none has arrived.
+    /// Milliseconds since the last such report; `None` before the first one.
     pub last_notice_ms: Option<u64>,
-    /// Files in it at the last full scan.
+    /// Number of files in it at the last full scan.
     pub files: u64,
-    /// Milliseconds since its next scan became due; 0 if none is.
+    /// Milliseconds since the next scan became due; 0 if no scan is due.
     pub lag_ms: u64,
-    /// Milliseconds for which its file system has not answered; 0 while it does.
+    /// Milliseconds for which the file system has not answered; 0 while it does.
     pub stalled_ms: u64,
 }
 
-/// State of the kernel's reports of changes in a spool.
+/// Whether the kernel reports changes in a spool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Notices {
-    /// The kernel does not report all changes: the spool is polled.
+    /// The kernel does not report all changes, so the spool is polled.
     None,
-    /// The kernel has accepted the request to report them. None has arrived, which says nothing of
-    /// a quiet spool.
+    /// The kernel accepted the request for reports, but none has arrived. That is normal for a
+    /// quiet spool.
     #[default]
     Set,
     /// At least one report has arrived.
     Arrived,
 }
 
-/// A file that cannot be read and may hold messages that are gone elsewhere.
+/// An unreadable file that may hold messages gone from elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WithheldBy {
     /// Its path.
     pub path: String,
-    /// The reason for which it is not read.
+    /// The reason for which the file is not read.
     pub why: String,
 }
 
@@ -179,10 +180,10 @@ pub struct WithheldBy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SpoolState {
-    /// All of it can be read.
+    /// The whole spool can be read.
     #[default]
     Ok,
-    /// It does not exist, or is empty although it was not. Its state is kept.
+    /// The spool does not exist, or it is empty although it was not before. Its state is kept.
     Missing,
     /// Some of its folders cannot be read.
     Unreadable,
@@ -203,7 +204,7 @@ pub struct FailedFile {
     pub quarantined: bool,
 }
 
-/// A mailbox that is not read because its writers lock it.
+/// A mailbox that is not read because a writer locks it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LockedFile {
     /// Its path.
@@ -240,10 +241,10 @@ impl Status {
         !self.spools.is_empty() && self.spools.iter().all(|spool| spool.stalled_ms > 0)
     }
 
-    /// One line of JSON.
+    /// The status as one line of JSON.
     #[must_use]
     pub fn json(&self) -> Vec<u8> {
-        /// The status and what follows from it.
+        /// The status, with the health derived from it.
         #[derive(Serialize)]
         struct Document<'s> {
             #[serde(flatten)]
@@ -270,7 +271,7 @@ impl SpoolStatus {
 }
 
 impl Status {
-    /// A sentence about each condition in which mail is not read as it should be; empty for a
+    /// One sentence per condition that keeps mail from being read as it should be. Empty for a
     /// healthy daemon.
     #[must_use]
     pub fn health_issues(&self) -> Vec<String> {
@@ -318,8 +319,8 @@ impl Status {
     }
 }
 
-/// Writes metrics in the text format of Prometheus, one per line of the table: kind, name without
-/// the prefix `urlspool_`, value, help.
+/// Writes metrics in the text format of Prometheus. Each line of the table holds the kind, the name
+/// without the prefix `urlspool_`, the value and the help.
 macro_rules! write_metrics {
     ($text:ident: $($kind:ident $name:ident = $value:expr, $help:literal;)*) => {
         $(
@@ -330,8 +331,8 @@ macro_rules! write_metrics {
     };
 }
 
-/// Makes the counters from their table: field, name of the metric if it has one, without
-/// the prefix `urlspool_`, and help.
+/// Defines the counters from a table. Each line holds the field, the metric's name if there is one,
+/// without the prefix `urlspool_`, and the help.
 macro_rules! counters {
     ($($name:ident $(= $metric:ident)? $help:literal)*) => {
         /// Counters since the start of the daemon.
@@ -345,7 +346,7 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// Adds the counts of another reader.
+            /// Adds the counters of another reader.
             pub fn add(&mut self, other: &Counters) {
                 $(self.$name += other.$name;)*
                 add_kinds(&mut self.read_errors, &other.read_errors);
@@ -387,7 +388,7 @@ impl Counters {
     }
 }
 
-/// The kinds of read errors, as the metrics name them.
+/// The kinds of read errors, as they appear in the metrics.
 const READ_ERRORS: [&str; 5] = ["device", "stale", "timeout", "denied", "other"];
 
 /// Returns the kind of an error, one of [`READ_ERRORS`].
@@ -402,7 +403,7 @@ pub(crate) fn read_error_kind(error: &io::Error) -> &'static str {
 }
 
 impl Status {
-    /// The text format of Prometheus.
+    /// The metrics in the text format of Prometheus.
     #[must_use]
     pub fn metrics(&self) -> String {
         let mut text = String::new();
@@ -461,7 +462,7 @@ impl Status {
     }
 }
 
-/// Writes a counter with a value for each of `kinds`, 0 for those that did not happen.
+/// Writes a counter with one value per kind, 0 for kinds that did not occur.
 fn write_labelled(
     text: &mut String,
     name: &str,
@@ -485,8 +486,7 @@ fn write_header(text: &mut String, kind: &str, name: &str, help: &str) {
     );
 }
 
-/// The time `seconds` after the start of 1970. The last one that has a text form stands for later
-/// ones.
+/// The time `seconds` after the start of 1970, capped at the last time that has a text form.
 pub(crate) fn timestamp(seconds: u64) -> Timestamp {
     let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
     Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)

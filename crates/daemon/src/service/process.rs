@@ -1,4 +1,4 @@
-//! The daemon as a process: sandbox, signals, systemd, the loop that drives the supervisor; and the
+//! The daemon as a process: sandbox, signals, systemd, the loop that drives the supervisor, and the
 //! thread that starts `git`.
 
 use std::io;
@@ -28,14 +28,15 @@ use urlspool_files::config::Config;
 use urlspool_sources::read::StartProgram;
 use urlspool_text::diagnostic::printable;
 
-/// The time between two updates of the published status.
+/// Time between two updates of the published status.
 const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The time between two updates of the file with metrics.
+/// Time between two updates of the metrics file.
 const TEXTFILE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Runs the daemon with the configuration at `config_path`, which is read again on SIGHUP; without
-/// a path SIGHUP ends it. Returns the files that a run with [`RunMode::Once`] did not read.
+/// Runs the daemon with the configuration at `config_path`, which is read again on SIGHUP. Without
+/// a path, SIGHUP ends the daemon. Returns the files that a run with [`RunMode::Once`] did not
+/// read.
 ///
 /// # Errors
 ///
@@ -49,11 +50,11 @@ pub fn run(
     restrict_file_modes();
     let hung_up = Arc::new(AtomicBool::new(false));
     if config_path.is_some() {
-        // One that comes before the daemon is ready is handled then.
+        // A SIGHUP before the daemon is ready is handled once it is.
         signal_hook::flag::register(SIGHUP, Arc::clone(&hung_up)).map_err(no_signals)?;
     }
     let start_program = start_git_starter()?;
-    // Landlock confines this thread and those that it starts later, so it comes before all of them.
+    // Landlock confines this thread and the threads it starts later, so it must precede them all.
     let sandbox = sandbox::enter(config_path.as_deref(), &config)?;
     survive_file_size_limit(&config)?;
     let mut host = ProcessHost::new();
@@ -95,8 +96,8 @@ pub fn ask(state_dir: &Path) -> io::Result<String> {
     status_server::ask(&control_socket(state_dir))
 }
 
-/// Handles events until the operator stops the daemon, everything was read, or an error ends it.
-/// Returns `true` if the operator interrupted it.
+/// Handles events until the operator stops the daemon, all mail was read, or an error ends the
+/// daemon. Returns `true` if the operator interrupted it.
 fn supervise(
     supervisor: &mut Supervisor,
     publisher: &mut StatusPublisher,
@@ -149,14 +150,14 @@ fn log_changes(old: &Config, new: &Config) {
     }
 }
 
-/// Lets nobody but owner and group read what the process creates. A stricter umask stays in force.
+/// Makes new files readable by owner and group only. A stricter umask stays in force.
 fn restrict_file_modes() {
     let group_reads = Mode::WGRP | Mode::RWXO;
     let found = umask(group_reads);
     umask(found | group_reads);
 }
 
-/// Publishes the status: at the sockets, to systemd, in the file with metrics. Removes the sockets
+/// Publishes the status: at the sockets, to systemd, and in the metrics file. Removes the sockets
 /// when it is dropped.
 struct StatusPublisher {
     /// Keeps the names of the sockets.
@@ -200,7 +201,7 @@ impl StatusPublisher {
     }
 }
 
-/// Serves metrics at `listen`, and logs the address or the error. Returns the name of their socket,
+/// Serves metrics at `listen`, and logs the address or the error. Returns the name of the socket,
 /// if it has one.
 fn serve_metrics(snapshot: &StatusSnapshot, listen: &str) -> Option<SocketFile> {
     if listen.is_empty() {
@@ -228,15 +229,15 @@ fn publish_to_systemd(status: &Status) {
     let (messages, records) = (status.counts.messages, status.counts.records);
     let line = format!("{state}: {messages} messages, {records} records");
     notify_systemd(&[NotifyState::Status(&line)]);
-    // The watchdog is fed by progress of a reader, or by the absence of work; a timer would prove
-    // nothing.
+    // The watchdog is fed while a reader makes progress or has no work. Feeding it by a timer would
+    // prove neither.
     if !status.is_stalled() || status.state == DaemonState::Paused {
         notify_systemd(&[NotifyState::Watchdog]);
     }
 }
 
 fn notify_systemd(state: &[NotifyState<'_>]) {
-    // Without systemd nobody listens.
+    // Has no effect without systemd.
     let _ = sd_notify::notify(state);
 }
 
@@ -255,9 +256,9 @@ fn no_signals(error: io::Error) -> DaemonError {
     DaemonError::io(format!("cannot handle signals: {error}")).caused_by(error)
 }
 
-/// Starts a thread that turns signals into events; `hung_up` tells if a SIGHUP came before. Without a configuration file, which means that
-/// lines may be printed, the second signal ends the process, since a reader of standard output may
-/// keep it from going on.
+/// Starts a thread that turns signals into events. `hung_up` tells whether a SIGHUP came earlier.
+/// Without a configuration file, lines may be printed, and a blocked reader of standard output
+/// could prevent a stop; so the second signal ends the process.
 fn handle_signals(
     config_path: Option<PathBuf>,
     hung_up: Arc<AtomicBool>,
@@ -287,7 +288,7 @@ fn handle_signals(
         .map_err(DaemonError::thread)
 }
 
-/// Reads the configuration again. If it cannot be used, the old one stays in force.
+/// Reads the configuration again. If it is unusable, the old one stays in force.
 fn read_config(path: &Path) -> Option<SupervisorEvent> {
     let read = Config::read(path).map_err(|error| error.to_string());
     match read.and_then(|config| match config.check_folders() {
@@ -305,12 +306,13 @@ fn read_config(path: &Path) -> Option<SupervisorEvent> {
     }
 }
 
-/// A program to start, and the way for the answer.
+/// A program to start, and the channel for the answer.
 type Request = (Command, Sender<io::Result<Child>>);
 
-/// Starts the thread that starts `git`. It begins before the process gives up its rights, because
-/// that includes the right to run programs, and gives up the others itself: what it starts can
-/// write nowhere and open no connection. It ends with the value that is returned.
+/// Starts the thread that starts `git`. It must start before the process gives up its rights, which
+/// include the right to run programs. It gives up the other rights itself, so the programs it
+/// starts cannot write to files or open connections. The thread ends when the returned value is
+/// dropped.
 ///
 /// # Errors
 ///
@@ -320,8 +322,7 @@ fn start_git_starter() -> Result<StartProgram> {
     let serve = move || {
         sandbox::confine_programs();
         for (mut command, answer) in requests {
-            // Without a receiver the reader has ended, and dropping the process is left to its
-            // owner.
+            // Without a receiver the reader has ended. Its owner drops the process.
             let _ = answer.send(command.spawn());
         }
     };

@@ -1,4 +1,4 @@
-//! The clocks of the process, and its log, which writes a limited number of lines per second.
+//! The clocks of the process, and its log, which is limited to a number of lines per second.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -6,8 +6,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::environment::{DaemonHost, LogRecord, MonotonicTime};
 use urlspool_text::diagnostic::{DiagnosticKind, Event, printable};
 
-/// Maximum number of lines per second. Further ones are counted, and the number is reported in one
-/// line.
+/// Maximum number of lines per second. Further lines are counted, and one line reports their
+/// number.
 const LINES_PER_SECOND: u32 = 10;
 
 /// Clocks and log, shared by the threads of the daemon.
@@ -86,7 +86,7 @@ impl DaemonHost for ProcessHost {
     }
 }
 
-/// Writes a diagnostic: as a warning, or as information if nothing is lost by it.
+/// Logs a diagnostic: as information if no data is lost, as a warning otherwise.
 fn write_diagnostic(event: &Event) {
     macro_rules! write_as {
         ($level:ident) => {

@@ -1,4 +1,4 @@
-//! The thread of a reader: as the supervisor sees it; its loop; and the host of its reader, with
+//! The thread of a reader: the supervisor's handle to it, its loop, and the host of its reader with
 //! clock, log, and events from the kernel and the supervisor. A file system that does not answer
 //! blocks only its own reader.
 
@@ -17,7 +17,7 @@ use crate::status::Status;
 use crate::{DaemonError, Result};
 use urlspool_text::limits::QUEUED_EVENTS;
 
-/// The time without progress after which a reader counts as stalled.
+/// Time without progress after which a reader counts as stalled.
 const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Supervisor's handle to a reader thread.
@@ -26,8 +26,8 @@ pub(super) struct ReaderThread {
     heartbeat: Arc<Heartbeat>,
     status: Arc<Mutex<Status>>,
     wake: SyncSender<DaemonEvent>,
-    /// The reader's steps at the last progress that the supervisor observed; `None` if it waited
-    /// for events.
+    /// The reader's step count at the last progress that the supervisor observed; `None` if it was
+    /// waiting for events.
     steps: Option<u64>,
     /// Time of that progress.
     progress_at: Instant,
@@ -35,7 +35,7 @@ pub(super) struct ReaderThread {
 }
 
 impl ReaderThread {
-    /// Starts a thread for `reader`. When it ends, it calls `on_end`.
+    /// Starts a thread for `reader`. The thread calls `on_end` when it ends.
     pub(super) fn start(
         reader: SpoolReader,
         host: ProcessHost,
@@ -82,19 +82,19 @@ impl ReaderThread {
         let _ = self.wake.try_send(DaemonEvent::Stop);
     }
 
-    /// Asks the reader to stop, and rejects everything that it still reads.
+    /// Asks the reader to stop, and rejects the results of its pending reads.
     pub(super) fn retire(&self) {
         self.heartbeat.retire();
         self.stop();
     }
 
-    /// The last state of the reader's spools.
+    /// The last published status of the reader's spools.
     pub(super) fn last_status(&self) -> Status {
         let status = self.status.lock();
         status.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The state of the reader's spools. Logs if the reader has stalled, or reads again, since the
+    /// The status of the reader's spools. Logs if the reader has stalled, or reads again, since the
     /// last call.
     pub(super) fn status(&mut self, log: &mut dyn DaemonHost) -> Status {
         let mut status = self.last_status();
@@ -138,14 +138,14 @@ fn spool_paths(status: &Status) -> String {
     paths.join(", ")
 }
 
-/// The time between two updates of the reader's status.
+/// Time between two updates of the reader's status.
 const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Maximum sleep, so that roots that appear and disappear are noticed.
+/// Maximum sleep, which ensures that new and missing roots are noticed.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// The time for which [`RunMode::Once`] continues, though some file is still written, without a new
-/// message or after everything that was there has been looked at.
+/// Maximum time that [`RunMode::Once`] waits for files still being written. It counts from the last
+/// new message, or from the end of the first scan of all existing mail.
 const ONCE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The loop of a reader thread.
@@ -159,30 +159,30 @@ struct ReaderLoop {
     status: Arc<Mutex<Status>>,
     host: ProcessHost,
     status_at: Instant,
-    /// `true` if there may be folders whose changes are not reported.
+    /// `true` if changes of some folders may not be reported.
     is_watch_incomplete: bool,
 }
 
-/// Recognises that a run with [`RunMode::Once`] reads nothing any more, or only what arrives while
-/// it runs.
+/// Detects that a run with [`RunMode::Once`] no longer reads mail, or only mail that arrives during
+/// the run.
 struct OnceTimer {
     messages: u64,
-    /// When the last message was read.
+    /// Time at which the last message was read.
     read_at: MonotonicTime,
-    /// When everything that was there had been looked at.
+    /// Time at which all existing mail had been checked.
     scanned_at: Option<MonotonicTime>,
 }
 
 impl ReaderLoop {
-    /// Reads until the reader is asked to stop, or, with [`RunMode::Once`], until everything was
-    /// read. Returns the files that were not.
+    /// Reads until the reader is asked to stop, or, with [`RunMode::Once`], until all mail was
+    /// read. Returns the unread files.
     fn run(&mut self, mut reader: SpoolReader, mode: RunMode) -> Result<RunEnd> {
         let mut end = RunEnd::default();
         let mut timer = OnceTimer::start(self.now());
         while !reader.stopping {
             if reader.roots_changed() | self.is_watch_incomplete {
                 self.is_watch_incomplete = false;
-                // Those that cannot be watched are polled.
+                // Roots that cannot be watched are polled.
                 for (path, reason) in self.fs_events.watch(&reader.roots()) {
                     self.poll(path, &reason);
                 }
@@ -223,7 +223,7 @@ impl ReaderLoop {
             "{}: changes are polled, not reported by the kernel: {reason}",
             path.display()
         ));
-        // A full queue causes a rescan of everything, which serves as the first poll.
+        // A full queue causes a rescan of all spools, which serves as the first poll.
         if self.wake.try_send(DaemonEvent::Unwatched(path)).is_err() {
             self.overflow.store(true, Ordering::Release);
         }
@@ -239,7 +239,7 @@ impl ReaderLoop {
         self.note_overflow(event)
     }
 
-    /// Events that are not in the queue.
+    /// Returns events that are not in the queue.
     fn flag_event(&self) -> Option<DaemonEvent> {
         if self.heartbeat.take_stop() {
             return Some(DaemonEvent::Stop);
@@ -249,7 +249,7 @@ impl ReaderLoop {
             .then_some(DaemonEvent::Overflow)
     }
 
-    /// The lost notifications may have reported new folders, which are not watched then.
+    /// The lost notifications may have reported new folders, which are then not watched.
     fn note_overflow(&mut self, event: Option<DaemonEvent>) -> Option<DaemonEvent> {
         self.is_watch_incomplete |= matches!(event, Some(DaemonEvent::Overflow));
         event
@@ -304,7 +304,7 @@ impl OnceTimer {
         }
     }
 
-    /// Takes the number of messages that were read, and whether everything has been looked at.
+    /// Takes the number of messages read so far, and whether all existing mail was checked.
     fn update(&mut self, messages: u64, has_scanned_all: bool, now: MonotonicTime) {
         if messages != self.messages {
             (self.messages, self.read_at) = (messages, now);
@@ -323,7 +323,7 @@ impl OnceTimer {
 /// Duration of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunMode {
-    /// Until everything was read.
+    /// Until all mail was read.
     Once,
     /// Until the operator stops it.
     Forever,
@@ -332,17 +332,17 @@ pub enum RunMode {
 /// The state that a run starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateSource {
-    /// The state database; a new one if nothing was written yet.
+    /// The state database, or a new one if no output was written yet.
     Database,
     /// A state rebuilt from the segments' sidecars.
     Sidecars,
 }
 
-/// The end of a run without an error.
+/// Result of a run that ended without an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunEnd {
-    /// With [`RunMode::Once`]: a sentence about each file that was not read, because it cannot be
-    /// read, stayed locked or was still written.
+    /// With [`RunMode::Once`]: one sentence per unread file, which is unreadable, stayed locked or
+    /// was still being written.
     pub unread: Vec<String>,
     /// `true` if the operator ended it with SIGINT.
     pub interrupted: bool,
@@ -356,7 +356,7 @@ mod tests {
     fn a_run_ends_though_mail_keeps_arriving() {
         let time = |ms| MonotonicTime { ms };
         let mut timer = OnceTimer::start(time(0));
-        // A long first scan, which reads a message a second.
+        // A long first scan, which reads one message per second.
         for second in 1..=200 {
             timer.update(second, false, time(second * 1_000));
             assert!(!timer.is_over(ONCE_TIMEOUT, time(second * 1_000)));

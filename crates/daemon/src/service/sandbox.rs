@@ -1,6 +1,5 @@
-//! The sandbox (Landlock): the process gives up for good all rights that it does not need. Code
-//! that a crafted message might inject can write nowhere else, run no program and open no
-//! connection.
+//! The sandbox (Landlock): the process permanently gives up all rights that it does not need. Code
+//! injected by a crafted message cannot write elsewhere, run programs or open connections.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,8 @@ use crate::schedule::watched_path;
 use crate::{AtPath, Result};
 use urlspool_files::config::{Config, Confinement};
 
-/// The newest set of rights that this program knows. An older kernel applies those that it knows.
+/// The newest set of rights known to this program. An older kernel applies the rights that it
+/// knows.
 const KNOWN_RIGHTS: ABI = ABI::V5;
 
 /// The folders that a confined process may use.
@@ -27,9 +27,9 @@ pub(super) struct Sandbox {
     is_complete: bool,
 }
 
-/// Confines this thread, and all that it starts later, to what `config` needs, and reports the
-/// result in the log. `config_path` is the path of its file, if it has one. Returns `None` if the
-/// process is not confined.
+/// Confines this thread, and all threads it starts later, to the rights that `config` needs, and
+/// logs the result. `config_path` is the path of the configuration file, if there is one. Returns
+/// `None` if the process is not confined.
 ///
 /// # Errors
 ///
@@ -78,8 +78,8 @@ pub(super) fn enter(config_path: Option<&Path>, config: &Config) -> Result<Optio
     Ok(Some(sandbox))
 }
 
-/// Gives up the rights of this thread to write files, except `/dev/null`, and to use TCP. Programs
-/// that it starts have none of them either. Without Landlock it keeps them.
+/// Gives up this thread's rights to write files, except `/dev/null`, and to use TCP. Programs that
+/// it starts inherit this. Without Landlock the thread keeps its rights.
 pub(super) fn confine_programs() {
     let confine = || {
         Ruleset::default()
@@ -93,12 +93,12 @@ pub(super) fn confine_programs() {
             ))?
             .restrict_self()
     };
-    // Without Landlock the log says so, for the whole process.
+    // Without Landlock, the log says so for the whole process.
     let _: Result<_, RulesetError> = confine();
 }
 
 impl Sandbox {
-    /// Warns of paths that another configuration needs and cannot use before a restart.
+    /// Warns of paths that another configuration needs and that are inaccessible until a restart.
     pub(super) fn warn_of_denied(&self, config: &Config) {
         for path in self.denied(config) {
             tracing::warn!(
@@ -135,8 +135,8 @@ impl Sandbox {
             None => AccessFs::from_write(KNOWN_RIGHTS) | AccessFs::Execute,
             Some(_) => AccessFs::from_all(KNOWN_RIGHTS),
         };
-        // The first kernels with Landlock deny renames from one folder to another, and then no
-        // segment can be published.
+        // The first kernels with Landlock deny renames between folders, which would prevent
+        // segments from being published.
         let rules = Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::Refer)?
@@ -165,8 +165,8 @@ fn is_within(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }
 
-/// The folders that are written to: output, state, and those of the metrics' socket and file,
-/// created if they do not exist.
+/// The writable folders: output, state, and the folders of the metrics socket and file. Creates
+/// those that do not exist.
 fn writable_folders(config: &Config) -> Vec<PathBuf> {
     let mut folders = vec![config.output.dir.clone(), config.state.dir.clone()];
     let socket = config.metrics.listen.strip_prefix("unix:").map(Path::new);
@@ -181,7 +181,7 @@ fn writable_folders(config: &Config) -> Vec<PathBuf> {
     folders
 }
 
-/// The folders that are read: the spools, that of the configuration, and the random numbers for
+/// The readable folders: the spools, the configuration's folder, and the random numbers for
 /// `SQLite`.
 fn readable_folders(config_path: Option<&Path>, config: &Config) -> Vec<PathBuf> {
     let folder = config_path.map(|path| {
@@ -221,7 +221,7 @@ mod tests {
         config
     }
 
-    /// Runs on a thread of its own, which stays confined.
+    /// Runs on its own thread, which stays confined.
     #[test]
     fn rights_that_are_not_needed_are_denied() {
         let root = std::env::temp_dir().join(format!("urlspool-confine-{}", std::process::id()));

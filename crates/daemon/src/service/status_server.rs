@@ -1,6 +1,6 @@
-//! Serves the status: at the control socket for `urlspool status`, by HTTP for Prometheus and
-//! health checks. Only on this machine. Sockets in the file system are bound for owner and group,
-//! and removed when the daemon ends.
+//! Serves the status, on this machine only: at the control socket for `urlspool status`, and by
+//! HTTP for Prometheus and health checks. Sockets in the file system are accessible to owner and
+//! group, and removed when the daemon ends.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -15,13 +15,13 @@ use crate::status::Status;
 use urlspool_files::listener::serve_clients;
 use urlspool_sources::walk::DeviceInode;
 
-/// The time in which a client must send its request and receive the answer.
+/// Time limit for a client to send its request and receive the answer.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum age of the snapshot of a healthy daemon.
 const MAX_AGE: Duration = Duration::from_mins(1);
 
-/// Maximum number of bytes that are read of a request.
+/// Maximum number of bytes read of a request.
 const REQUEST_BYTES: usize = 4 << 10;
 
 /// The last status, shared by the supervisor, which updates it, and the threads that serve it.
@@ -32,8 +32,8 @@ pub(super) struct StatusSnapshot(Arc<Mutex<RenderedStatus>>);
 struct RenderedStatus {
     json: Vec<u8>,
     metrics: String,
-    /// The answer to a question for the health, while the snapshot is not too old: `None` if the
-    /// daemon is healthy.
+    /// The answer to a health check while the snapshot is recent enough. `None` if the daemon is
+    /// healthy.
     issues: Option<String>,
     at: Instant,
 }
@@ -48,20 +48,20 @@ impl StatusSnapshot {
         *self.lock() = rendered;
     }
 
-    /// Serves the status as JSON at the control socket, on a thread of its own.
+    /// Serves the status as JSON at the control socket, on a separate thread.
     pub(super) fn serve_control(&self, path: &Path) -> io::Result<SocketFile> {
         let (listener, file) = SocketFile::bind(path)?;
         let accept = move || accept_unix(&listener);
         self.serve("control", accept, |snapshot, mut client| {
             let json = snapshot.lock().json.clone();
-            // A client that went away needs no answer.
+            // The client may be gone already.
             let _ = client.write_all(&json);
         })?;
         Ok(file)
     }
 
-    /// Serves HTTP at `unix:PATH` or a loopback address, on a thread of its own. Returns the
-    /// address for the log, and the name of a socket in the file system.
+    /// Serves HTTP at `unix:PATH` or a loopback address, on a separate thread. Returns the address
+    /// for the log, and the name of the socket if it is in the file system.
     pub(super) fn serve_http(&self, listen: &str) -> io::Result<(String, Option<SocketFile>)> {
         if let Some(path) = listen.strip_prefix("unix:") {
             let (listener, file) = SocketFile::bind(Path::new(path))?;
@@ -97,11 +97,11 @@ impl StatusSnapshot {
         thread.spawn(serve).map(|_| ())
     }
 
-    /// Answers one request of HTTP.
+    /// Answers one HTTP request.
     fn answer_http<C: Read + Write>(&self, mut client: C) {
         let request = read_request(&mut client);
         let answer = self.lock().answer(&request);
-        // A client that went away needs no answer.
+        // The client may be gone already.
         let _ = client.write_all(answer.as_bytes());
     }
 
@@ -117,7 +117,7 @@ fn accept_unix(listener: &UnixListener) -> io::Result<UnixStream> {
     Ok(client)
 }
 
-/// Returns the answer of the daemon at its control socket.
+/// Returns the daemon's answer at its control socket.
 ///
 /// # Errors
 ///
@@ -141,7 +141,7 @@ impl RenderedStatus {
         }
     }
 
-    /// Returns the answer to a request of HTTP.
+    /// Returns the answer to an HTTP request.
     fn answer(&self, request: &[u8]) -> String {
         const UNHEALTHY: &str = "503 Service Unavailable";
         if request.starts_with(b"GET /metrics ") {
@@ -164,11 +164,13 @@ impl RenderedStatus {
 fn http_answer(status: &str, content_type: &str, body: &str) -> String {
     let length = body.len();
     format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: \
+         {length}\r\nConnection: close\r\n\r\n{body}"
     )
 }
 
-/// Reads a request up to the end of its header, at most [`REQUEST_BYTES`] and the rest of one read.
+/// Reads a request up to the end of its header: at most [`REQUEST_BYTES`] plus the rest of one
+/// read.
 fn read_request(client: &mut impl Read) -> Vec<u8> {
     let mut request = Vec::new();
     let mut buffer = [0; 512];
@@ -185,8 +187,8 @@ fn read_request(client: &mut impl Read) -> Vec<u8> {
     request
 }
 
-/// The name of a bound socket. It is removed when this is dropped, unless another socket has taken
-/// its place. As long as the socket listens, no other has its inode number.
+/// The name of a bound socket. It is removed on drop, unless another socket has replaced it. While
+/// the socket listens, no other socket has its inode number.
 #[derive(Debug)]
 pub(super) struct SocketFile {
     path: PathBuf,
@@ -194,12 +196,12 @@ pub(super) struct SocketFile {
 }
 
 impl SocketFile {
-    /// Creates a socket for the owner and the group, as far as the umask allows. Replaces one at
-    /// which nobody listens.
+    /// Creates a socket for owner and group, as far as the umask allows. Replaces a socket without
+    /// a listener.
     ///
     /// # Errors
     ///
-    /// The error of the system; `EADDRINUSE` if another process listens there.
+    /// The system's error; `EADDRINUSE` if another process listens there.
     fn bind(path: &Path) -> io::Result<(UnixListener, SocketFile)> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
@@ -213,8 +215,8 @@ impl SocketFile {
             path: path.to_owned(),
             id: DeviceInode::of(&metadata),
         };
-        // The group needs the right to write, or it cannot connect. The umask of a daemon removes
-        // it from the bound socket.
+        // The group needs write permission to connect, but the umask of a daemon removes it from
+        // the bound socket.
         let group = (metadata.mode() & 0o040) >> 1;
         fs::set_permissions(
             path,
@@ -229,7 +231,7 @@ impl Drop for SocketFile {
         let is_own =
             fs::symlink_metadata(&self.path).is_ok_and(|found| DeviceInode::of(&found) == self.id);
         if is_own {
-            // Nobody listens there any more, so the next start replaces a name that cannot be
+            // The socket has no listener now, so the next start replaces a name that cannot be
             // removed.
             let _ = fs::remove_file(&self.path);
         }

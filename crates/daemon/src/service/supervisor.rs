@@ -1,6 +1,6 @@
-//! The supervisor: starts a reader thread for each group of spools, commits at pace whatever the
-//! readers do, and replaces the readers when the configuration changes; the keys that have changed,
-//! for the log.
+//! The supervisor. It starts a reader thread for each group of spools, commits on time even if
+//! readers are blocked, replaces the readers when the configuration changes, and lists the changed
+//! keys for the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -27,13 +27,13 @@ use urlspool_text::limits::{DAEMON_READER_THREADS, RETIRED_READER_THREADS};
 /// Maximum sleep between two commits.
 const MAX_SLEEP: Duration = Duration::from_millis(500);
 
-/// The time between two checks of the output folder.
+/// Time between two checks of the output folder.
 const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The time in which readers may finish their current files when the daemon stops.
+/// Time limit for readers to finish their current files when the daemon stops.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Everything that can wake the supervisor.
+/// All events that can wake the supervisor.
 #[derive(Debug)]
 pub(super) enum SupervisorEvent {
     /// The operator changed the configuration.
@@ -42,7 +42,7 @@ pub(super) enum SupervisorEvent {
     Stop,
     /// The operator interrupted the daemon.
     Interrupt,
-    /// A reader has ended: everything was read, or an error prevents all work.
+    /// A reader has ended: all mail was read, or an error prevents all work.
     ReaderEnded {
         /// Generation of the reader.
         generation: u64,
@@ -52,17 +52,17 @@ pub(super) enum SupervisorEvent {
 
 /// Supervises the readers and the committer that they share.
 pub(super) struct Supervisor {
-    /// The configuration that is in force.
+    /// The active configuration.
     pub(super) config: Config,
     mode: RunMode,
     host: ProcessHost,
-    /// Time of its start; `None` if the system clock was before 1970.
+    /// Time of the start; `None` if the system clock was before 1970.
     started: Option<Timestamp>,
     resources: ReaderResources,
     pub(super) readers: Vec<ReaderThread>,
-    /// Number of readers of this generation that have not ended.
+    /// Number of running readers of this generation.
     running: usize,
-    /// Number of readers of earlier generations that have not ended.
+    /// Number of running readers of earlier generations.
     retired: usize,
     /// A configuration that waits until readers of earlier generations have ended.
     waiting: Option<Box<Config>>,
@@ -155,7 +155,7 @@ impl Supervisor {
         self.events.recv_timeout(MAX_SLEEP).ok()
     }
 
-    /// Records that a reader has ended. Returns `true` if nothing more is to be read.
+    /// Records that a reader has ended. Returns `true` if all mail was read.
     pub(super) fn reader_ended(&mut self, generation: u64, end: RunEnd) -> bool {
         if generation == self.generation {
             self.running -= 1;
@@ -166,7 +166,8 @@ impl Supervisor {
         self.running == 0 && self.mode == RunMode::Once
     }
 
-    /// Returns `true` if the state accepts the spools of another configuration. Logs why it does not.
+    /// Returns `true` if the state accepts the spools of another configuration. Logs the reason if
+    /// it does not.
     pub(super) fn accepts(&self, config: &Config) -> bool {
         let checked = self.resources.writer.lock().check_spools(&config.spool);
         if let Err(error) = &checked {
@@ -179,8 +180,8 @@ impl Supervisor {
     }
 
     /// Replaces the readers by readers of another configuration, as far as it takes effect without
-    /// a restart. It waits while [`RETIRED_READER_THREADS`] readers of earlier configurations have
-    /// not ended; a later one takes its place.
+    /// a restart. The configuration waits while [`RETIRED_READER_THREADS`] readers of earlier
+    /// configurations are running. A later configuration replaces a waiting one.
     pub(super) fn reload(&mut self, config: Box<Config>) -> Result<()> {
         if RETIRED_READER_THREADS < self.retired + self.running {
             tracing::warn!(
@@ -202,14 +203,14 @@ impl Supervisor {
         let reconfigured = self.resources.writer.lock().reconfigure(&self.config);
         match reconfigured {
             Ok(()) => {}
-            // The readers wait until there is space, and with them the rest of the configuration.
+            // The readers and the rest of the configuration wait until there is space.
             Err(error) if error.kind == ErrorKind::OutOfSpace => {}
             Err(error) => return Err(error),
         }
         self.start_readers()
     }
 
-    /// Reloads the configuration that waits, if enough readers have ended.
+    /// Reloads the waiting configuration, if enough readers have ended.
     pub(super) fn reload_waiting(&mut self) -> Result<()> {
         let is_due = self.retired + self.running <= RETIRED_READER_THREADS;
         match self.waiting.take_if(|_| is_due) {
@@ -218,7 +219,7 @@ impl Supervisor {
         }
     }
 
-    /// Commits and seals what is due, and resumes after a pause, even if all readers are blocked.
+    /// Commits and seals if due, and resumes after a pause, even if all readers are blocked.
     pub(super) fn keep_pace(&mut self) -> Result<()> {
         let (mut writer, host) = (self.resources.writer.lock(), &mut self.host);
         if writer.ready(host)?.is_some() {
@@ -230,7 +231,7 @@ impl Supervisor {
         }
     }
 
-    /// Checks, at intervals, that the output folder is where it was opened.
+    /// Checks, at intervals, that the output folder is still where it was opened.
     pub(super) fn check_output(&mut self) -> Result<()> {
         if self.output_checked_at.elapsed() < OUTPUT_CHECK_INTERVAL {
             return Ok(());
@@ -239,7 +240,7 @@ impl Supervisor {
         self.resources.writer.lock().check_output()
     }
 
-    /// Lets the readers finish their current files, at most for [`DRAIN_TIMEOUT`].
+    /// Lets the readers finish their current files, for at most [`DRAIN_TIMEOUT`].
     pub(super) fn drain(&mut self) -> Result<()> {
         self.stopping = true;
         self.readers.iter().for_each(ReaderThread::stop);
@@ -256,7 +257,7 @@ impl Supervisor {
         Ok(())
     }
 
-    /// The state of the daemon before the readers are started.
+    /// The status of the daemon before the readers start.
     pub(super) fn initial_status(&mut self) -> Status {
         let now = self.host.now();
         let reader = SpoolReader::new(self.config.clone(), self.resources.clone(), now);
@@ -277,8 +278,7 @@ impl Supervisor {
         }
     }
 
-    /// The state of the daemon. Readers that have stalled, or that read again, are reported in the
-    /// log.
+    /// The status of the daemon. Logs readers that have stalled, or that read again.
     pub(super) fn status(&mut self) -> Status {
         let mut status = self.process_status();
         for reader in &mut self.readers {
@@ -291,8 +291,8 @@ impl Supervisor {
         status
     }
 
-    /// Commits and seals what was read, and releases state and output. Without space for that, what
-    /// is not committed is read again at the next start.
+    /// Commits and seals pending work, and releases state and output. Without space for that,
+    /// uncommitted messages are read again at the next start.
     pub(super) fn close(&mut self) -> Result<()> {
         let mut writer = self.resources.writer.lock();
         let was_paused = writer.is_paused();
@@ -313,7 +313,7 @@ impl Supervisor {
 }
 
 /// Divides spools into at most `max` groups, one for each reader. Spools that contain each other,
-/// or that may hold the same mailbox, are in one group.
+/// or that may contain the same mailbox, are in one group.
 pub(super) fn group_spools(spools: &[Spool], max: usize) -> Vec<Vec<Spool>> {
     let mut groups: Vec<Vec<Spool>> = Vec::new();
     for spool in spools {
@@ -337,8 +337,8 @@ pub(super) fn group_spools(spools: &[Spool], max: usize) -> Vec<Vec<Spool>> {
     groups
 }
 
-/// Returns `true` if one spool contains the other, however they are spelled, or both may hold the
-/// same mailbox.
+/// Returns `true` if one spool contains the other, however they are spelled, or both may contain
+/// the same mailbox.
 fn overlap(one: &Spool, other: &Spool) -> bool {
     let (one, other) = (resolved(&one.path), resolved(&other.path));
     other.starts_with(&one) || one.starts_with(&other) || can_share(&one, &other)
@@ -349,12 +349,12 @@ fn overlap(one: &Spool, other: &Spool) -> bool {
 pub(super) struct ConfigChange {
     /// The line for the log.
     pub(super) line: String,
-    /// `true` if the change takes effect when the daemon is restarted, `false` if at once.
+    /// `true` if the change takes effect at a restart, `false` if immediately.
     pub(super) waits_for_restart: bool,
 }
 
-/// The keys that take effect after a restart: the open state and output, the open socket, and
-/// rights that were given up.
+/// The keys that take effect at a restart. They concern the open state and output, the open socket,
+/// and rights that were given up.
 const AFTER_RESTART: [&str; 5] = [
     "output.dir",
     "output.tombstones",
@@ -363,12 +363,12 @@ const AFTER_RESTART: [&str; 5] = [
     "watch.confine",
 ];
 
-/// Returns the differences between two configurations, in the order of their keys.
+/// Returns the differences between two configurations, ordered by key.
 pub(super) fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
     let (old, new) = (values(old), values(new));
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let mut changes = Vec::new();
-    // Of a spool that is added or removed, the line about the spool itself suffices.
+    // For an added or removed spool, the line about the spool itself suffices.
     let mut whole: Option<String> = None;
     for key in keys {
         let is_part = whole.as_ref().is_some_and(|spool| key.starts_with(spool));
@@ -393,8 +393,8 @@ pub(super) fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
     changes
 }
 
-/// Applies the part of `new` that takes effect at once. The rest stays as in `old`, which is in
-/// force.
+/// Applies the part of `new` that takes effect immediately. The rest keeps its values from `old`,
+/// the active configuration.
 pub(super) fn merge(old: &Config, new: Config) -> Config {
     let mut merged = new;
     merged.output.dir.clone_from(&old.output.dir);
@@ -405,7 +405,7 @@ pub(super) fn merge(old: &Config, new: Config) -> Config {
     merged
 }
 
-/// The values of a configuration by their keys. The path of a spool is part of its keys.
+/// The values of a configuration by key. The path of a spool is part of its keys.
 fn values(config: &Config) -> BTreeMap<String, String> {
     let table: toml::Table = config.resolved().parse().unwrap_or_default();
     let mut values = BTreeMap::new();
@@ -432,7 +432,7 @@ fn values(config: &Config) -> BTreeMap<String, String> {
     values
 }
 
-/// A value as the log shows it: without quotation marks, which a log in JSON would escape.
+/// A value as the log shows it: without quotation marks, which a JSON log would escape.
 fn text(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) if text.is_empty() => "(empty)".to_owned(),
@@ -451,7 +451,8 @@ mod tests {
     use super::*;
     use urlspool_files::config::DedupeScope;
 
-    /// Each SIGHUP left the threads of a file system that did not answer behind, without a limit.
+    /// Each SIGHUP used to leave behind the threads of a file system that did not answer, without a
+    /// limit.
     #[test]
     fn a_configuration_waits_while_too_many_readers_have_not_ended() {
         let folder =
@@ -554,7 +555,8 @@ mod tests {
 
     #[test]
     fn what_waits_for_a_restart_is_named_and_stays_in_force() {
-        let new = "[output]\ndir = \"/o\"\n[state]\ndir = \"/s\"\n[metrics]\nlisten = \"\"\n[watch]\nconfine = \"none\"";
+        let new = "[output]\ndir = \"/o\"\n[state]\ndir = \"/s\"\n[metrics]\nlisten \
+            = \"\"\n[watch]\nconfine = \"none\"";
         let text = changes("", new);
         assert_eq!(text.len(), 4);
         assert!(
