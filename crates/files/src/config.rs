@@ -1,8 +1,8 @@
-//! The configuration: a file in TOML, checked, with a default for every key.
+//! The configuration: a TOML file, checked, with a default for every key.
 //!
-//! Flags override it; an unknown key is an error. Each limit, rule and option is written once, with
-//! its name: the limits in [`urlspool_text::limits`], option values in [`NamedValue`]. This module knows
-//! the domain types, and they do not know how they are written.
+//! Flags override it; an unknown key is an error. Each limit, rule and option is defined once, with
+//! its name: limits in [`urlspool_text::limits`], option values in [`NamedValue`]. This module
+//! knows the domain types; they do not know their written form.
 
 mod check;
 mod daemon;
@@ -41,14 +41,14 @@ pub struct Config {
     pub output: OutputTable,
     /// The daemon's state.
     pub state: StateTable,
-    /// The daemon's way of watching.
+    /// How the daemon watches spools.
     pub watch: WatchTable,
     /// The daemon's metrics.
     pub metrics: MetricsTable,
     /// The files and folders that the daemon watches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spool: Vec<Spool>,
-    /// The URLs that are found, and what is written of them.
+    /// Which URLs are found, and how they are written.
     pub extract: ExtractTable,
     /// The limits, by name.
     #[serde(with = "limits")]
@@ -63,34 +63,34 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExtractTable {
-    /// The rules by which URLs are found.
+    /// The rules that URLs are found by.
     #[serde(with = "named")]
     pub rules: Rules,
-    /// Grammars of which one must accept a URL; empty to write all URLs.
+    /// Grammars, one of which must accept a URL; empty to write all URLs.
     #[serde(with = "named::list")]
     pub accept: Vec<Grammar>,
-    /// Schemes of the URLs that are written; empty for all.
+    /// Schemes of the URLs to write; empty for all.
     pub schemes: Vec<String>,
-    /// Further schemes that are found without `//`.
+    /// Additional schemes to find without `//`.
     pub extra_schemes: Vec<String>,
-    /// Header fields that records repeat.
+    /// Header fields to copy into records.
     pub header_fields: Vec<String>,
     /// The scope in which a URL is written once.
     #[serde(with = "named")]
     pub unique: Unique,
-    /// Bytes of context before and after each URL; 0 for none, at most
-    /// [`CONTEXT_BYTES`](urlspool_text::limits::CONTEXT_BYTES).
+    /// Bytes of context before and after each URL, at most
+    /// [`CONTEXT_BYTES`](urlspool_text::limits::CONTEXT_BYTES); 0 for none.
     pub context: usize,
     /// `true` to search header fields.
     pub headers: bool,
     /// `true` to search HTML: parts of messages, and pages.
     pub html: bool,
-    /// The attachments that are searched.
+    /// The attachments to search.
     #[serde(with = "named")]
     pub attachments: AttachmentPolicy,
     /// `true` to find hosts without a scheme.
     pub schemeless: bool,
-    /// `true` to take the recipient's address out of redirectors' URLs.
+    /// `true` to remove the recipient's address from redirectors' URLs.
     pub strip_recipient: bool,
 }
 
@@ -113,12 +113,13 @@ impl Default for ExtractTable {
     }
 }
 
-/// The variable that names the configuration file.
+/// The environment variable that names the configuration file.
 pub const CONFIG_VARIABLE: &str = "URLSPOOL_CONFIG";
 
-/// Returns the configuration file of a scan: the one that is given, or the one that [`CONFIG_VARIABLE`] names.
+/// Returns the configuration file of a scan: the given one, or the one that [`CONFIG_VARIABLE`]
+/// names.
 ///
-/// The default places belong to the daemon: a scan prints the same on every machine.
+/// The default places are for the daemon only: a scan prints the same on every machine.
 #[must_use]
 pub fn scan_config(given: Option<&Path>) -> Option<PathBuf> {
     let named = std::env::var_os(CONFIG_VARIABLE).filter(|value| !value.is_empty());
@@ -128,7 +129,8 @@ pub fn scan_config(given: Option<&Path>) -> Option<PathBuf> {
 }
 
 impl Config {
-    /// Reads the configuration file of a scan, [`scan_config`]; without one, everything has its default.
+    /// Reads the configuration file of a scan, [`scan_config`]. Without one, every key has its
+    /// default.
     ///
     /// # Errors
     ///
@@ -148,8 +150,8 @@ impl Config {
             .map_err(|error| error.in_file(path))
     }
 
-    /// Reads a configuration from a stream. In its paths `~/` is replaced by the user's home
-    /// folder, and relative paths by absolute ones: those that the current folder makes of them.
+    /// Reads a configuration from a stream. In its paths, `~/` is replaced by the user's home
+    /// folder, and relative paths are resolved against the current folder.
     ///
     /// # Errors
     ///
@@ -169,11 +171,11 @@ impl Config {
         Ok(config.with_absolute_paths())
     }
 
-    /// Reads the text of a configuration file.
+    /// Parses the text of a configuration file.
     ///
     /// # Errors
     ///
-    /// The text is not TOML, or has an unknown key or value; the message has the line and the
+    /// The text is not TOML, or has an unknown key or value; the message contains the line and the
     /// column.
     pub fn parse(text: &str) -> Result<Config, ConfigError> {
         unknown_key::check_keys(text)?;
@@ -183,7 +185,7 @@ impl Config {
         Ok(config)
     }
 
-    /// The commented default, as a text of TOML.
+    /// The commented default configuration, as TOML.
     #[must_use]
     pub fn commented_default() -> &'static str {
         include_str!("../urlspool.toml")
@@ -276,7 +278,7 @@ mod tests {
         );
     }
 
-    /// `check-config` writes the limits that the table has, with the documentation of the table.
+    /// `check-config` prints the limits in this table, with the documentation from the code.
     #[test]
     fn the_commented_limits_are_documented_as_in_the_code() {
         let resolved = Config::default().resolved();

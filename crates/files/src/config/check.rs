@@ -1,4 +1,4 @@
-//! Checks of a configuration that its syntax does not make, and `~/` at the start of its paths.
+//! Checks of a configuration beyond its syntax, and expansion of `~/` in paths.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -13,12 +13,13 @@ use urlspool_text::grammar::is_scheme_char;
 use urlspool_text::limits::{CONTEXT_BYTES, NAME_BYTES, NAMED_FIELDS};
 
 impl Config {
-    /// Checks what does not depend on the machine.
+    /// Makes the checks that do not depend on the machine.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         self.check_positive()?;
         if CONTEXT_BYTES < self.extract.context {
             return Err(ConfigError::unusable(format!(
-                "extract.context is {}, and a record has at most {CONTEXT_BYTES} bytes on each side",
+                "extract.context is {}, and a record has at most {CONTEXT_BYTES} bytes on each \
+                 side",
                 self.extract.context
             )));
         }
@@ -55,11 +56,11 @@ impl Config {
         names.try_for_each(|name| check_scheme_name(name))
     }
 
-    /// Checks the names of the header fields that records repeat.
+    /// Checks the names of the header fields to copy into records.
     ///
     /// # Errors
     ///
-    /// There are too many, or one is none.
+    /// There are too many names, or one is invalid.
     pub fn check_header_fields(&self) -> Result<(), ConfigError> {
         let names = &self.extract.header_fields;
         if NAMED_FIELDS < names.len() {
@@ -71,11 +72,11 @@ impl Config {
         names.iter().try_for_each(|name| check_header_field(name))
     }
 
-    /// Checks what `urlspool watch` needs besides, with [`Config::check_folders`].
+    /// Makes the additional checks for `urlspool watch`, including [`Config::check_folders`].
     ///
     /// # Errors
     ///
-    /// The configuration is not one for the daemon.
+    /// The configuration is not suitable for the daemon.
     pub fn check_watch(&self) -> Result<(), ConfigError> {
         if self.spool.is_empty() {
             return Err(ConfigError::unusable(
@@ -90,14 +91,14 @@ impl Config {
         self.check_folders()
     }
 
-    /// Checks that the daemon's folders are two, and outside the spools, where it would read its
-    /// own records, and that the spools differ.
+    /// Checks that the daemon has two distinct folders outside all spools, and that the spools
+    /// differ. Otherwise the daemon would read its own records.
     ///
-    /// Looks at the file system to resolve links.
+    /// Accesses the file system to resolve links.
     ///
     /// # Errors
     ///
-    /// The folder that is empty, or given twice, or the spool that holds it.
+    /// The folder that is empty or given twice, or the spool that contains it.
     pub fn check_folders(&self) -> Result<(), ConfigError> {
         self.check_distinct()?;
         for (key, dir) in [
@@ -156,7 +157,7 @@ fn empty_path(key: &str) -> ConfigError {
     ConfigError::unusable(format!("{key} is empty; write the path of a folder"))
 }
 
-/// Returns `true` if an address of `metrics.listen` is not reachable from other machines.
+/// Returns `true` if an address of `metrics.listen` cannot be reached from other machines.
 fn is_local(listen: &str) -> bool {
     listen.is_empty()
         || ["unix:/", "unix:~/"]
@@ -187,11 +188,10 @@ pub fn check_scheme_name(name: &str) -> Result<(), ConfigError> {
 ///
 /// # Errors
 ///
-/// It is none.
+/// The name is invalid.
 pub fn check_header_field(name: &str) -> Result<(), ConfigError> {
-    let is_name = name
-        .bytes()
-        .all(|byte| byte.is_ascii_graphic() && byte != b':');
+    let mut bytes = name.bytes();
+    let is_name = bytes.all(|byte| byte.is_ascii_graphic() && byte != b':');
     if is_name && (1..=NAME_BYTES).contains(&name.len()) {
         return Ok(());
     }
@@ -204,9 +204,8 @@ pub fn check_header_field(name: &str) -> Result<(), ConfigError> {
 #[must_use]
 pub fn resolved(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let existing = absolute
-        .ancestors()
-        .find_map(|parent| Some((parent, parent.canonicalize().ok()?)));
+    let mut parents = absolute.ancestors();
+    let existing = parents.find_map(|parent| Some((parent, parent.canonicalize().ok()?)));
     let Some((parent, real_parent)) = existing else {
         return absolute;
     };
@@ -216,7 +215,7 @@ pub fn resolved(path: &Path) -> PathBuf {
     }
 }
 
-/// The start of an address of `metrics.listen` that is followed by a path.
+/// The prefix of a `metrics.listen` address that is followed by a path.
 const UNIX: &str = "unix:";
 
 impl Config {
@@ -226,10 +225,10 @@ impl Config {
         Ok(self)
     }
 
-    /// Makes all paths absolute. An empty one stands for no file.
+    /// Makes all paths absolute. An empty path means no file.
     pub(super) fn with_absolute_paths(mut self) -> Config {
         let absolute = |_: &str, path: &mut PathBuf| -> Result<(), Infallible> {
-            // It fails if the current folder is gone: then a relative path leads nowhere, which is
+            // Fails if the current folder is gone. The relative path is then invalid, which is
             // reported when it is used.
             if !path.as_os_str().is_empty()
                 && let Ok(absolute) = std::path::absolute(&path)
@@ -355,7 +354,8 @@ mod tests {
 
     #[test]
     fn a_tilde_is_the_home_folder() {
-        let text = "[output]\ndir = \"~/out\"\n[metrics]\nlisten = \"unix:~/m.sock\"\n[[spool]]\npath = \"~\"";
+        let text = "[output]\ndir = \"~/out\"\n[metrics]\nlisten \
+            = \"unix:~/m.sock\"\n[[spool]]\npath = \"~\"";
         let config = Config::parse(text).unwrap();
         let config = config.expand_home(Some(Path::new("/home/jane"))).unwrap();
         assert_eq!(config.output.dir, Path::new("/home/jane/out"));

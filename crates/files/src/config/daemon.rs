@@ -16,23 +16,23 @@ use urlspool_text::origin::SourceKind;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputTable {
-    /// The folder of the sealed segments. Outside every spool; unfinished segments are in `.open/`
-    /// in it.
+    /// The folder of the sealed segments, outside all spools. Unfinished segments are in its folder
+    /// `.open/`.
     pub dir: PathBuf,
     /// The compression of sealed segments.
     #[serde(with = "named")]
     pub compress: SegmentCompression,
-    /// Bytes after which a segment is sealed.
+    /// Size in bytes at which a segment is sealed.
     #[serde(with = "size")]
     pub seal_bytes: usize,
-    /// The time after which a segment with any records is sealed.
+    /// The time after which a segment with records is sealed.
     #[serde(with = "duration")]
     pub seal_interval: Duration,
-    /// `true` to write a line of type `gone` for each message that is gone from its mailbox for
-    /// good.
+    /// `true` to write a line of type `gone` for each message that is permanently gone from its
+    /// mailbox.
     pub tombstones: bool,
-    /// The lines that are printed on standard output in place of segments; `None` to write
-    /// segments. No key of the file.
+    /// The format of the lines printed on standard output; `None` to write segments. Not a key of
+    /// the file.
     #[serde(skip)]
     pub stdout: Option<LineFormat>,
 }
@@ -89,8 +89,8 @@ named_values! {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StateTable {
-    /// The folder of the state database, the copies of the sidecars and the control socket. Outside
-    /// every spool.
+    /// The folder of the state database, the copies of the sidecars and the control socket, outside
+    /// all spools.
     pub dir: PathBuf,
     /// The maximum time that records wait before they are committed.
     #[serde(with = "duration")]
@@ -110,7 +110,7 @@ impl Default for StateTable {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WatchTable {
-    /// The time for which a file must not change before its last message counts as complete.
+    /// The time for which a file must be unchanged before its last message counts as complete.
     #[serde(with = "duration")]
     pub settle: Duration,
     /// The time between two rescans of all spools.
@@ -127,13 +127,13 @@ pub struct WatchTable {
     /// The rights that the daemon gives up.
     #[serde(with = "named")]
     pub confine: Confinement,
-    /// Handling of the mail that is in a spool when it is watched for the first time. No key of the
-    /// file: a configured daemon writes its URLs.
+    /// Handling of mail that exists in a spool when it is watched for the first time. Not a key of
+    /// the file: a configured daemon writes its URLs.
     #[serde(skip)]
     pub existing: Option<ExistingMail>,
 }
 
-/// Handling of the mail that is in a spool when it is watched for the first time.
+/// Handling of mail that exists in a spool when it is watched for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingMail {
     /// Its URLs are written.
@@ -155,17 +155,17 @@ impl Default for WatchTable {
     }
 }
 
-/// The rights that the daemon gives up, for good, where the kernel has Landlock.
+/// The rights that the daemon gives up permanently, on kernels with Landlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Confinement {
-    /// No right is given up.
+    /// No rights are given up.
     None,
-    /// Writing outside the output, state and metrics folders, running programs, and TCP (the
+    /// Writes outside the output, state and metrics folders, running programs, and TCP (the
     /// default).
     #[default]
     Writes,
-    /// Also reading anything but the spools and the daemon's own files. New spools and new mounts
-    /// need a restart.
+    /// Also reads outside the spools and the daemon's own files. New spools and new mounts require
+    /// a restart.
     Reads,
 }
 
@@ -175,7 +175,7 @@ pub enum Confinement {
 pub struct MetricsTable {
     /// `unix:PATH`, a loopback address with its port, or empty to serve no metrics.
     pub listen: String,
-    /// A file that is replaced with the metrics every few seconds; empty for none.
+    /// A file that is replaced with the current metrics every few seconds; empty for none.
     pub textfile: PathBuf,
 }
 
@@ -194,7 +194,7 @@ impl Default for MetricsTable {
 pub struct Spool {
     /// A file or a folder.
     pub path: PathBuf,
-    /// The kind of all its files; `None`, written `auto`, to recognize the kind of each.
+    /// The kind of all its files; `None`, written `auto`, to detect the kind of each.
     #[serde(default, with = "named")]
     pub kind: Option<SourceKind>,
     /// The scope in which a message is written once.

@@ -7,15 +7,15 @@ use std::path::Path;
 
 use urlspool_text::diagnostic::printable;
 
-/// The reason why a configuration cannot be used, in one line without control characters.
+/// The reason why a configuration is unusable, on one line without control characters.
 #[derive(Debug, Default)]
 pub struct ConfigError {
     /// The file, as messages show it.
     file: Option<String>,
-    /// The numbers of the line and of the character in it, from 1, of an error in the text.
+    /// Line and column of an error in the text, counted from 1.
     pub(super) place: Option<(usize, usize)>,
     message: String,
-    /// The error for which the file cannot be read.
+    /// The error that prevented the file from being read.
     source: Option<io::Error>,
     excerpt: Vec<String>,
 }
@@ -25,11 +25,11 @@ pub(super) fn shown(path: &Path) -> String {
     printable(&path.display().to_string())
 }
 
-/// Maximum number of characters in a line that is quoted.
+/// Maximum length in characters of a quoted line.
 const QUOTED_CHARS: usize = 160;
 
 impl ConfigError {
-    /// Values of keys cannot be used. The message names them, and the way out.
+    /// The error for invalid values of keys. The message names them, and says what to do.
     pub(super) fn unusable(message: impl Into<String>) -> ConfigError {
         ConfigError {
             message: message.into(),
@@ -37,7 +37,7 @@ impl ConfigError {
         }
     }
 
-    /// The file cannot be read.
+    /// The error for an unreadable file.
     pub(super) fn unreadable(error: io::Error) -> ConfigError {
         ConfigError {
             source: Some(error),
@@ -45,7 +45,7 @@ impl ConfigError {
         }
     }
 
-    /// The error at the bytes `at` of `text`.
+    /// The error at the byte range `at` of `text`.
     pub(super) fn at(text: &str, at: &Range<usize>, message: &str) -> ConfigError {
         let start = text.floor_char_boundary(at.start);
         let line_start = text[..start].rfind('\n').map_or(0, |end| end + 1);
@@ -74,7 +74,7 @@ impl ConfigError {
     pub(super) fn of_toml(text: &str, error: &toml::de::Error) -> ConfigError {
         let message: Vec<&str> = error.message().lines().collect();
         let message = message.join("; ");
-        // The words of serde for what TOML calls an array and a table.
+        // Replaces serde's words for a TOML array and a table.
         let message = message.replace(
             "expected a sequence",
             "expected a list, such as [\"a\", \"b\"]",
@@ -84,7 +84,7 @@ impl ConfigError {
         ConfigError::at(text, &at, &plain(&message))
     }
 
-    /// The error, as one of the configuration file at `path`.
+    /// Attaches the path of the configuration file.
     #[must_use]
     pub fn in_file(self, path: &Path) -> ConfigError {
         ConfigError {
@@ -93,8 +93,8 @@ impl ConfigError {
         }
     }
 
-    /// The line at fault with a mark below the characters at fault, to print after the message; empty if the error is not about a
-    /// line, or that is long.
+    /// The faulty line, with a mark below the faulty characters, to print after the message. Empty
+    /// if the error is not about a line, or the line is long.
     #[must_use]
     pub fn excerpt(&self) -> &[String] {
         &self.excerpt
@@ -125,7 +125,7 @@ impl std::error::Error for ConfigError {
     }
 }
 
-/// A message of the TOML reader, in words of the documentation.
+/// Rewords a message of the TOML reader in the terms of the documentation.
 fn plain(message: &str) -> String {
     const DURATION: &str = "failed to parse input in the \"friendly\" duration format";
     if message.starts_with(DURATION) {

@@ -25,7 +25,7 @@ pub(super) fn serialize<S: Serializer>(limits: &Limits, serializer: S) -> Result
     map.end()
 }
 
-/// Reads the limits that are given; the others have their defaults.
+/// Reads the given limits; the others have their defaults.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Limits, D::Error> {
     deserializer.deserialize_map(TableVisitor)
 }

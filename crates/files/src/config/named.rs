@@ -1,8 +1,9 @@
 //! Option values that users write by name.
 //!
-//! Each value has its name and its meaning in one place: here, beside its type if it is one of the
-//! configuration or of the command line, or, the name, beside its type if records have it too. The
-//! flags, the configuration file and the help are made from them.
+//! The name and the meaning of each value are defined in one place, next to its type if the type
+//! belongs to the configuration or the command line, and here otherwise. If records use the name
+//! too, it is defined next to the type. The flags, the configuration file and the help are made
+//! from them.
 
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
@@ -19,23 +20,25 @@ pub trait NamedValue: Copy + Send + Sync + 'static {
     /// All values, in the order of the help.
     fn all() -> impl Iterator<Item = Self>;
 
-    /// The name, which no other value of the option has.
+    /// The name, which is unique within the option.
     fn name(self) -> &'static str;
 
     /// The meaning, in a few words for the help.
     fn meaning(self) -> &'static str;
 
-    /// Returns the value of that name; names are in lower case.
+    /// Returns the value with that name; names are in lower case.
     #[must_use]
     fn named(name: &str) -> Option<Self> {
         Self::all().find(|value| value.name() == name)
     }
 }
 
-/// Writes each value of an option once: variant, name, meaning.
+/// Defines the values of an option, each with its variant, name and meaning.
 #[macro_export]
 macro_rules! named_values {
-    ($($type:ident { $($(#[$attribute:meta])* $variant:ident = $name:literal: $meaning:literal,)+ })+) => {$(
+    ($($type:ident {
+        $($(#[$attribute:meta])* $variant:ident = $name:literal: $meaning:literal,)+
+    })+) => {$(
         impl $crate::config::NamedValue for $type {
             fn all() -> impl Iterator<Item = Self> {
                 [$($(#[$attribute])* $type::$variant),+].into_iter()
@@ -103,7 +106,7 @@ impl NamedValue for Grammar {
     }
 }
 
-/// The kind of a source, or `auto`: `None`.
+/// The kind of a source, or `auto`, which is `None`.
 impl NamedValue for Option<SourceKind> {
     fn all() -> impl Iterator<Item = Self> {
         std::iter::once(None).chain(SourceKind::ALL.into_iter().map(Some))
@@ -191,13 +194,14 @@ impl<'de, V: NamedValue> Deserialize<'de> for ByName<V> {
     }
 }
 
-/// Similarity, from 0 to 1, above which a name is suggested. As clap's for arguments.
+/// Similarity, from 0 to 1, above which a name is suggested. The value that clap uses for
+/// arguments.
 const MIN_SIMILARITY: f64 = 0.7;
 
-/// Number of characters from which on a word is compared: fewer resemble too many names.
+/// Minimum number of characters of a word to compare: shorter words resemble too many names.
 const MIN_CHARS: usize = 3;
 
-/// Returns the name that is most similar to `word`, if any is similar enough to be meant.
+/// Returns the name most similar to `word`, if any is similar enough.
 #[must_use]
 pub fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     if word.chars().count() < MIN_CHARS {

@@ -1,21 +1,21 @@
-//! Sizes in bytes: a number, or a number with a unit such as `64MiB`. The crate `bytesize` reads
+//! Sizes in bytes: a number, or a number with a unit such as `64MiB`. The crate `bytesize` parses
 //! the units.
 
 use bytesize::ByteSize;
 use serde::de::{Deserializer, Error, Visitor};
 use serde::ser::Serializer;
 
-/// Binary units, the largest first.
+/// Binary units, largest first.
 const UNITS: [(usize, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
 
-/// Reads a size in bytes, such as `64MiB`, `1GB` or `4096`; `None` if `text` is not a size.
+/// Parses a size in bytes, such as `64MiB`, `1GB` or `4096`; `None` if `text` is not a size.
 #[must_use]
 pub fn parse_size(text: &str) -> Option<usize> {
     let size: ByteSize = text.parse().ok()?;
     usize::try_from(size.as_u64()).ok()
 }
 
-/// Writes a size with the largest unit that divides it, as [`parse_size`] reads it.
+/// Formats a size with the largest unit that divides it, in the form that [`parse_size`] accepts.
 pub(super) fn format_size(bytes: usize) -> String {
     let mut units = UNITS.iter();
     match units.find(|(unit, _)| bytes > 0 && bytes.is_multiple_of(*unit)) {

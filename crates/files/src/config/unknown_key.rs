@@ -1,4 +1,4 @@
-//! The search for keys that no table of a configuration has.
+//! Detects keys that the configuration does not define.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::{Config, ConfigError, DedupeScope, Spool};
 ///
 /// # Errors
 ///
-/// The first unknown key, with the nearest known one. Errors of the syntax.
+/// The first unknown key, with the nearest known one. Syntax errors.
 pub(super) fn check_keys(text: &str) -> Result<(), ConfigError> {
     let found = DeTable::parse(text).map_err(|error| ConfigError::of_toml(text, &error))?;
     let known = known_keys();
@@ -39,7 +39,8 @@ fn known_keys() -> Table {
     Table::try_from(config).expect("tables of numbers, names and lists are TOML")
 }
 
-/// Searches a table of the text that is called `name`, and reports its unknown keys. As deep as the known tables are.
+/// Searches the table `name` of the text, and reports unknown keys. The depth is limited to that of
+/// the known tables.
 fn search_table(
     found: &DeTable<'_>,
     known: &Table,
@@ -82,7 +83,7 @@ fn search_table(
     }
 }
 
-/// The nearest key of the table, or the table that has this key.
+/// Returns the nearest key of the table, or the table that has this key.
 fn advice(key: &str, known: &Table, root: &Table) -> String {
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
     if nearest(key, names.iter().copied()).is_some() {
