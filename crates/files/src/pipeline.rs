@@ -1,7 +1,9 @@
-//! The stages joined for files and folders: inputs in, encoded records out, in order, with a summary.
+//! All stages joined, for files and folders: inputs in, encoded records out, in order, with a
+//! summary.
 //!
-//! [`run`] reads everything that a [`Job`] names, on many threads. [`MessageSource`] gives the messages of one input; it
-//! serves `scan`, the daemon and `explain`. The work on one message is in [`extract`](mod@urlspool_record::extract).
+//! [`run`] reads the inputs of a [`Job`] on many threads. [`MessageSource`] returns the messages of
+//! one input; it serves `scan`, the daemon and `explain`. The work on one message is in
+//! [`extract`](mod@urlspool_record::extract).
 
 mod batch;
 mod messages;
@@ -36,25 +38,25 @@ use urlspool_text::origin::FileRange;
 pub struct Job {
     /// Files and folders; `-` for standard input.
     pub roots: Vec<PathBuf>,
-    /// Ranges of files, in place of the roots.
+    /// Ranges of files, which replace the roots.
     pub items: Option<Vec<FileRange>>,
     /// Filter for the paths of files below the roots.
     pub filter: PathFilter,
     /// Handling of symbolic links below the roots.
     pub links: SymlinkPolicy,
-    /// The format of all sources, if it is not to be recognised.
+    /// The format of all sources; `None` to detect it.
     pub format: Option<Format>,
-    /// Number of threads that work on messages. With 1 or less the calling thread does everything.
+    /// Number of threads that process messages. With 1 or less, the calling thread does all work.
     pub threads: usize,
-    /// Format of the records: lines, or values.
+    /// Format of the records: lines or values.
     pub line_format: LineFormat,
-    /// Rejected candidates are reported.
+    /// `true` to report rejected candidates.
     pub rejects: bool,
     /// Skips messages dated before this time (seconds since 1970).
     pub since: Option<i64>,
     /// Skips messages dated at this time or later.
     pub until: Option<i64>,
-    /// Skips messages of no list and no newsgroup of these names; empty for none.
+    /// Skips messages that belong to no list and no newsgroup with these names; empty to skip none.
     pub lists: Vec<String>,
 }
 
@@ -64,17 +66,18 @@ pub trait Report {
     ///
     /// # Errors
     ///
-    /// Errors of writing them; they end the run. A report of values refuses lines.
+    /// Write errors, which end the run. A report of values refuses lines.
     fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
         let _ = lines;
         Err(io::Error::other("records were expected as values"))
     }
 
-    /// Receives records as values, if the job asks for [`LineFormat::Values`]. `Ok(false)` ends the run.
+    /// Receives records as values, if the job asks for [`LineFormat::Values`]. `Ok(false)` ends the
+    /// run.
     ///
     /// # Errors
     ///
-    /// Errors of writing them; they end the run. A report of lines refuses values.
+    /// Write errors, which end the run. A report of lines refuses values.
     fn records(&mut self, records: Vec<Record>) -> io::Result<bool> {
         drop(records);
         Err(io::Error::other("records were expected as lines"))
@@ -84,26 +87,27 @@ pub trait Report {
     ///
     /// # Errors
     ///
-    /// Errors of writing them; they end the run.
+    /// Write errors, which end the run.
     fn rejects(&mut self, batch: &[u8]) -> io::Result<()>;
 
     /// Receives an event.
     ///
     /// # Errors
     ///
-    /// Errors of writing it; they end the run.
+    /// Write errors, which end the run.
     fn event(&mut self, event: &Event) -> io::Result<()>;
 
-    /// Receives the path of a file that was read: to its end, unless an event says otherwise. Empty files count as read.
+    /// Receives the path of a file that was read: to the end, unless an event says otherwise. Empty
+    /// files count as read.
     fn file_read(&mut self, path: &Path) {
         let _ = path;
     }
 
-    /// Receives everything that was counted so far, after each batch.
+    /// Receives the counts so far, after each batch.
     fn progress(&mut self, summary: &Summary);
 }
 
-/// A report that passes on the records alone.
+/// A report that passes on only the records.
 impl<S: Sink> Report for S {
     fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
         self.put(lines)

@@ -1,5 +1,5 @@
-//! Batches of records, divided into chunks that count and report for themselves, and their builder, which encodes and counts
-//! findings and hands batches in before they grow large.
+//! Batches of records, divided into chunks with their own counts and events. The builder encodes
+//! and counts findings, and hands in batches before they grow large.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -25,28 +25,28 @@ pub(super) struct BatchBuilder<'w> {
     pool: &'w ScratchPool,
     pub(super) scratch: Scratch,
     batch: Batch,
-    /// Counts of the current message. They become part of a chunk's summary when the message was read to its end, or is
-    /// handed in in part.
+    /// Counts of the current message. They are added to a chunk's summary when the message has been
+    /// read completely, or is handed in partially.
     message_summary: Summary,
-    /// Sizes when the current message began.
+    /// Sizes at the start of the current message.
     mark: Mark,
-    /// Offset of the last chunk's records in the batch's.
+    /// Offset of the last chunk's records in those of the batch.
     chunk_start: usize,
-    /// Bytes of rejected candidates in the chunks before the last one.
+    /// Size of the rejected candidates in all chunks but the last one.
     earlier_reject_bytes: usize,
-    /// The last chunk holds nothing of a message yet: counts of files at most.
+    /// The last chunk contains no part of a message yet, only counts of files at most.
     is_fresh: bool,
-    /// Maximum capacity that is reserved for the next batch's records.
+    /// Maximum capacity reserved for the next batch's records.
     max_reserved_bytes: usize,
     hand_in: &'w mut HandIn<'w>,
 }
 
-/// Sizes of the batch's records and of the last chunk when a message begins.
+/// Sizes of the batch's records and of the last chunk at the start of a message.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
-    /// The place after the last record: an offset in the lines, or the number of values.
+    /// The end of the records: an offset in the lines, or the number of values.
     records_len: usize,
-    /// Bytes of memory of the records.
+    /// Memory used by the records, in bytes.
     record_bytes: usize,
     keys: usize,
     reject_bytes: usize,
@@ -54,7 +54,7 @@ struct Mark {
 }
 
 impl<'w> BatchBuilder<'w> {
-    /// A builder for a unit of `unit_bytes` bytes of messages.
+    /// Creates a builder for a unit with `unit_bytes` bytes of messages.
     pub(super) fn new(
         job: &'w Job,
         unique: Unique,
@@ -62,7 +62,7 @@ impl<'w> BatchBuilder<'w> {
         unit_bytes: u64,
         hand_in: &'w mut HandIn<'w>,
     ) -> BatchBuilder<'w> {
-        // The records of text full of URLs are four times as large as the text.
+        // Records of a text full of URLs are four times as large as the text.
         let max_reserved_bytes = usize::try_from(unit_bytes.saturating_mul(4))
             .unwrap_or(usize::MAX)
             .min(Batch::FULL_BYTES);
@@ -82,18 +82,18 @@ impl<'w> BatchBuilder<'w> {
         }
     }
 
-    /// Reserves room for so many more chunks.
+    /// Reserves space for `chunks` more chunks.
     pub(super) fn reserve_chunks(&mut self, chunks: usize) {
         self.batch.chunks.reserve(chunks);
     }
 
-    /// Hands in everything that is left, and returns the scratch to the pool.
+    /// Hands in the rest, and returns the scratch to the pool.
     pub(super) fn finish(mut self) {
         self.flush();
         self.pool.put(self.scratch);
     }
 
-    /// The chunk that is being filled.
+    /// The chunk being filled.
     pub(super) fn chunk(&mut self) -> &mut Chunk {
         if self.batch.chunks.is_empty() {
             self.batch.chunks.push(Chunk::default());
@@ -108,8 +108,8 @@ impl<'w> BatchBuilder<'w> {
         self.is_fresh = true;
     }
 
-    /// Continues with a chunk of its own for a news article. The chunk may already hold the counts of the article's file,
-    /// which hold for copies of the article as well.
+    /// Continues with a separate chunk for a news article. The chunk may already contain the counts
+    /// of the article's file, which also apply to copies of the article.
     pub(super) fn begin_article(&mut self, article: Option<ArticleChunk>) {
         if !self.is_fresh {
             self.next_chunk(Chunk::default());
@@ -117,7 +117,7 @@ impl<'w> BatchBuilder<'w> {
         self.chunk().article = article;
     }
 
-    /// Begins a message. Hands in what is held of the messages before it, if that is much.
+    /// Starts a message. Hands in the earlier messages if they are large.
     pub(super) fn begin_message(&mut self) {
         let reject_bytes = self.earlier_reject_bytes + self.chunk().rejects.len();
         if self.batch.records.bytes() + reject_bytes > RECORD_BUFFER_BYTES {
@@ -136,7 +136,7 @@ impl<'w> BatchBuilder<'w> {
         self.scratch.writer.begin(MessageTail::Complete);
     }
 
-    /// Encodes and counts a finding of the current message, which lies in `source`.
+    /// Encodes and counts a finding of the current message in `source`.
     pub(super) fn add(&mut self, finding: Finding<'_>, source: &Source) {
         let summary = &mut self.message_summary;
         match finding {
@@ -184,15 +184,15 @@ impl<'w> BatchBuilder<'w> {
         self.hand_in_large_message();
     }
 
-    /// Counts the current message as scanned. Of the fragments of a message, only the first counts.
+    /// Counts the current message as scanned. Of a message's fragments, only the first one counts.
     pub(super) fn count_message(&mut self) {
         self.message_summary.messages += 1;
         self.message_summary.messages_scanned += 1;
     }
 
-    /// Waits until everything before the unit is written.
+    /// Waits until all earlier units are written.
     pub(super) fn wait_for_turn(&mut self) {
-        // The line holds one batch. The next one fits when the first was taken, at its turn.
+        // The line holds one batch. The next one fits once the first was taken, at its turn.
         for _ in 0..=QUEUED_BATCHES {
             (self.hand_in)(Batch::default());
         }
@@ -204,7 +204,7 @@ impl<'w> BatchBuilder<'w> {
         self.settle();
     }
 
-    /// Discards what is held of the current message.
+    /// Discards the current message.
     pub(super) fn discard_message(&mut self) {
         self.message_summary = Summary::default();
         let mark = std::mem::take(&mut self.mark);
@@ -218,7 +218,7 @@ impl<'w> BatchBuilder<'w> {
         chunk.repeated.clear();
     }
 
-    /// Appends a record: its line, or its value.
+    /// Appends a record as a line or as a value.
     fn add_record(&mut self, record: &FoundRecord<'_>) {
         if self.batch.records.len() == 0 {
             self.begin_records();
@@ -249,7 +249,8 @@ impl<'w> BatchBuilder<'w> {
         }
     }
 
-    /// Makes room for lines at the first one, as much as recent batches needed, so that growing copies nothing.
+    /// Allocates the buffer for lines when the first one is added. The capacity is based on recent
+    /// batches, which avoids copies.
     fn begin_records(&mut self) {
         if self.job.line_format.values().is_some() {
             let records = Vec::new();
@@ -259,7 +260,7 @@ impl<'w> BatchBuilder<'w> {
             if lines.capacity() == 0 {
                 *lines = self.pool.take_lines();
             }
-            // One batch in a few is larger than those before it. The first one may have any size.
+            // A batch is sometimes larger than earlier ones. The first one may have any size.
             let reserved_bytes = match self.scratch.usual_bytes {
                 0 => self.max_reserved_bytes,
                 usual_bytes => usual_bytes + usual_bytes / 2,
@@ -268,7 +269,7 @@ impl<'w> BatchBuilder<'w> {
         }
     }
 
-    /// Completes the message's records, where URLs are counted, with the number of times that each URL occurred.
+    /// Adds the number of occurrences of each URL to the message's records, if URLs are counted.
     fn set_counts(&mut self) {
         if self.unique == Unique::None {
             return;
@@ -323,8 +324,8 @@ impl<'w> BatchBuilder<'w> {
         }
     }
 
-    /// Within a message: hands in what is held, if this message alone has many records. Their lines tell how often their
-    /// URLs occurred so far.
+    /// Hands in the current message so far, if it alone has many records. Their counts cover the
+    /// occurrences so far.
     fn hand_in_large_message(&mut self) {
         let mark = self.mark;
         let reject_bytes = self.chunk().rejects.len() - mark.reject_bytes;
@@ -346,7 +347,7 @@ impl<'w> BatchBuilder<'w> {
         }
     }
 
-    /// Hands in the messages before the one that begins, and keeps the chunk that was made for it.
+    /// Hands in the messages before the current one, and keeps the chunk created for it.
     fn hand_in_earlier_messages(&mut self) {
         let has_no_records = self.chunk_start == self.batch.records.len();
         let is_own = |chunk: &mut Chunk| {
@@ -354,7 +355,7 @@ impl<'w> BatchBuilder<'w> {
         };
         match self.batch.chunks.pop_if(is_own) {
             Some(own) => {
-                // Those before it are complete.
+                // The earlier chunks are complete.
                 self.hand_in();
                 self.next_chunk(own);
             }
@@ -365,7 +366,7 @@ impl<'w> BatchBuilder<'w> {
         }
     }
 
-    /// Completes the last chunk: the records since its start are its own.
+    /// Completes the last chunk, which owns all records since its start.
     fn complete_chunk(&mut self) {
         let Some(last) = self.batch.chunks.last_mut() else {
             return;
@@ -375,7 +376,7 @@ impl<'w> BatchBuilder<'w> {
         self.earlier_reject_bytes += last.rejects.len();
     }
 
-    /// Hands in everything that is held.
+    /// Hands in all chunks.
     fn flush(&mut self) {
         self.complete_chunk();
         self.hand_in();
@@ -393,7 +394,7 @@ impl<'w> BatchBuilder<'w> {
     }
 }
 
-/// Result of a unit of work or of a part of one, ready to be written.
+/// Result of a unit of work, or of a part of it, ready to be written.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     /// The records of all chunks.
@@ -402,12 +403,12 @@ pub(super) struct Batch {
     pub(super) chunks: Vec<Chunk>,
 }
 
-/// Records of a batch. Places in them are offsets in the lines, or indices of the values.
+/// Records of a batch. Positions are offsets in the lines, or indices of the values.
 #[derive(Debug)]
 pub(super) enum BatchRecords {
-    /// Lines, as the format of the run has them.
+    /// Lines in the format of the run.
     Lines(Vec<u8>),
-    /// Values, and about the number of bytes that they take.
+    /// Values, and their approximate size in bytes.
     Values { records: Vec<Record>, bytes: usize },
 }
 
@@ -418,7 +419,7 @@ impl Default for BatchRecords {
 }
 
 impl BatchRecords {
-    /// The place after the last record: the length of the lines, or the number of values.
+    /// The end of the records: the length of the lines, or the number of values.
     pub(super) fn len(&self) -> usize {
         match self {
             BatchRecords::Lines(lines) => lines.len(),
@@ -426,7 +427,7 @@ impl BatchRecords {
         }
     }
 
-    /// About the number of bytes that the records take in memory.
+    /// Approximate memory used by the records, in bytes.
     pub(super) fn bytes(&self) -> usize {
         match self {
             BatchRecords::Lines(lines) => lines.len(),
@@ -434,7 +435,7 @@ impl BatchRecords {
         }
     }
 
-    /// Removes the records after a place, before which they take so many bytes.
+    /// Removes the records after position `len`. The remaining records take `bytes_before` bytes.
     fn truncate(&mut self, len: usize, bytes_before: usize) {
         match self {
             BatchRecords::Lines(lines) => lines.truncate(len),
@@ -447,48 +448,51 @@ impl BatchRecords {
 }
 
 impl Batch {
-    /// Usual maximum number of bytes of a batch's records: a batch is handed in when a message begins after
-    /// [`RECORD_BUFFER_BYTES`]. A message with more records is handed in in several batches of about this size.
+    /// Usual maximum size of a batch's records: a batch is handed in when a message starts after
+    /// [`RECORD_BUFFER_BYTES`]. A message with more records is handed in as several batches of
+    /// about this size.
     pub(super) const FULL_BYTES: usize = RECORD_BUFFER_BYTES + RECORD_BUFFER_BYTES / 8;
 }
 
 /// Result of one message, or of several that need not be distinguished.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
-    /// The news article that the chunk holds, if it has a Message-ID.
+    /// The news article in the chunk, if it has a Message-ID.
     pub(super) article: Option<ArticleChunk>,
-    /// Length of the batch's records that belong to this chunk; they follow those of the chunks before it. Set when the
-    /// chunk is complete.
+    /// Length of the batch's records in this chunk; they follow those of earlier chunks. Set when
+    /// the chunk is complete.
     pub(super) records_len: usize,
     /// Keys of the chunk's records, for deduplication.
     pub(super) keys: Vec<KeyedRecord>,
-    /// Occurrences of each URL that occurs more than once in the current message, by the hash of its key.
+    /// Occurrences of each URL that occurs several times in the current message, by the hash of its
+    /// key.
     pub(super) repeated: HashMap<u128, u64>,
-    /// Rejected candidates, one per line, if they were asked for.
+    /// Rejected candidates, one per line, if requested.
     pub(super) rejects: Vec<u8>,
-    /// Events in the order in which they occurred.
+    /// Events in order of occurrence.
     pub(super) events: Vec<Event>,
-    /// Everything that was counted.
+    /// All counts.
     pub(super) summary: Summary,
-    /// The paths of the files that are counted as read, or are empty.
+    /// Paths of the files that count as read or are empty.
     pub(super) read_files: Vec<Arc<Path>>,
-    /// The error of a byte range of the file that is being read: the file does not count as read to its end.
+    /// The error of a byte range of the current file. Such a file does not count as read
+    /// completely.
     pub(super) broken: Option<DiagnosticKind>,
-    /// A file to be read in blocks after this chunk: its records may need more memory than a chunk should hold.
+    /// A file to be read in blocks after this chunk: its records may exceed the memory for a chunk.
     pub(super) deferred: Option<WalkedFile>,
 }
 
-/// A news article, or a part of one, as deduplication needs it.
+/// Data about a news article, or a part of one, for deduplication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ArticleChunk {
     /// Hash that only copies of the article share.
     pub(super) hash: u128,
-    /// `true` if the chunk continues the article of the chunk before it.
+    /// `true` if the chunk continues the article of the previous chunk.
     pub(super) is_continuation: bool,
 }
 
 impl ArticleChunk {
-    /// A further part of the article.
+    /// Another part of the article.
     pub(super) fn continued(self) -> ArticleChunk {
         ArticleChunk {
             is_continuation: true,
@@ -497,22 +501,22 @@ impl ArticleChunk {
     }
 }
 
-/// A record, as deduplication needs it.
+/// Data about a record for deduplication.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyedRecord {
     /// Hash of the URL's key.
     pub(super) key: u128,
-    /// Offset in the chunk's lines at which the number of the URL's occurrences is inserted when the message ends; `None`
-    /// if the format does not have it, or the record is a value.
+    /// Offset in the chunk's lines at which the number of occurrences of the URL is inserted at the
+    /// end of the message. `None` if the format does not have it, or the record is a value.
     pub(super) count_at: Option<usize>,
-    /// The place after it in the chunk's records.
+    /// The end of the record in the chunk's records.
     pub(super) end: usize,
-    /// Its URL was taken out of another one, and is counted apart.
+    /// The URL was extracted from another one, and is counted separately.
     pub(super) is_unwrapped: bool,
 }
 
 impl Chunk {
-    /// Counts and reports a step through an input that holds no messages.
+    /// Counts and reports a step without messages.
     pub(super) fn note_step(&mut self, step: InputStep) {
         match step {
             InputStep::Ended(end) => self.stream_ended(end),
@@ -528,7 +532,7 @@ impl Chunk {
         }
     }
 
-    /// Counts and reports an event that changes nothing in what is read.
+    /// Counts and reports an event that does not change how much is read.
     pub(super) fn event(&mut self, event: Event) {
         self.summary.count_event(event.diagnostic.kind);
         self.events.push(event);
@@ -539,13 +543,13 @@ impl Chunk {
         self.failed(read::error_diagnostic(error, None).of(source));
     }
 
-    /// Counts a source as not readable, and reports the event that says why.
+    /// Counts a source as unreadable, and reports the event with the reason.
     pub(super) fn failed(&mut self, event: Event) {
         self.count_failure(&event.source, event.diagnostic.kind);
         self.event(event);
     }
 
-    /// Counts a source as read to its end.
+    /// Counts a source as read completely.
     pub(super) fn read_whole(&mut self, source: &Source) {
         if source.member().is_empty() {
             self.summary.read_file();
@@ -574,7 +578,7 @@ impl Chunk {
             | SkipReason::Deleted
             | SkipReason::OwnOutput
             | SkipReason::EarlierOutput => true,
-            // The target of a link in an archive may be missing from the archive.
+            // In an archive, the target of a link may be missing.
             SkipReason::Symlink => is_file,
             _ => false,
         };
@@ -595,7 +599,7 @@ impl Chunk {
             Some(error) => {
                 self.failed(read::error_diagnostic(&error, Some(end.reached)).of(&end.source));
             }
-            // The first part counts for the file.
+            // Only the first part of a file is counted.
             None if end.is_further_part => {}
             None => self.read_whole(&end.source),
         }
@@ -604,7 +608,7 @@ impl Chunk {
         }
     }
 
-    /// Counts a source that an event reports as not readable.
+    /// Counts an unreadable source that an event already reports.
     fn count_failure(&mut self, source: &Source, kind: DiagnosticKind) {
         match (kind, source.member().is_empty()) {
             (DiagnosticKind::Vanished, true) => self.summary.skip_file(SkipReason::Vanished),
@@ -618,11 +622,11 @@ impl Chunk {
 pub(super) struct Scratch {
     /// Buffer for the bytes of a block.
     pub(super) block_bytes: Vec<u8>,
-    /// The encoder, which remembers what it encoded lately.
+    /// The encoder, which caches recently encoded values.
     pub(super) writer: RecordWriter,
     /// Buffer for the open lines of a message while they are closed.
     pub(super) open_lines: Vec<u8>,
-    /// About the length of the lines of the batches so far.
+    /// Approximate length of the lines of recent batches.
     pub(super) usual_bytes: usize,
 }
 
@@ -637,17 +641,17 @@ impl Scratch {
     }
 }
 
-/// Scratches and buffers of lines that are not in use. Shared by all threads.
+/// Unused scratches and line buffers, shared by all threads.
 #[derive(Default)]
 pub(super) struct ScratchPool {
-    /// Never more than there were units in progress at once: two for each thread.
+    /// At most two for each thread, the maximum number of units in progress.
     scratches: Mutex<Vec<Scratch>>,
-    /// Buffers of lines that were written, never more than were in use at once.
+    /// Buffers of written lines, at most as many as were in use at once.
     line_buffers: Mutex<Vec<Vec<u8>>>,
 }
 
 impl ScratchPool {
-    /// Takes a scratch out of the pool, or a new one. All of them write lines in one format.
+    /// Takes a scratch from the pool, or creates one. All of them write lines in one format.
     pub(super) fn take(&self, format: &LineFormat) -> Scratch {
         let scratch = locked(&self.scratches).pop();
         scratch.unwrap_or_else(|| Scratch::new(format))
@@ -658,12 +662,13 @@ impl ScratchPool {
         locked(&self.scratches).push(scratch);
     }
 
-    /// Takes an empty buffer of lines: the one that was used last, whose memory is the fastest to write to.
+    /// Takes an empty line buffer: the most recently used one, whose memory is fastest to write.
     pub(super) fn take_lines(&self) -> Vec<u8> {
         locked(&self.line_buffers).pop().unwrap_or_default()
     }
 
-    /// Puts back the buffer of lines that were written. A buffer that grew large with one message is dropped.
+    /// Returns the buffer of written lines to the pool. A buffer that grew large for one message is
+    /// dropped.
     pub(super) fn put_lines(&self, mut lines: Vec<u8>) {
         if (1..=2 * Batch::FULL_BYTES).contains(&lines.capacity()) {
             lines.clear();
@@ -672,7 +677,7 @@ impl ScratchPool {
     }
 }
 
-/// Locks a list, also after a panic of another thread: lists are whole at any time.
+/// Locks a list, even after a panic in another thread: a list is always valid.
 fn locked<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }

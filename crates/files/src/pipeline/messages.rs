@@ -1,7 +1,7 @@
-//! Iterates over the messages of one input: opens it, enters compressed files and archives,
-//! recognises the format of each stream, and cuts the stream into blocks at message borders.
+//! Iterates over the messages of one input: opens it, enters compressed files and archives, detects
+//! the format of each stream, and cuts the stream into blocks at message borders.
 //!
-//! The one source of messages for `scan`, the daemon and `explain`. Leaves the walk over folders to
+//! This is the only source of messages for `scan`, the daemon and `explain`. It leaves folders to
 //! `walk`, and the division of a block into messages to `split`.
 
 use std::io::{self, Seek};
@@ -19,38 +19,38 @@ use urlspool_text::origin::{FileRange, FormatHint, Source};
 
 /// Pull iterator over the steps through one input.
 ///
-/// Holds one block, and the buffers of the decoders above it. Reads nothing before a step is asked
-/// for.
+/// Holds one block and the buffers of the decoders. Reads only when a step is requested.
 pub struct MessageSource {
     /// `None` for a single stream, which is `current` from the start.
     streams: Option<Streams>,
-    /// The format of all streams, if it is not to be recognised.
+    /// The format of all streams; `None` to detect it.
     given: Option<Format>,
     max_message_bytes: usize,
-    /// Bytes of the input when it was opened, if known.
+    /// Size of the input when it was opened, if known.
     size: Option<u64>,
-    /// `true` to hand out blocks unread that can be cut without reading them.
+    /// `true` to return blocks unread if they can be cut without reading them.
     hands_out_unread: bool,
-    /// `true` to skip texts that an earlier run of urlspool wrote.
+    /// `true` to skip texts written by an earlier run of urlspool.
     skips_earlier_outputs: bool,
     current: Option<CurrentStream>,
     /// The input. `None` for a single stream.
     input: Option<Source>,
-    /// A step that is given before all others.
+    /// A step to return before all others.
     ready: Option<InputStep>,
-    /// Bytes of the blocks that were given.
+    /// Total size of the returned blocks.
     block_bytes: u64,
-    /// Bytes that [`MessageSource::take_bytes_read`] returned.
+    /// Number of bytes already returned by [`MessageSource::take_bytes_read`].
     taken_bytes: u64,
 }
 
-/// Returns `true` for a text that begins with what urlspool wrote. In a folder its URLs would be found a second time.
+/// Returns `true` for a text that starts with output of urlspool. In a folder, its URLs would be
+/// found a second time.
 #[must_use]
 pub fn is_earlier_output(format: Format, start: &[u8]) -> bool {
     format == Format::Text && is_written_file(start)
 }
 
-/// The stream that is being read.
+/// The stream being read.
 struct CurrentStream {
     source: Source,
     blocks: BlockReader<Box<dyn SparseRead>>,
@@ -59,8 +59,8 @@ struct CurrentStream {
 }
 
 impl MessageSource {
-    /// The messages of `input`, which is named `source`, and of everything in it. `given` is the
-    /// format of all streams, if it is not to be recognised.
+    /// Creates a source of the messages of `input`, named `source`, and of its members. `given` is
+    /// the format of all streams; `None` to detect it.
     #[must_use]
     pub fn new(
         input: Input,
@@ -79,11 +79,11 @@ impl MessageSource {
         }
     }
 
-    /// The messages of the git repository in the folder `source`.
+    /// Creates a source of the messages of the git repository in the folder `source`.
     ///
     /// # Errors
     ///
-    /// The step that says why it is not read.
+    /// The step with the reason why it is not read.
     pub fn of_repository(
         source: Source,
         given: Option<Format>,
@@ -100,7 +100,7 @@ impl MessageSource {
         }
     }
 
-    /// Some of the messages of a git repository.
+    /// Creates a source of selected messages of a git repository.
     ///
     /// # Errors
     ///
@@ -120,7 +120,8 @@ impl MessageSource {
         })
     }
 
-    /// The messages of one stream, which is not a compressed file or an archive.
+    /// Creates a source of the messages of one stream, which is not a compressed file or an
+    /// archive.
     #[must_use]
     pub fn of_stream(
         stream: Box<dyn SparseRead>,
@@ -134,12 +135,12 @@ impl MessageSource {
         messages
     }
 
-    /// The messages that begin in a part of an mbox. `None` if `opened`, the whole file, is no
-    /// mbox.
+    /// Creates a source of the messages that start in a part of an mbox. `None` if `opened`, the
+    /// whole file, is not an mbox.
     ///
     /// # Errors
     ///
-    /// Errors of reading the file.
+    /// Read errors of the file.
     pub fn of_part(
         opened: impl SparseRead + Seek + 'static,
         hint: FormatHint,
@@ -177,8 +178,7 @@ impl MessageSource {
         }
     }
 
-    /// Hands out blocks of plain mboxes unread where that is possible, so that other threads read
-    /// them.
+    /// Returns blocks of plain mboxes unread where possible, so other threads read them.
     #[must_use]
     pub fn with_unread_blocks(self) -> MessageSource {
         MessageSource {
@@ -187,7 +187,8 @@ impl MessageSource {
         }
     }
 
-    /// Skips texts that an earlier run of urlspool wrote: those of a folder, which nobody named. A given format is believed.
+    /// Skips texts written by an earlier run of urlspool: files in a folder, which the user did not
+    /// name. A given format takes precedence.
     #[must_use]
     pub(super) fn without_earlier_outputs(self) -> MessageSource {
         MessageSource {
@@ -196,7 +197,7 @@ impl MessageSource {
         }
     }
 
-    /// Bytes of the input itself that were read so far.
+    /// Number of bytes of the input itself read so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.streams
@@ -204,13 +205,13 @@ impl MessageSource {
             .map_or(self.block_bytes, Streams::bytes_read)
     }
 
-    /// Bytes of the input itself that were read since the last call.
+    /// Number of bytes of the input itself read since the last call.
     pub(super) fn take_bytes_read(&mut self) -> u64 {
         let bytes_read = self.bytes_read();
         bytes_read - std::mem::replace(&mut self.taken_bytes, bytes_read)
     }
 
-    /// Returns `true` if the next step may wait for bytes that have not come yet.
+    /// Returns `true` if the next step may wait for bytes that have not arrived yet.
     pub(super) fn is_waiting(&self) -> bool {
         let current = self.current.as_ref();
         current.is_some_and(|current| current.blocks.is_waiting())
@@ -244,7 +245,7 @@ impl MessageSource {
         }
     }
 
-    /// The next block of the stream that is being read, or its end.
+    /// Returns the next block of the current stream, or its end.
     fn block(&mut self, mut current: CurrentStream) -> InputStep {
         let (source, format) = (current.source.clone(), current.blocks.format());
         if self.hands_out_unread
@@ -258,7 +259,7 @@ impl MessageSource {
             });
         }
         let next = current.blocks.next_block();
-        // The start of an mbox that has paused may not show yet that it has lengths.
+        // The start of an mbox that has paused may not yet show that it has lengths.
         let format = current.blocks.format();
         match next {
             Ok(Some(mut block)) => {
@@ -289,8 +290,8 @@ impl MessageSource {
         InputStep::Ended(current.end(error))
     }
 
-    /// Ends the input after a panic of a decoder or of the program: what they hold cannot be relied
-    /// on. `reading` is the stream that was being read.
+    /// Ends the input after a panic of a decoder or of the program, whose state is then unreliable.
+    /// `reading` is the stream that was being read.
     fn end_panicked(&mut self, reading: Option<StreamEnd>) -> Option<InputStep> {
         self.streams = None;
         self.current = None;
@@ -345,7 +346,7 @@ impl Iterator for MessageSource {
 }
 
 impl CurrentStream {
-    /// Returns the end of the stream where it is now.
+    /// Returns the end of the stream at the current position.
     fn end(&self, error: Option<io::Error>) -> StreamEnd {
         StreamEnd {
             source: self.source.clone(),
@@ -357,7 +358,7 @@ impl CurrentStream {
     }
 }
 
-/// The event about a source that ended at `end` or before, and was longer when it was opened.
+/// The event for a source that ended at `end` or before, and was longer when it was opened.
 pub(super) fn shrunk_before(source: &Source, end: u64) -> Event {
     let message = "the file ends here or before, and was longer when it was opened";
     Diagnostic::at(DiagnosticKind::Vanished, end, message).of(source)
@@ -366,23 +367,22 @@ pub(super) fn shrunk_before(source: &Source, end: u64) -> Event {
 /// One step through an input.
 ///
 /// A stream is the input itself, or a member of a compressed file or an archive. Each stream that
-/// is read gives `Opened`, its blocks, and `Ended`. Each other file or member, except folders,
-/// gives one of `Skipped`, `ArchiveRead`, `ArchiveBroken` and `Failed`. `Warning` comes in
+/// is read produces `Opened`, its blocks, and `Ended`. Each other file or member, except folders,
+/// produces one of `Skipped`, `ArchiveRead`, `ArchiveBroken` and `Failed`. `Warning` may occur in
 /// addition.
 pub enum InputStep {
     /// A stream whose messages follow.
     Opened {
         /// The file, and the member in it.
         source: Source,
-        /// Its format.
+        /// The stream's format.
         format: Format,
     },
     /// Messages of the stream.
     Block(MessageBlock),
-    /// Messages of the stream that are still to be read. Only after
-    /// `MessageSource::with_unread_blocks`.
+    /// Unread messages of the stream. Only after `MessageSource::with_unread_blocks`.
     Unread(UnreadMessages),
-    /// No message of the stream has ended, and no more bytes have come: the next step waits for
+    /// No message of the stream has ended, and no more bytes have arrived. The next step waits for
     /// them.
     Waiting,
     /// The end of the stream.
@@ -394,9 +394,9 @@ pub enum InputStep {
         /// The reason.
         reason: SkipReason,
     },
-    /// An archive that was read to its end.
+    /// An archive that was read completely.
     ArchiveRead(Source),
-    /// An archive that could not be read to its end; an event about its last member was given
+    /// An archive that could not be read completely. An event about its last member was returned
     /// before.
     ArchiveBroken {
         /// The archive.
@@ -405,14 +405,14 @@ pub enum InputStep {
         kind: DiagnosticKind,
     },
     /// A file or a member that could not be opened or recognised, or an archive that could not be
-    /// read to its end.
+    /// read completely.
     Failed(InputFailure),
-    /// A condition that changes nothing in what is read.
+    /// A condition that does not change how much is read.
     Warning(Event),
 }
 
 impl InputStep {
-    /// Bytes of messages that the step holds, or will hold when they are read.
+    /// Size of the messages in the step, including unread ones.
     pub(super) fn message_bytes(&self) -> u64 {
         match self {
             InputStep::Block(MessageBlock { block, .. }) => block.bytes.len() as u64,
@@ -425,14 +425,14 @@ impl InputStep {
 /// A file or a member that could not be read.
 #[derive(Debug)]
 pub struct InputFailure {
-    /// The event about it.
+    /// The event that reports the failure.
     pub event: Event,
     /// The error, unless only the event is known.
     pub error: Option<io::Error>,
 }
 
 impl InputFailure {
-    /// The failure of `source` with `error`.
+    /// Creates the failure of `source` with `error`.
     #[must_use]
     pub fn new(source: &Source, error: io::Error) -> InputFailure {
         InputFailure {
@@ -445,29 +445,29 @@ impl InputFailure {
 /// Whole messages of a stream, or a piece of one.
 #[derive(Debug)]
 pub struct MessageBlock {
-    /// The stream they lie in.
+    /// The stream that contains them.
     pub source: Source,
-    /// Its format.
+    /// The stream's format.
     pub format: Format,
-    /// Their bytes.
+    /// The bytes of the messages.
     pub block: Block,
 }
 
 impl MessageBlock {
-    /// Gives each message to `sink`, in order, each after the diagnostics about its borders.
+    /// Passes each message to `sink`, in order, after the diagnostics about its borders.
     pub fn messages<'b>(&'b self, sink: &mut dyn FnMut(SplitOutput<'b>)) {
         messages(&self.block, self.format, sink);
     }
 }
 
-/// Whole messages of a stream that the thread that works on them reads itself.
+/// Whole messages of a stream, to be read by the thread that processes them.
 #[derive(Debug)]
 pub struct UnreadMessages {
-    /// The stream they lie in.
+    /// The stream that contains them.
     pub source: Source,
-    /// Its format.
+    /// The stream's format.
     pub format: Format,
-    /// Their range in the stream.
+    /// The range of the messages in the stream.
     pub unread: UnreadBlock,
 }
 
@@ -476,11 +476,11 @@ pub struct UnreadMessages {
 pub struct StreamEnd {
     /// The stream.
     pub source: Source,
-    /// Offset in the stream up to which blocks were given.
+    /// Offset in the stream up to which blocks were returned.
     pub reached: u64,
-    /// `true` if the bytes came out of a compressed file or an archive.
+    /// `true` if the bytes came from a compressed file or an archive.
     pub is_unpacked: bool,
-    /// `true` for a part of a file that is not its first: only the first counts as a file.
+    /// `true` for a part of a file other than the first: only the first part counts as a file.
     pub is_further_part: bool,
     /// The error that ended the stream early.
     pub error: Option<io::Error>,

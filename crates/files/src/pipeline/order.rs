@@ -1,14 +1,17 @@
-//! Gives units of work to threads and restores the order of their batches, with bounded memory.
+//! Distributes units of work to threads and restores the order of their batches, with bounded
+//! memory.
 //!
-//! Each unit has a line to the writer, which holds [`QUEUED_BATCHES`] batches at most. A thread whose line is full waits
-//! until the writer has written all units before its own; from then on its batches are written while it works. Threads
-//! take units in order, so the unit whose turn it is is being worked on or done.
+//! Each unit has a line (a queue) to the writer, which holds at most [`QUEUED_BATCHES`] batches. A
+//! thread whose line is full waits until the writer has written all earlier units; afterwards its
+//! batches are written while it works. Threads take units in order, so the unit whose turn it is is
+//! either in progress or done.
 //!
-//! Units of a deferred file are the exception: their turn comes while later units are already being worked on, perhaps by
-//! all threads, which wait. These units have a lane of their own, which goes before the lane of the run, and a thread that
-//! waits with a unit of the run takes one of them in the meantime. A thread that waits with a unit of a deferred file takes
-//! none. So the first unit that is not written yet always finds a thread that takes it and finishes it: no deadlock. Each
-//! thread holds two units at most.
+//! Units of a deferred file are the exception. Their turn comes while later units are already in
+//! progress, perhaps on all threads, which then wait. These units have a separate lane that
+//! precedes the lane of the run. A thread that waits with a unit of the run takes one of them in
+//! the meantime. A thread that waits with a unit of a deferred file takes none. The first unwritten
+//! unit therefore always finds a thread that takes and finishes it, so there is no deadlock. Each
+//! thread holds at most two units.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,22 +20,23 @@ use super::batch::Batch;
 use super::units::Unit;
 use urlspool_text::limits::QUEUED_BATCHES;
 
-/// Lane of a unit. All units of one lane are written in the order in which they were added.
+/// Lane of a unit. The units of a lane are written in the order in which they were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     /// The units of the run.
     Run,
-    /// The units of a deferred file whose turn has come: before all units of the run that are not written yet.
+    /// The units of a deferred file whose turn has come. They precede all unwritten units of the
+    /// run.
     Deferred,
 }
 
-/// A unit, and the place of its batches in the order.
+/// A unit, and the position of its batches in the order.
 pub(super) struct Task {
     pub(super) unit: Unit,
     pub(super) ticket: Ticket,
 }
 
-/// The place of a unit in its lane.
+/// The position of a unit in its lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticket {
     lane: Lane,
@@ -43,18 +47,18 @@ pub(super) struct Ticket {
 pub(super) enum HandInResult {
     /// The batch was taken.
     Taken,
-    /// The run has ended, and no more batches are wanted.
+    /// The run has ended, and no more batches are accepted.
     Closed,
-    /// There is no room yet: do `task` first, then hand in `batch` again.
+    /// There is no room yet. The caller does `task`, then hands in `batch` again.
     DoFirst { task: Task, batch: Batch },
 }
 
-/// Units in progress that a lane may hold.
+/// Maximum units in progress in a lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InProgress {
     /// Number of units.
     pub(super) units: usize,
-    /// Bytes of messages of these units.
+    /// Size of the messages of these units, in bytes.
     pub(super) bytes: u64,
 }
 
@@ -62,9 +66,10 @@ pub(super) struct InProgress {
 #[derive(Default)]
 pub(super) struct Order {
     state: Mutex<OrderState>,
-    /// Wakes an idle thread: there is a unit, or the run has ended.
+    /// Wakes an idle thread: a unit was added, or the run has ended.
     unit_added: Condvar,
-    /// Wakes threads that wait to hand in a batch: there is room, or a unit of a deferred file, or the run has ended.
+    /// Wakes threads that wait to hand in a batch: there is room, a unit of a deferred file was
+    /// added, or the run has ended.
     room_made: Condvar,
     /// Wakes the writer: the first line of a lane has a batch or is finished.
     batch_ready: Condvar,
@@ -81,11 +86,11 @@ struct OrderState {
 struct LaneState {
     /// Units that no thread has taken yet.
     tasks: VecDeque<Task>,
-    /// Units in progress, the first to be written first.
+    /// Units in progress, in the order in which they are written.
     lines: VecDeque<Line>,
     /// Number of the first of `lines`.
     first_number: u64,
-    /// Bytes of messages of the units in progress.
+    /// Size of the messages of the units in progress, in bytes.
     bytes: u64,
 }
 
@@ -145,15 +150,15 @@ impl Order {
         }
     }
 
-    /// Ends a unit: it has no more batches.
+    /// Marks a unit as finished: it has no more batches.
     pub(super) fn finish(&self, ticket: Ticket) {
         let mut state = self.locked();
         state.lane(ticket.lane).line(ticket.number).is_finished = true;
         self.notify_writer(state, ticket);
     }
 
-    /// The next batch of a lane. Waits for it while more than `max` is in progress; otherwise returns `None` if it is not
-    /// there yet.
+    /// Returns the next batch of a lane. Waits for it while more than `max` is in progress;
+    /// otherwise returns `None` if there is none yet.
     pub(super) fn next_batch(&self, lane: Lane, max: InProgress) -> Option<Batch> {
         let mut state = self.locked();
         loop {
@@ -172,7 +177,8 @@ impl Order {
         }
     }
 
-    /// Ends the run, whether all units are done or not. Threads finish what they work on, and hand in nothing more.
+    /// Ends the run, even if units are unfinished. Threads finish their current units, and hand in
+    /// no more batches.
     pub(super) fn close(&self) {
         self.locked().is_closed = true;
         self.unit_added.notify_all();
@@ -188,7 +194,7 @@ impl Order {
         }
     }
 
-    /// The state, also after a panic of another thread: no panic leaves it half changed.
+    /// Locks the state, even after a panic in another thread: no panic leaves it half changed.
     fn locked(&self) -> MutexGuard<'_, OrderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -224,7 +230,7 @@ impl LaneState {
         &mut self.lines[(number - self.first_number) as usize]
     }
 
-    /// Removes the lines at the front of which everything was written.
+    /// Removes the lines at the front whose batches were all written.
     fn remove_written(&mut self) {
         while let Some(line) = self
             .lines
@@ -236,7 +242,7 @@ impl LaneState {
     }
 }
 
-/// Waits for a notification. The lock outlives panics as in [`Order::locked`].
+/// Waits for a notification. Ignores lock poisoning, as [`Order::locked`] does.
 fn wait<'s>(condition: &Condvar, state: MutexGuard<'s, OrderState>) -> MutexGuard<'s, OrderState> {
     condition
         .wait(state)
@@ -256,7 +262,7 @@ mod tests {
         order
     }
 
-    /// A batch that can be told from others by its records.
+    /// A batch that its records distinguish from others.
     fn batch(name: &str) -> Batch {
         Batch {
             records: BatchRecords::Lines(name.as_bytes().to_vec()),

@@ -1,4 +1,4 @@
-//! A whole run: one thread walks, cuts inputs into units and writes; the others work on the units.
+//! A whole run: one thread walks, cuts inputs into units and writes; the others process the units.
 
 use std::{io, thread};
 
@@ -18,25 +18,28 @@ use urlspool_sources::walk::{self, WalkedFile};
 use urlspool_text::limits::{BATCH_FILES, BATCHES_PER_THREAD, BLOCK_BYTES_PER_THREAD};
 use urlspool_text::origin::FileRange;
 
-/// Does the job and returns its summary.
+/// Runs the job and returns its summary.
 ///
-/// The records are the same bytes for any number of threads. Holds at most
-/// [`BLOCKS_PER_THREAD`](urlspool_text::limits::BLOCKS_PER_THREAD) blocks and [`BLOCK_BYTES_PER_THREAD`] bytes for each thread, or
-/// one message, or [`BATCHES_PER_THREAD`] batches of small files with some of them open, and a bounded part of their
-/// records; as much again at most while a small compressed file that unpacks to much is read.
+/// The records are byte for byte the same for any number of threads. For each thread, the run holds
+/// at most [`BLOCKS_PER_THREAD`](urlspool_text::limits::BLOCKS_PER_THREAD) blocks and
+/// [`BLOCK_BYTES_PER_THREAD`] bytes, or one message, or [`BATCHES_PER_THREAD`] batches of small
+/// files with some of the files open; and a bounded part of their records. The amount can double
+/// while it reads a small compressed file with large content.
 ///
 /// # Errors
 ///
-/// Errors of `report`, of starting threads, and of the source of random numbers. Input that cannot be read is an event.
+/// Errors of `report`, of starting threads, and of the source of random numbers. Unreadable input
+/// is an event.
 pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Result<Summary> {
     let units = Units::new(job, extractor.limits());
     run_units(units, job, extractor, report)
 }
 
-/// Does the job on one input that the caller opened, in place of the roots and items that the job names: on the messages that begin
-/// in `part`, which names the source. An input that is no mbox belongs to the part at its start, as a whole.
+/// Runs the job on one input that the caller opened, which replaces the job's roots and items.
+/// Reads the messages that start in `part`, which names the source. An input that is not an mbox
+/// belongs as a whole to the part at its start.
 ///
-/// The calling thread reads the input; else this is [`run`].
+/// The calling thread reads the input. Otherwise this is like [`run`].
 ///
 /// # Errors
 ///
@@ -52,12 +55,12 @@ pub fn run_input(
     run_units(units, job, extractor, report)
 }
 
-/// Raises the limit on open files as far as the process is allowed to.
+/// Raises the limit on open files as far as permitted.
 ///
 /// Shells start programs with a low limit for the sake of programs that use `select`.
 pub fn raise_open_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // If it is refused, fewer files are opened ahead.
+    // If this is refused, fewer files are opened ahead.
     let _ = setrlimit(
         Resource::Nofile,
         Rlimit {
@@ -67,10 +70,10 @@ pub fn raise_open_files() {
     );
 }
 
-/// Makes room in the process for the files that the threads of a job hold open.
+/// Reserves descriptors for the files that the threads of a job hold open.
 ///
-/// [`run`] does it as well. A caller that has threads of its own does it before it starts them: after that it takes the system
-/// several milliseconds.
+/// [`run`] does this too. A caller with its own threads does it before it starts them: afterwards
+/// it takes the system several milliseconds.
 pub fn reserve_descriptors(job: &Job) {
     if job.threads > 1 {
         walk::reserve_descriptors((job.threads * BATCHES_PER_THREAD + 2) * BATCH_FILES);
@@ -107,7 +110,7 @@ fn run_units(
     Ok(writer.end())
 }
 
-/// Does the job on as many threads as it asks for, besides this one.
+/// Runs the job on its number of threads, in addition to the calling one.
 fn run_on_threads(
     context: WorkContext<'_>,
     units: Units<'_>,
@@ -117,7 +120,7 @@ fn run_on_threads(
     reserve_descriptors(context.job);
     let order = Order::default();
     thread::scope(|scope| {
-        // Also after an error and a panic, so that the threads end.
+        // Runs even after an error or a panic, so the threads end.
         let _close = OnDrop(|| order.close());
         for number in 1..=threads {
             let order = &order;
@@ -139,16 +142,17 @@ fn run_on_threads(
     })
 }
 
-/// Thread that walks, cuts and writes.
+/// The thread that walks, cuts and writes.
 struct Coordinator<'c, 'w> {
     context: WorkContext<'c>,
     writer: &'c mut Writer<'w>,
-    /// The way to the threads. `None` if there are none: then the caller works on the units as well.
+    /// The queue to the threads. `None` if there are none and the calling thread also processes the
+    /// units.
     order: Option<&'c Order>,
 }
 
 impl Coordinator<'_, '_> {
-    /// Has the units worked on, and writes their batches in order. `Ok(false)` ends the run.
+    /// Has the units processed, and writes their batches in order. `Ok(false)` ends the run.
     fn run_units(&mut self, units: Units<'_>, lane: Lane) -> io::Result<bool> {
         match self.order {
             None => self.work_on(units),
@@ -156,7 +160,7 @@ impl Coordinator<'_, '_> {
         }
     }
 
-    /// Works on the units itself.
+    /// Processes the units on this thread.
     fn work_on(&mut self, units: Units<'_>) -> io::Result<bool> {
         let context = self.context;
         for unit in units {
@@ -173,8 +177,8 @@ impl Coordinator<'_, '_> {
         Ok(true)
     }
 
-    /// Gives the units to the threads, and writes what is ready before each one. Before it waits for more bytes of a stream it writes
-    /// everything.
+    /// Distributes the units to the threads, and writes available batches before each one. Writes
+    /// all batches before it waits for more bytes of a stream.
     fn give_out(&mut self, mut units: Units<'_>, lane: Lane, order: &Order) -> io::Result<bool> {
         let threads = self.context.job.threads;
         let max_bytes = threads as u64 * BLOCK_BYTES_PER_THREAD;
@@ -183,14 +187,14 @@ impl Coordinator<'_, '_> {
             units: usize::MAX,
             bytes: max_bytes,
         };
-        // The next unit is not read before there may be room for it.
+        // The next unit is not read until there may be room for it.
         while self.write_batches(lane, not_more, order)? {
             let Some(unit) = units.next() else {
                 return self.write_batches(lane, nothing, order);
             };
             let max = InProgress {
                 units: threads * unit.max_per_thread() + 1,
-                // One unit may be larger than everything that may be in progress.
+                // One unit may be larger than the maximum in progress.
                 bytes: max_bytes.saturating_sub(unit.bytes()),
             };
             if !self.write_batches(lane, max, order)? {
@@ -204,7 +208,8 @@ impl Coordinator<'_, '_> {
         Ok(false)
     }
 
-    /// Writes the batches of a lane that are ready, and waits for more until no more than `max` is in progress.
+    /// Writes the available batches of a lane, and waits for more until at most `max` is in
+    /// progress.
     fn write_batches(&mut self, lane: Lane, max: InProgress, order: &Order) -> io::Result<bool> {
         while let Some(batch) = order.next_batch(lane, max) {
             if !self.write(batch)? {
@@ -214,7 +219,8 @@ impl Coordinator<'_, '_> {
         Ok(true)
     }
 
-    /// Writes a batch. A file that a thread deferred is read at its place in the order. `Ok(false)` ends the run.
+    /// Writes a batch. A file that a thread deferred is read at its place in the order. `Ok(false)`
+    /// ends the run.
     fn write(&mut self, batch: Batch) -> io::Result<bool> {
         let Batch { records, chunks } = batch;
         let mut records = UnreportedRecords::from(records);
@@ -238,7 +244,8 @@ impl Coordinator<'_, '_> {
         Ok(wants_more)
     }
 
-    /// Reads a deferred file in blocks, of which none is deferred again: this goes one level deep.
+    /// Reads a deferred file in blocks. These are never deferred again, so the recursion is one
+    /// level deep.
     fn run_deferred(&mut self, file: WalkedFile) -> io::Result<bool> {
         let WorkContext { job, extractor, .. } = self.context;
         self.run_units(
@@ -248,10 +255,11 @@ impl Coordinator<'_, '_> {
     }
 }
 
-/// Works on a unit. While a batch waits for its turn the thread works on units of a deferred file.
+/// Processes a unit. While a batch waits for its turn, the thread processes units of a deferred
+/// file.
 fn work_on(context: WorkContext<'_>, order: &Order, task: Task) {
     let Task { unit, ticket } = task;
-    // So that the writer does not wait in vain.
+    // Otherwise the writer might wait forever.
     let _finish = OnDrop(|| order.finish(ticket));
     context.work_on(unit, &mut |mut batch| {
         while let HandInResult::DoFirst { task, batch: held } = order.hand_in(ticket, batch) {
@@ -261,7 +269,7 @@ fn work_on(context: WorkContext<'_>, order: &Order, task: Task) {
     });
 }
 
-/// Calls a function when it goes out of scope, also by a panic.
+/// Calls a function when it goes out of scope, even during a panic.
 struct OnDrop<F: Fn()>(F);
 
 impl<F: Fn()> Drop for OnDrop<F> {

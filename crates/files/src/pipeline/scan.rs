@@ -1,4 +1,5 @@
-//! The scan of files and folders as an iterator: the face of the library for programs that work on archives.
+//! The scan of files and folders as an iterator: the library's interface for programs that process
+//! archives.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -14,7 +15,8 @@ use urlspool_text::diagnostic::Event;
 use urlspool_text::limits::{SCANNED_BATCHES, SCANNED_EVENTS};
 use urlspool_text::origin::SourceKind;
 
-/// Prepares a scan of files and folders with the default options. Nothing is opened before [`Scan::run`].
+/// Prepares a scan of files and folders with the default options. No file is opened before
+/// [`Scan::run`].
 ///
 /// # Examples
 ///
@@ -42,7 +44,7 @@ pub fn scan<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Scan {
     }
 }
 
-/// A scan that has not begun.
+/// A scan that has not been started.
 #[derive(Debug)]
 #[must_use = "a scan does nothing before `run`"]
 pub struct Scan {
@@ -53,41 +55,42 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Sets the options of extraction.
+    /// Sets the extraction options.
     pub fn options(mut self, options: Options) -> Scan {
         self.options = options;
         self
     }
 
-    /// Sets the number of threads; at least one. The default is the number of processors. The records are the same for
-    /// any number.
+    /// Sets the number of threads; at least one. The default is the number of processors. The
+    /// records are the same for any number.
     pub fn threads(mut self, threads: usize) -> Scan {
         self.job.threads = threads.max(1);
         self
     }
 
-    /// Reads only files that match `glob`, or are in a folder that matches, or that match another glob that is given so.
+    /// Reads only files that match `glob` or another included glob, or are in a folder that does.
     ///
-    /// A glob without a slash is compared with the names of files and folders, one with a slash with paths beneath the path
-    /// that is scanned, and with whole paths.
+    /// A glob without a slash is matched against the names of files and folders. A glob with a
+    /// slash is matched against paths below the scanned path, and against whole paths.
     pub fn include(mut self, glob: impl Into<String>) -> Scan {
         self.include.push(glob.into());
         self
     }
 
-    /// Skips files and folders that match `glob`, also if they match one of [`include`](Self::include).
+    /// Skips files and folders that match `glob`, also if they match one of
+    /// [`include`](Self::include).
     pub fn exclude(mut self, glob: impl Into<String>) -> Scan {
         self.exclude.push(glob.into());
         self
     }
 
-    /// Follows symbolic links that stay beneath the path that is scanned. By default they are skipped.
+    /// Follows symbolic links that stay below the scanned path. By default they are skipped.
     pub fn follow_links(mut self) -> Scan {
         self.job.links = SymlinkPolicy::Follow;
         self
     }
 
-    /// Sets the kind of all sources. By default it is recognised.
+    /// Sets the kind of all sources. By default it is detected.
     pub fn kind(mut self, kind: SourceKind) -> Scan {
         self.job.format = Some(Format::of(kind));
         self
@@ -105,13 +108,14 @@ impl Scan {
         self
     }
 
-    /// Starts the scan on threads of its own.
+    /// Starts the scan on its own threads.
     ///
-    /// Input that cannot be read is no error: it is counted in [`Records::finish`]'s summary and listed in its events.
+    /// Unreadable input is not an error: it is counted in the summary of [`Records::finish`], and
+    /// listed in its events.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a glob that cannot be used; the system's error if no thread can be started.
+    /// `InvalidInput` for an invalid glob; the system's error if no thread can be started.
     pub fn run(self) -> io::Result<Records> {
         let (sender, batches) = mpsc::sync_channel(SCANNED_BATCHES);
         let Scan {
@@ -149,24 +153,24 @@ impl Scan {
 #[derive(Debug)]
 pub struct Records {
     batches: Receiver<Vec<Record>>,
-    /// The batch that was received last, as far as it was not taken.
+    /// The rest of the batch that was received last.
     batch: vec::IntoIter<Record>,
     worker: JoinHandle<io::Result<Finished>>,
 }
 
-/// The result of a scan that has ended.
+/// The result of a finished scan.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// The counts of everything that was read, skipped and failed.
+    /// The counts of files, messages and URLs that were read, skipped or failed.
     pub summary: Summary,
     /// Limits, damage and failures, in the order of the input: at most ten thousand.
     pub events: Vec<Event>,
-    /// Number of events after those.
+    /// Number of further events.
     pub more_events: u64,
 }
 
 impl Records {
-    /// Waits for the scan's end and returns what it counted. Records that were not taken are skipped.
+    /// Waits for the end of the scan and returns its counts. Skips the remaining records.
     ///
     /// # Errors
     ///
@@ -174,7 +178,7 @@ impl Records {
     ///
     /// # Panics
     ///
-    /// If the scan panicked, which is a fault of this crate.
+    /// If the scan panicked, which is a bug in this crate.
     pub fn finish(self) -> io::Result<Finished> {
         let Records {
             batches, worker, ..
@@ -197,7 +201,7 @@ impl Iterator for Records {
     }
 }
 
-/// The report that hands batches of records to another thread.
+/// A report that sends batches of records to another thread.
 struct BatchSender {
     sender: SyncSender<Vec<Record>>,
     /// At most [`SCANNED_EVENTS`].

@@ -1,4 +1,5 @@
-//! The summary of a run: the numbers of files, messages and URLs that were read and written, and the balance of their sums.
+//! The summary of a run: the numbers of files, messages and URLs read and written, and a check that
+//! they add up.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -13,30 +14,31 @@ use urlspool_text::limits::PART_TYPES;
 use urlspool_text::parse::{FoundUrl, Grammar, RejectReason, Wrapper, scheme};
 use urlspool_text::repair::Repair;
 
-/// Numbers of a run. The sums of [`Summary::imbalances`] must hold.
+/// Counts of a run. The sums of [`Summary::imbalances`] must hold.
 ///
-/// [`Summary::write`] gives one JSON object whose members have the names of the fields, `folded` for `duplicates` excepted.
+/// [`Summary::write`] writes one JSON object whose members are named after the fields, except that
+/// `duplicates` is called `folded`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Files that the walk found.
     pub files: u64,
-    /// Files that were read to their end.
+    /// Files that were read completely.
     pub files_read: u64,
     /// Files that were skipped, by reason.
     pub files_skipped: NamedCounts,
-    /// Files that could not be read, by kind of diagnostic.
+    /// Unreadable files, by kind of diagnostic.
     pub files_failed: NamedCounts,
-    /// Bytes of the files that were read.
+    /// Bytes read from files.
     pub bytes_read: u64,
-    /// Members of archives. They are not part of `files`.
+    /// Members of archives. They are not included in `files`.
     pub members: u64,
-    /// Members that were read to their end.
+    /// Members that were read completely.
     pub members_read: u64,
     /// Members that were skipped, by reason.
     pub members_skipped: NamedCounts,
-    /// Members that could not be read, by kind of diagnostic.
+    /// Unreadable members, by kind of diagnostic.
     pub members_failed: NamedCounts,
-    /// Bytes that were unpacked from compressed files and archives.
+    /// Bytes decompressed from compressed files and archives.
     pub bytes_unpacked: u64,
     /// Messages, and texts without a header.
     pub messages: u64,
@@ -48,33 +50,36 @@ pub struct Summary {
     pub parts_text: u64,
     /// Parts that were not read.
     pub parts_other: u64,
-    /// Parts that were not read, by media type; `other` for types beyond `PART_TYPES` of the limits.
+    /// Parts that were not read, by media type; `other` for types beyond `PART_TYPES` of the
+    /// limits.
     pub parts_other_types: PartTypeCounts,
     /// Starts that matched a scheme or the opening of a wrapper.
     pub candidates: u64,
-    /// Records that were written: those of candidates, and `unwrapped`.
+    /// Records written: those of candidates, and `unwrapped`.
     pub records: u64,
-    /// Candidates that are no URLs, by reason.
+    /// Candidates that are not URLs, by reason.
     pub rejects: NamedCounts,
     /// URLs that filters held back, by the first filter that did.
     pub filtered: NamedCounts,
-    /// URLs that were written before; `folded` in JSON.
+    /// URLs that were already written; `folded` in JSON.
     #[serde(rename = "folded")]
     pub duplicates: u64,
-    /// Records of targets that were read out of redirectors' URLs, which are no candidates.
+    /// Records of targets extracted from redirectors' URLs, which are not candidates.
     pub unwrapped: u64,
     /// Events, by kind.
     pub events: NamedCounts,
-    /// URLs that passed the filters, by scheme. Like the next three, it includes the duplicates within the run.
+    /// URLs that passed the filters, by scheme. Like the next three fields, it includes duplicates
+    /// within the run.
     pub schemes: SchemeCounts,
     /// URLs that passed the filters, by wrapper, in the order of [`Wrapper::ALL`].
     #[serde(serialize_with = "wrappers")]
     pub wrappers: [u64; Wrapper::ALL.len()],
-    /// URLs that passed the filters, by repair, in the order of [`Repair::ALL`]. A URL can have several.
+    /// URLs that passed the filters, by repair, in the order of [`Repair::ALL`]. A URL can have
+    /// several.
     #[serde(serialize_with = "repairs")]
     pub repairs: [u64; Repair::ALL.len()],
-    /// URLs that passed the filters, by accepting grammar, in the order of [`Grammar::ALL`]. A URL can have several, and
-    /// one longer than the limit has none.
+    /// URLs that passed the filters, by accepting grammar, in the order of [`Grammar::ALL`]. A URL
+    /// can have several. A URL longer than the limit has none.
     #[serde(serialize_with = "verdicts")]
     pub verdicts: [u64; Grammar::ALL.len()],
 }
@@ -91,22 +96,20 @@ fn verdicts<S: Serializer>(numbers: &[u64; Grammar::ALL.len()], to: S) -> Result
     by_name(Grammar::ALL.map(Grammar::name), numbers, to)
 }
 
-/// Serializes the numbers above zero as [`NamedCounts`] are serialized.
+/// Serializes the numbers above zero in the same way as [`NamedCounts`].
 fn by_name<S: Serializer, const N: usize>(
     names: [&str; N],
     numbers: &[u64; N],
     to: S,
 ) -> Result<S::Ok, S::Error> {
-    let counted: BTreeMap<&str, u64> = names
-        .into_iter()
-        .zip(*numbers)
-        .filter(|(_, number)| 0 < *number)
-        .collect();
+    let counted = names.into_iter().zip(*numbers);
+    let counted = counted.filter(|(_, number)| 0 < *number);
+    let counted: BTreeMap<&str, u64> = counted.collect();
     counted.serialize(to)
 }
 
 impl Summary {
-    /// Counts a file that was read to its end.
+    /// Counts a file that was read completely.
     pub fn read_file(&mut self) {
         self.files += 1;
         self.files_read += 1;
@@ -118,19 +121,19 @@ impl Summary {
         self.files_skipped.add(reason.name(), 1);
     }
 
-    /// Counts a file that could not be read.
+    /// Counts an unreadable file.
     pub fn fail_file(&mut self, kind: DiagnosticKind) {
         self.files += 1;
         self.files_failed.add(kind.name(), 1);
     }
 
-    /// Counts a file that was counted as read as one that could not be read.
+    /// Recounts a file as unreadable that was counted as read.
     pub fn read_file_failed(&mut self, kind: DiagnosticKind) {
         self.files_read -= 1;
         self.files_failed.add(kind.name(), 1);
     }
 
-    /// Counts a member that was read to its end.
+    /// Counts a member that was read completely.
     pub fn read_member(&mut self) {
         self.members += 1;
         self.members_read += 1;
@@ -142,7 +145,7 @@ impl Summary {
         self.members_skipped.add(reason.name(), 1);
     }
 
-    /// Counts a member that could not be read.
+    /// Counts an unreadable member.
     pub fn fail_member(&mut self, kind: DiagnosticKind) {
         self.members += 1;
         self.members_failed.add(kind.name(), 1);
@@ -154,12 +157,12 @@ impl Summary {
         self.messages_skipped.add(reason.name(), 1);
     }
 
-    /// Counts a candidate that is no URL, in `rejects` alone.
+    /// Counts a candidate that is not a URL, in `rejects` only.
     pub fn count_reject(&mut self, reason: RejectReason) {
         self.rejects.add(reason.name(), 1);
     }
 
-    /// Counts a URL that a filter holds back, in `filtered` alone.
+    /// Counts a URL that a filter holds back, in `filtered` only.
     pub fn count_filtered(&mut self, filter: UrlFilter) {
         self.filtered.add(filter.name(), 1);
     }
@@ -195,7 +198,8 @@ impl Summary {
         }
     }
 
-    /// Returns the summary of an article that turned out to be a duplicate: its messages count as skipped.
+    /// Returns the summary of an article that turned out to be a duplicate: its messages count as
+    /// skipped.
     #[must_use]
     pub fn as_duplicate(&self) -> Summary {
         let mut duplicate = Summary {
@@ -223,8 +227,8 @@ impl Summary {
         self.absorb(&mut other.clone());
     }
 
-    /// Adds another summary and sets its numbers to zero. Its names are kept, so that a summary that is used for one
-    /// message after the other costs little.
+    /// Adds another summary and sets its numbers to zero. Keeps its names, which makes it cheap to
+    /// reuse a summary for one message after another.
     pub fn absorb(&mut self, other: &mut Summary) {
         for (sum, number) in self.numbers().into_iter().zip(other.numbers()) {
             *sum += std::mem::take(number);
@@ -240,7 +244,7 @@ impl Summary {
         self.parts_other_types.absorb(&mut other.parts_other_types);
     }
 
-    /// Returns all fields that are one number.
+    /// Returns all fields that are single numbers.
     fn numbers(&mut self) -> [&mut u64; 14] {
         [
             &mut self.files,
@@ -285,7 +289,7 @@ impl Summary {
         ]
     }
 
-    /// Returns the sums that do not hold, each as a sentence. There are none, unless the program has a bug.
+    /// Returns one sentence for each sum that does not hold. Empty unless the program has a bug.
     #[must_use]
     pub fn imbalances(&self) -> Vec<String> {
         let files = self.files_read + self.files_skipped.sum() + self.files_failed.sum();
@@ -297,7 +301,7 @@ impl Summary {
             ("files", self.files, files),
             ("members", self.members, members),
             ("messages", self.messages, messages),
-            // Records are counted where they are written, so that one that is lost before shows.
+            // Records are counted where they are written, so a lost record is noticed.
             ("candidates", candidates, self.records + held_back),
         ];
         balances
@@ -313,12 +317,12 @@ impl Summary {
     }
 }
 
-/// Numbers by name, in the order of the names.
+/// Numbers by name, sorted by name.
 #[derive(Clone, Debug, Default, Eq, Serialize)]
 #[serde(transparent)]
 pub struct NamedCounts {
     by_name: BTreeMap<String, u64>,
-    /// `true` if something was counted since the last [`NamedCounts::drain_into`].
+    /// `true` if a number was added since the last [`NamedCounts::drain_into`].
     #[serde(skip)]
     is_fresh: bool,
 }
@@ -341,8 +345,8 @@ impl NamedCounts {
         }
     }
 
-    /// Adds these counts to `sum` and sets them to zero. The names are kept, since the next message has the same, but not
-    /// the many names that a hostile message may bring.
+    /// Adds these counts to `sum` and sets them to zero. Keeps the names, since the next message
+    /// usually has the same ones. Drops them if they are many, as in a hostile message.
     fn drain_into(&mut self, sum: &mut NamedCounts) {
         const KEPT_NAMES: usize = 32;
         if !std::mem::take(&mut self.is_fresh) {
@@ -374,8 +378,8 @@ impl Deref for NamedCounts {
     }
 }
 
-/// Numbers of parts by media type. Those of the first [`PART_TYPES`] types in alphabetical order are kept: the result does not
-/// depend on the order in which they come.
+/// Numbers of parts by media type. Keeps the first [`PART_TYPES`] types in alphabetical order, so
+/// the result does not depend on the order of arrival.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartTypeCounts {
     by_type: BTreeMap<String, u64>,
@@ -383,7 +387,7 @@ pub struct PartTypeCounts {
 }
 
 impl PartTypeCounts {
-    /// The number of parts of a media type, in lower case.
+    /// The number of parts with a media type, given in lower case.
     #[must_use]
     pub fn of(&self, media_type: &str) -> u64 {
         self.by_type.get(media_type).copied().unwrap_or(0)
@@ -441,7 +445,7 @@ impl Default for SchemeCounts {
 }
 
 impl SchemeCounts {
-    /// Adds one to the count of this scheme, in any case.
+    /// Adds one to the count of this scheme, which may be in any case.
     fn add(&mut self, name: &[u8]) {
         match Scheme::index(name) {
             Some(index) => self.known[index] += 1,

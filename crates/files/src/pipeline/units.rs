@@ -1,6 +1,6 @@
-//! Units of work of a run: the walk's small files in groups, and the blocks of larger inputs.
+//! Units of work of a run: groups of small files from the walk, and blocks of larger inputs.
 //!
-//! Opens and cuts inputs while units are asked for. Leaves the work on a unit to `worker`.
+//! Opens and cuts inputs on demand. Leaves the work on a unit to `worker`.
 
 use std::io;
 
@@ -18,10 +18,10 @@ pub(super) enum Unit {
     /// Steps through one input: one block of a large file, or many small members.
     Steps {
         steps: Vec<InputStep>,
-        /// Bytes of the input that were read for these steps.
+        /// Bytes of the input read for these steps.
         bytes_read: u64,
     },
-    /// Small files that are still to be read; most of them are open.
+    /// Small files that are not read yet; most of them are open.
     Files(Vec<WalkedFile>),
 }
 
@@ -34,7 +34,7 @@ impl Unit {
         }
     }
 
-    /// Bytes of messages that the unit holds, or will hold when they are read.
+    /// Size of the unit's messages in bytes, including unread ones.
     pub(super) fn bytes(&self) -> u64 {
         match self {
             Unit::Steps { steps, .. } => steps.iter().map(InputStep::message_bytes).sum(),
@@ -48,18 +48,18 @@ pub(super) struct Units<'j> {
     job: &'j Job,
     limits: &'j Limits,
     walk: Box<dyn Iterator<Item = WalkStep> + 'j>,
-    /// The input that is being cut.
+    /// The input being cut.
     current: Option<MessageSource>,
-    /// A walk step that waits until the small files before it were given.
+    /// A step of the walk that waits until the small files before it were returned.
     next_step: Option<WalkStep>,
-    /// `true` if the next unit may wait for bytes of a stream that have not come yet.
+    /// `true` if the next unit may wait for bytes of a stream that have not arrived yet.
     is_waiting: bool,
     /// Maximum number of distinct roots per batch. Each root holds one directory descriptor open.
     max_roots: usize,
 }
 
 impl<'j> Units<'j> {
-    /// The units of everything that the job names.
+    /// The units of all inputs of the job.
     pub(super) fn new(job: &'j Job, limits: &'j Limits) -> Units<'j> {
         let walk: Box<dyn Iterator<Item = WalkStep>> = match &job.items {
             Some(items) => Box::new(walk::walk_items(items, &job.filter)),
@@ -86,8 +86,8 @@ impl<'j> Units<'j> {
         }
     }
 
-    /// The units of an input that the caller opened: the messages that begin in `part` of it. An input that is no mbox belongs to
-    /// the part at its start, as a whole.
+    /// The units of an input that the caller opened: the messages that start in its `part`. An
+    /// input that is not an mbox belongs as a whole to the part at its start.
     pub(super) fn of_input(
         input: Input,
         part: &FileRange,
@@ -114,7 +114,7 @@ impl<'j> Units<'j> {
         Ok(units)
     }
 
-    /// The units of one file, which is cut into blocks whatever its size.
+    /// The units of one file, which is cut into blocks regardless of its size.
     pub(super) fn of_file(file: WalkedFile, job: &'j Job, limits: &'j Limits) -> Units<'j> {
         let large = WalkedFile {
             size: u64::MAX,
@@ -124,12 +124,13 @@ impl<'j> Units<'j> {
         Units::of_walk(walk, 1, job, limits)
     }
 
-    /// Returns `true` if the next unit may wait for bytes that have not come yet: what was read before is to be written first.
+    /// Returns `true` if the next unit may wait for bytes that have not arrived yet. The caller
+    /// then writes the results so far first.
     pub(super) fn is_waiting(&self) -> bool {
         self.is_waiting
     }
 
-    /// The next small files of the walk, up to something else.
+    /// Returns the next small files of the walk, up to the next other step.
     fn small_files(&mut self) -> Vec<WalkedFile> {
         let mut files: Vec<WalkedFile> = Vec::new();
         let (mut bytes, mut roots) = (0, 0);
@@ -149,7 +150,8 @@ impl<'j> Units<'j> {
         files
     }
 
-    /// Begins the input that a step of the walk names. Returns the step to report if there is nothing to read.
+    /// Opens the input of a step of the walk. Returns the step to report if there is no input to
+    /// read.
     fn begin_step(&mut self, step: WalkStep) -> Option<InputStep> {
         match step {
             WalkStep::File(file) => self.begin_file(file),
@@ -159,7 +161,7 @@ impl<'j> Units<'j> {
                 let source = Source::at(Source::STDIN.into());
                 Some(self.begin_stream(Input::stdin(), source))
             }
-            // A pipe or a device is opened by its name: the user gave it.
+            // A pipe or a device is opened by its name, since the user gave it.
             WalkStep::Stream(source) => match read::open_stream(&source.path) {
                 Ok(input) => Some(self.begin_stream(input, source)),
                 Err(error) => Some(InputStep::Failed(InputFailure::new(&source, error))),
@@ -169,7 +171,7 @@ impl<'j> Units<'j> {
         }
     }
 
-    /// Begins a stream, which may wait for its writer.
+    /// Opens a stream, which may wait for its writer.
     fn begin_stream(&mut self, input: Input, source: Source) -> InputStep {
         self.begin(self.messages(input, source, FormatHint::None));
         self.is_waiting = true;
@@ -192,7 +194,7 @@ impl<'j> Units<'j> {
         }
     }
 
-    /// Begins the messages of a git repository.
+    /// Opens the messages of a git repository.
     fn begin_repository(&mut self, source: Source) -> Option<InputStep> {
         match MessageSource::of_repository(source, self.job.format, self.limits) {
             Ok(messages) => {
@@ -203,8 +205,8 @@ impl<'j> Units<'j> {
         }
     }
 
-    /// Begins the messages of a file that start in a range of it. A file that is no mbox belongs to the range at its
-    /// start.
+    /// Opens the messages of a file that start in a range of it. A file that is not an mbox belongs
+    /// to the range at its start.
     fn begin_part(&mut self, file: WalkedFile, part: &FileRange) -> Option<InputStep> {
         let messages = read::open(&file).and_then(|opened| {
             MessageSource::of_part(opened, file.hint, part, self.job.format, self.limits)
@@ -228,7 +230,8 @@ impl<'j> Units<'j> {
         self.current = Some(messages);
     }
 
-    /// The next steps of the current input: a block, or as many small members as are worth a thread's time.
+    /// Returns the next steps of the current input: a block, or enough small members to be worth a
+    /// thread's time.
     fn steps(&mut self, mut messages: MessageSource) -> Unit {
         let mut steps = Vec::new();
         let mut bytes = 0;
@@ -276,7 +279,7 @@ impl Iterator for Units<'_> {
     }
 }
 
-/// Returns `true` if `file` lies in another root than the last of `files` that lies in one.
+/// Returns `true` if `file` is in a different root than the last of `files` that is in one.
 fn is_in_new_root(file: &WalkedFile, files: &[WalkedFile]) -> bool {
     let last = files.iter().rev().find(|file| file.is_in_root());
     file.is_in_root() && last.is_none_or(|last| file.is_in_another_root(last))

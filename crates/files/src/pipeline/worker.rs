@@ -1,6 +1,8 @@
-//! Work of a thread: a block of messages or a batch of small files in, batches of encoded records out.
+//! Work of a thread: a block of messages or a batch of small files in, batches of encoded records
+//! out.
 //!
-//! Contains panics: a message, a file or a unit on which the program fails is an event, and the run continues.
+//! Contains panics: if the program panics on a message, a file or a unit, the panic becomes an
+//! event and the run continues.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -20,19 +22,19 @@ use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
 use urlspool_text::limits::{LARGE_MESSAGE_BYTES, SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
 use urlspool_text::origin::{Source, SourceKind};
 
-/// Everything that threads share while they work on the units of a run.
+/// Data that all threads share while they process the units of a run.
 #[derive(Clone, Copy)]
 pub(super) struct WorkContext<'r> {
     pub(super) job: &'r Job,
     pub(super) extractor: &'r Extractor,
     pub(super) pool: &'r ScratchPool,
-    /// Key of the hashes by which copies of news articles are recognised.
+    /// Key of the hashes that identify copies of news articles.
     pub(super) article_key: HashKey,
 }
 
 impl WorkContext<'_> {
-    /// Works on a unit, and hands its records in, in several batches if they are many. A panic becomes an event in a last
-    /// batch, so that nobody waits for the unit in vain.
+    /// Processes a unit, and hands in its records, in several batches if there are many. A panic
+    /// becomes an event in a last batch, so no thread waits for the unit forever.
     pub(super) fn work_on(self, unit: Unit, hand_in: &mut HandIn<'_>) {
         if catch_unwind(AssertUnwindSafe(|| self.try_work_on(unit, hand_in))).is_err() {
             let mut chunk = Chunk::default();
@@ -62,7 +64,7 @@ impl WorkContext<'_> {
                 worker.builder.chunk().summary.bytes_read += bytes_read;
             }
             Unit::Files(files) => {
-                // An article has a chunk of its own.
+                // An article has its own chunk.
                 worker.builder.reserve_chunks(files.len() + 1);
                 files.iter().for_each(|file| worker.file(file));
             }
@@ -86,7 +88,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Reads a small file. A panic outside a message is an event.
+    /// Reads a small file. A panic outside a message becomes an event.
     fn file(&mut self, file: &WalkedFile) {
         if catch_unwind(AssertUnwindSafe(|| self.try_file(file))).is_err() {
             let event = panicked("on this file").of(&file.source);
@@ -94,7 +96,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Reads a small file, and everything in it.
+    /// Reads a small file and its members.
     fn try_file(&mut self, file: &WalkedFile) {
         let mut bytes = std::mem::take(&mut self.builder.scratch.block_bytes);
         bytes.clear();
@@ -102,7 +104,7 @@ impl Worker<'_> {
         let read_bytes = bytes.len() as u64;
         match &opened {
             Err(error) => self.builder.chunk().unreadable(&file.source, error),
-            // It has grown, or its name has been given to another file.
+            // The file has grown, or its name now refers to another file.
             Ok(_) if SMALL_FILE_BYTES <= read_bytes => self.defer(file),
             Ok(_) if read::is_container(&bytes) => {
                 self.container(file, std::mem::take(&mut bytes));
@@ -115,7 +117,7 @@ impl Worker<'_> {
         self.builder.scratch.block_bytes = bytes;
     }
 
-    /// Leaves a file to be read in blocks when everything before it is written.
+    /// Leaves a file to be read in blocks once all earlier records are written.
     fn defer(&mut self, file: &WalkedFile) {
         self.builder.next_chunk(Chunk {
             deferred: Some(WalkedFile {
@@ -127,7 +129,7 @@ impl Worker<'_> {
         self.builder.next_chunk(Chunk::default());
     }
 
-    /// Works on a small file without compression, all of which is in `bytes`. Returns the buffer.
+    /// Processes a small uncompressed file whose content is `bytes`. Returns the buffer.
     fn plain_file(&mut self, file: &WalkedFile, bytes: Vec<u8>) -> Vec<u8> {
         let size = bytes.len() as u64;
         let start = SourceStart::of_bytes(bytes);
@@ -166,7 +168,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Works on everything in a small compressed file or archive. One that unpacks to much is deferred.
+    /// Processes a small compressed file or archive. Defers one whose decompressed content is
+    /// large.
     fn container(&mut self, file: &WalkedFile, bytes: Vec<u8>) {
         let size = bytes.len() as u64;
         let messages = MessageSource::new(
@@ -195,7 +198,8 @@ impl Worker<'_> {
         steps.into_iter().for_each(|step| self.step(step));
     }
 
-    /// Reads messages of a stream and works on them. After an error the rest of the stream is read all the same.
+    /// Reads messages of a stream and processes them. An error does not keep the rest of the stream
+    /// from being read.
     fn unread(&mut self, messages: UnreadMessages) {
         let UnreadMessages {
             source,
@@ -252,7 +256,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Reads the rest of a block, from the offset `start` of its stream, as one text after a panic in its division.
+    /// Reads the rest of a block, from the offset `start` of its stream, as one text after a panic
+    /// in its division.
     fn rest_of_block(&mut self, block: &MessageBlock, start: u64) {
         let at = panicked("on the borders of messages; the rest of this block is read as text");
         let diagnostic = Diagnostic {
@@ -269,7 +274,7 @@ impl Worker<'_> {
         self.message(&rest, &block.source);
     }
 
-    /// Works on a message, and contains its panics: then it is read as one text.
+    /// Processes a message, and contains its panics: the message is then read as one text.
     fn message(&mut self, message: &Message<'_>, source: &Source) {
         if LARGE_MESSAGE_BYTES < message.raw.len() {
             self.builder.wait_for_turn();
@@ -327,8 +332,8 @@ impl Worker<'_> {
         builder.end_message();
     }
 
-    /// Reads the header of a message and, for news, identifies the article. A fragment belongs to the article whose
-    /// beginning it has.
+    /// Reads the header of a message and, for news, identifies the article. A fragment belongs to
+    /// the article at its start.
     fn header(&self, message: &Message<'_>) -> (ParsedHeader, Option<ArticleChunk>) {
         let header_bytes = self.context.extractor.limits().header_bytes;
         let header = ParsedHeader {
@@ -347,7 +352,8 @@ impl Worker<'_> {
         (header, article)
     }
 
-    /// Identifies an article by its content, Message-ID included. `None` if it has no Message-ID.
+    /// Identifies an article by its content, including the Message-ID. `None` if it has no
+    /// Message-ID.
     fn article_chunk(&self, message: &Message<'_>, fields: &HeaderFields) -> Option<ArticleChunk> {
         fields.first_known(KnownField::MessageId)?;
         let mut hash = self.context.article_key.hasher();
@@ -381,7 +387,8 @@ impl Worker<'_> {
         builder.end_message();
     }
 
-    /// Returns the reason for which the job excludes a message. A message without a date is in every period.
+    /// Returns the reason why the job excludes a message. A message without a date is in every
+    /// period.
     fn exclusion(&self, message: &Message<'_>, fields: &HeaderFields) -> Option<SkipReason> {
         let Job {
             since,
@@ -420,7 +427,7 @@ impl Worker<'_> {
     }
 }
 
-/// The diagnostic of a panic while the program worked `on` something.
+/// The diagnostic of a panic; `on` completes its sentence.
 fn panicked(on: &str) -> Diagnostic {
     let message = format!("the program failed {on}; please report it");
     Diagnostic::new(DiagnosticKind::Panic, message)

@@ -1,4 +1,4 @@
-//! End of a run: removes duplicates, counts and reports, in the order of the input.
+//! Last stage of a run: removes duplicates, counts and reports, in the order of the input.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -16,14 +16,13 @@ pub(super) struct Writer<'w> {
     pub(super) summary: Summary,
     format: &'w LineFormat,
     dedup: Dedup,
-    /// The error of a byte range of the file that is being written.
+    /// The error of a byte range of the current file.
     broken: Option<DiagnosticKind>,
     /// `true` if messages of a file were written and the file was not counted yet.
     is_in_file: bool,
 }
 
 impl<'w> Writer<'w> {
-    /// A writer that has written nothing.
     pub(super) fn new(job: &'w Job, unique: Unique, report: &'w mut dyn Report) -> Writer<'w> {
         Writer {
             report,
@@ -35,7 +34,8 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// Ends the run, and returns its summary. If the reader has closed its end within a file, that is counted as read.
+    /// Ends the run, and returns its summary. If the reader closed its end within a file, the file
+    /// counts as read.
     pub(super) fn end(mut self) -> Summary {
         if self.is_in_file {
             self.summary.read_file();
@@ -51,7 +51,7 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// Writes a chunk, whose records are the next of `records`. `Ok(false)` ends the run.
+    /// Writes a chunk, whose records are next in `records`. `Ok(false)` ends the run.
     pub(super) fn write(
         &mut self,
         mut chunk: Chunk,
@@ -63,7 +63,7 @@ impl<'w> Writer<'w> {
         let len = chunk.records_len;
         let kept = self.dedup.remove_duplicates(&mut chunk, len);
         if self.format.has_line_per_record() {
-            // Counted in what is written and not where it is made, so that a record that is lost in between shows.
+            // Counted in the output rather than where they are made, so a lost record is noticed.
             chunk.summary.records = records.count(len, &kept);
         }
         self.summary.absorb(&mut chunk.summary);
@@ -79,8 +79,8 @@ impl<'w> Writer<'w> {
         records.put(len, &kept, self.report)
     }
 
-    /// Counts a file as failed if one of its byte ranges failed. The chunks of a file follow one another, so the next file
-    /// that is counted after a failed range is that file.
+    /// Counts a file as failed if one of its byte ranges failed. The chunks of a file are
+    /// consecutive, so the next file counted after a failed range is that file.
     fn count_broken_file(&mut self, chunk: &mut Chunk) {
         self.broken = chunk.broken.or(self.broken);
         if chunk.summary.files > 0
@@ -92,14 +92,14 @@ impl<'w> Writer<'w> {
     }
 }
 
-/// Records of a batch on their way to the report. They are reported together as far as no duplicate is among them: many
-/// chunks are small articles.
+/// Records of a batch on their way to the report. Many chunks are small articles, so records
+/// without duplicates between them are reported together.
 pub(super) enum UnreportedRecords {
     Lines {
         lines: Vec<u8>,
-        /// Offset up to which they were reported or removed.
+        /// Offset up to which lines were reported or removed.
         reported: usize,
-        /// Offset up to which they are to be reported.
+        /// Offset up to which lines are ready to be reported.
         ready: usize,
     },
     Values {
@@ -126,7 +126,7 @@ impl From<BatchRecords> for UnreportedRecords {
 }
 
 impl UnreportedRecords {
-    /// Reports everything that is ready. `Ok(false)` ends the run.
+    /// Reports all records that are ready. `Ok(false)` ends the run.
     pub(super) fn flush(&mut self, report: &mut dyn Report) -> io::Result<bool> {
         match self {
             UnreportedRecords::Lines {
@@ -145,7 +145,7 @@ impl UnreportedRecords {
         }
     }
 
-    /// The buffer of the lines, if they are lines.
+    /// The buffer of the lines, unless the records are values.
     pub(super) fn into_lines(self) -> Option<Vec<u8>> {
         match self {
             UnreportedRecords::Lines { lines, .. } => Some(lines),
@@ -153,7 +153,7 @@ impl UnreportedRecords {
         }
     }
 
-    /// Returns the number of records that are kept of the next ones, whose length is `len`.
+    /// Returns how many of the next records, whose length is `len`, are kept.
     fn count(&self, len: usize, kept: &Kept) -> u64 {
         let count = match self {
             UnreportedRecords::Lines { lines, ready, .. } => {
@@ -175,7 +175,8 @@ impl UnreportedRecords {
         count as u64
     }
 
-    /// Makes the next records ready, whose length is `len`, as far as they are kept. `Ok(false)` ends the run.
+    /// Makes those of the next records ready that are kept; the length of all is `len`. `Ok(false)`
+    /// ends the run.
     fn put(&mut self, len: usize, kept: &Kept, report: &mut dyn Report) -> io::Result<bool> {
         let Kept::Places(places) = kept else {
             match self {
@@ -212,21 +213,21 @@ impl UnreportedRecords {
     }
 }
 
-/// Articles and URLs that were written so far.
+/// The articles and URLs written so far.
 #[derive(Debug, Default)]
 struct Dedup {
     unique: Unique,
     articles: HashSet<u128>,
-    /// The last article is a copy of an earlier one.
+    /// `true` if the last article is a copy of an earlier one.
     is_copy: bool,
     keys: HashSet<u128>,
 }
 
-/// Records of a chunk that are written.
+/// The records of a chunk to write.
 #[derive(Debug, PartialEq, Eq)]
 enum Kept {
     All,
-    /// Those at these places, in their order.
+    /// The records at these positions, in order.
     Places(Vec<Range<usize>>),
 }
 
@@ -239,8 +240,8 @@ impl Dedup {
         }
     }
 
-    /// Returns which of the records of `chunk`, whose length is `len`, were not written before, and corrects the chunk's
-    /// summary.
+    /// Returns which records of `chunk`, whose length is `len`, were not written before, and
+    /// corrects the chunk's summary.
     fn remove_duplicates(&mut self, chunk: &mut Chunk, len: usize) -> Kept {
         if chunk.article.is_some_and(|article| self.is_copy(article)) {
             chunk.summary = chunk.summary.as_duplicate();
@@ -253,7 +254,8 @@ impl Dedup {
         }
     }
 
-    /// Returns `true` if the article was written before. A continuation is a copy if its start is one.
+    /// Returns `true` if the article was written before. A continuation is a copy if its start is
+    /// one.
     fn is_copy(&mut self, article: ArticleChunk) -> bool {
         if !article.is_continuation {
             self.is_copy = !self.articles.insert(article.hash);
