@@ -1,7 +1,7 @@
-//! Evidence for the joins of a run: the URLs of its own input, which is read for them first, or those
-//! of a file.
+//! Evidence for the joins of a run: URLs from the run's own input, which is then read twice, or
+//! from a file.
 //!
-//! The records of the first reading say which URLs are whole, and which joins are doubtful.
+//! The records of the first reading show which URLs are whole and which joins are doubtful.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -31,12 +31,12 @@ pub enum EvidenceSource {
 }
 
 impl EvidenceSource {
-    /// Returns the source with a name: `self` is the input, and any other the path of a file, which
-    /// is read.
+    /// Returns the source with a name: `self` is the input, and any other name is the path of a
+    /// file, which is read.
     ///
     /// # Errors
     ///
-    /// Those of [`read_evidence`], with the name.
+    /// The errors of [`read_evidence`], with the name.
     pub fn named(name: &Path, max_urls: usize) -> io::Result<EvidenceSource> {
         if name.as_os_str() == "self" {
             return Ok(EvidenceSource::Own);
@@ -55,7 +55,7 @@ impl EvidenceSource {
     }
 }
 
-/// Returns the extractor with the evidence of a source, if one is given, and reports it if it has
+/// Returns the extractor with the evidence of a source, if there is one. Reports if the evidence
 /// reached its limit.
 ///
 /// # Errors
@@ -75,7 +75,8 @@ pub fn add_evidence(
     };
     if evidence.is_full() {
         let message = format!(
-            "more than {max_urls} URLs as evidence for joins (evidence_urls): the others are left out"
+            "more than {max_urls} URLs as evidence for joins (evidence_urls): the others are left \
+             out"
         );
         let event = Diagnostic::new(DiagnosticKind::Limit, message);
         report.event(&event.of(&Source::at("--evidence".into())))?;
@@ -83,7 +84,7 @@ pub fn add_evidence(
     Ok(extractor.with_evidence(evidence))
 }
 
-/// Reads the input of a job for its evidence. Failures of reading are left to the run itself.
+/// Reads the input of a job for its evidence. Read failures are left to the run itself.
 ///
 /// # Errors
 ///
@@ -99,7 +100,7 @@ fn own_evidence(job: &Job, extractor: &Extractor) -> io::Result<Arc<UrlEvidence>
     Ok(Arc::new(report.urls))
 }
 
-/// The fields of the records that evidence is made from.
+/// The record fields that evidence is made from.
 const COLLECTED: [FieldId; 9] = [
     FieldId::Url,
     FieldId::Fragment,
@@ -112,17 +113,18 @@ const COLLECTED: [FieldId; 9] = [
     FieldId::MessageStart,
 ];
 
-/// Minimum confidence in a URL to count as whole. One before a doubtful line break may be a part.
+/// Minimum confidence of a URL to count as whole. A URL before a doubtful line break may be
+/// incomplete.
 pub const WHOLE_CONFIDENCE: f64 = 0.9;
 
-/// The report that makes evidence of records.
+/// Collects evidence from records.
 struct Collector {
     urls: UrlEvidence,
     /// The last message with a doubtful join.
     message: MessagePlace,
 }
 
-/// The place of a message, as far as it tells it from the others.
+/// The place of a message, as far as needed to distinguish it from others.
 #[derive(Debug, Default, PartialEq)]
 struct MessagePlace {
     path: String,
@@ -130,7 +132,7 @@ struct MessagePlace {
     start: u64,
 }
 
-/// A record, as far as it is evidence. Only the URL must be there.
+/// The parts of a record that serve as evidence. Only the URL is required.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct FoundUrl<'r> {
@@ -194,7 +196,7 @@ impl FoundUrl<'_> {
         }
     }
 
-    /// Returns `true` if the URL was put together of several pieces.
+    /// Returns `true` if the URL was joined from several pieces.
     fn is_joined(&self) -> bool {
         let joins = |name: &str| Repair::ALL.iter().any(|it| it.joins() && it.name() == name);
         self.repairs.iter().any(|name| joins(name))
@@ -211,7 +213,7 @@ impl FoundUrl<'_> {
 }
 
 impl<'r> AlternateUrl<'r> {
-    /// An alternate of a record, from the values of its fields.
+    /// Creates an alternate of a record from the values of its fields.
     fn of(values: &[RecordValue<'r>]) -> Option<AlternateUrl<'r>> {
         match values {
             [RecordValue::Text(url), fragment, RecordValue::Text(why), _] => Some(AlternateUrl {
@@ -226,7 +228,7 @@ impl<'r> AlternateUrl<'r> {
         }
     }
 
-    /// Returns `true` if it goes over more or fewer line breaks than the URL.
+    /// Returns `true` if it spans more or fewer line breaks than the URL.
     fn is_other_join(&self) -> bool {
         [AlternateReason::BareContinuation, AlternateReason::HeadOnly]
             .iter()
@@ -242,11 +244,11 @@ impl Collector {
         }
     }
 
-    /// Adds a record or a URL, with its line end.
+    /// Adds a line that contains a record or a URL.
     ///
     /// # Errors
     ///
-    /// The predicate of a line that is neither.
+    /// The predicate of an error for any other line.
     fn add_line(&mut self, line: &[u8]) -> Result<(), String> {
         if let Some((_, reason)) = REFUSED.iter().find(|(start, _)| line.starts_with(start)) {
             return Err((*reason).to_owned());
@@ -290,7 +292,7 @@ impl Collector {
     }
 }
 
-/// Returns `true` for a text without white space that begins with a scheme.
+/// Returns `true` for a text without white space that starts with a scheme.
 fn is_url(text: &[u8]) -> bool {
     let scheme = scheme(text);
     scheme.first().is_some_and(u8::is_ascii_alphabetic)
@@ -325,13 +327,13 @@ impl Report for Collector {
     fn progress(&mut self, _: &Summary) {}
 }
 
-/// Reads evidence: records as lines of JSON, or a list of URLs, each on a line, until there is no
-/// room for more. Of a record only `url` must be there; without `repairs` it counts as whole.
+/// Reads evidence until the limit is reached: records as JSON lines, or a list of URLs, one per
+/// line. A record needs only `url`; without `repairs` it counts as whole.
 ///
 /// # Errors
 ///
-/// Errors of reading, and `InvalidData` for a line that is neither, for a line that is too long,
-/// and if there are no URLs.
+/// Read errors, and `InvalidData` for any other line, for a line that is too long, and if there are
+/// no URLs.
 pub fn read_evidence(mut content: impl BufRead, max_urls: usize) -> io::Result<Arc<UrlEvidence>> {
     let invalid = |reason: String| io::Error::new(io::ErrorKind::InvalidData, reason);
     let mut collector = Collector::new(max_urls);
@@ -352,7 +354,8 @@ pub fn read_evidence(mut content: impl BufRead, max_urls: usize) -> io::Result<A
     }
 }
 
-/// Beginnings of files that are neither records nor a list of URLs, and the predicates of errors.
+/// First bytes of files that contain neither records nor a list of URLs, and the predicates of
+/// errors.
 const REFUSED: [(&[u8], &str); 3] = [
     (
         b"\x1F\x8B",

@@ -1,9 +1,9 @@
-//! A hash with a secret key, for what decides whether mail was written before.
+//! A hash with a secret key, used to decide whether mail was already written.
 
 use highway::{HighwayHash, HighwayHasher, Key};
 
-/// Secret key of a hash for which nobody who does not know it can make two inputs with one hash: `HighwayHash`, a
-/// pseudorandom function. Costs a tenth of BLAKE3 with a key.
+/// Secret key of `HighwayHash`, a pseudorandom function. Without the key, it is infeasible to
+/// construct two inputs with the same hash. Costs a tenth of keyed BLAKE3.
 #[derive(Clone, Copy)]
 pub struct HashKey([u64; 4]);
 
@@ -17,7 +17,7 @@ impl HashKey {
     /// Length of a key.
     pub const BYTES: usize = 32;
 
-    /// Makes a key of random bytes.
+    /// Creates a key from random bytes.
     #[must_use]
     pub fn new(bytes: [u8; HashKey::BYTES]) -> HashKey {
         let (words, _) = bytes.as_chunks();
@@ -32,7 +32,7 @@ impl HashKey {
         hash.finish()
     }
 
-    /// Begins the hash of bytes that come in pieces.
+    /// Starts a hash of bytes that come in pieces.
     #[must_use]
     pub fn hasher(self) -> KeyedHash {
         KeyedHash(HighwayHasher::new(Key(self.0)))
@@ -60,7 +60,7 @@ impl KeyedHash {
 mod tests {
     use super::*;
 
-    /// The answer is that of the reference implementation.
+    /// The expected hash comes from the reference implementation.
     #[test]
     fn the_hash_with_a_key_gives_the_answer_of_the_reference() {
         let key = HashKey::new(std::array::from_fn(|at| at as u8));

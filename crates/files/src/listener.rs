@@ -1,4 +1,4 @@
-//! The loop of everything that listens: accepts clients, and waits while that fails.
+//! The accept loop of all listeners, which pauses after errors.
 
 use std::io;
 use std::thread;
@@ -9,8 +9,8 @@ const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
 /// Accepts clients, and passes each to `serve`, until the process ends.
 ///
-/// Without a free descriptor or memory `accept` fails at once, again and again: it is tried after a
-/// pause. `failed` receives the first error of each such time.
+/// Without a free descriptor or memory, `accept` would fail over and over, so it is retried after a
+/// pause. `failed` receives the first error of each series.
 pub fn serve_clients<C>(
     accept: impl Fn() -> io::Result<C>,
     failed: impl Fn(&io::Error),
@@ -24,7 +24,7 @@ pub fn serve_clients<C>(
                 serve(client);
             }
             Err(error) => {
-                // The client went away, or a signal came.
+                // The client disconnected, or a signal arrived.
                 use io::ErrorKind::{ConnectionAborted, Interrupted};
                 if matches!(error.kind(), ConnectionAborted | Interrupted) {
                     continue;

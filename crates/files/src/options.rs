@@ -1,6 +1,7 @@
-//! The options of a scan, whoever names them: the flags of `urlspool scan`, or the keywords of the Python package.
+//! The options of a scan, set by the flags of `urlspool scan` or the keywords of the Python
+//! package.
 //!
-//! A value is parsed here once for both. Messages about a value do not name its option; the caller does.
+//! Values are parsed here, once for both. Error messages do not name the option; the caller does.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -25,18 +26,19 @@ use urlspool_text::limits::{CONTEXT_BYTES, Limit, LimitUnit, Limits};
 use urlspool_text::origin::{FileRange, Source, SourceKind};
 use urlspool_text::parse::host_name;
 
-/// Options of a scan: the messages that are read, and the URLs that are found.
+/// Options of a scan: the messages to read, and the URLs to find.
 #[derive(Clone, Debug, Default)]
 pub struct ScanOptions {
-    /// The tables `[extract]` and `[limits]` of the configuration, in which other options have replaced values.
+    /// The tables `[extract]` and `[limits]` of the configuration, after other options have
+    /// replaced values.
     pub config: Config,
-    /// Globs of which a file, or a folder that holds it, matches one; empty for all files.
+    /// Globs. A file is read if it, or a folder that contains it, matches one; empty for all files.
     pub include: Vec<String>,
-    /// Globs of files and folders that are skipped.
+    /// Globs of files and folders to skip.
     pub exclude: Vec<String>,
     /// Treatment of symbolic links.
     pub links: SymlinkPolicy,
-    /// Kind of all sources; `None` to recognize each.
+    /// Kind of all sources; `None` to detect it for each.
     pub kind: Option<SourceKind>,
     /// Messages dated before it are skipped.
     pub since: Option<DatePeriod>,
@@ -44,17 +46,17 @@ pub struct ScanOptions {
     pub until: Option<DatePeriod>,
     /// Mailing lists and newsgroups whose messages are read; empty for all.
     pub lists: Vec<String>,
-    /// Hosts of the URLs to report; with `domains` empty for all.
+    /// Hosts of the URLs to report. All URLs are reported if this and `domains` are empty.
     pub hosts: Vec<String>,
-    /// Domains of the URLs to report, with the hosts below them.
+    /// Domains of the URLs to report, including the hosts below them.
     pub domains: Vec<String>,
     /// Regions of the URLs to report; empty for all.
     pub regions: Vec<String>,
     /// `true` to report only links whose text names another host.
     pub mismatch: bool,
-    /// Hazards of which a reported URL has one; empty for no such filter.
+    /// Hazards, one of which a reported URL must have; empty for no such filter.
     pub hazards: Vec<String>,
-    /// Source of the evidence for joins; `None` for each message's own.
+    /// Source of the evidence for joins; `None` to use each message's own.
     pub evidence: Option<EvidenceSource>,
     /// `true` to make the paths of records absolute.
     pub absolute: bool,
@@ -63,12 +65,12 @@ pub struct ScanOptions {
 }
 
 impl ScanOptions {
-    /// Returns the job of reading `roots`, or `items` in their place, into records of a format.
+    /// Returns the job to read `roots`, or else `items`, into records of a format.
     ///
     /// # Errors
     ///
-    /// A message: a glob cannot be used, the current folder is gone, or the input, which is to be its
-    /// own evidence, cannot be read twice.
+    /// A message: a glob is invalid, the current folder is gone, or the input cannot be read twice
+    /// although it is its own evidence.
     pub fn job(
         &self,
         mut roots: Vec<PathBuf>,
@@ -107,7 +109,7 @@ impl ScanOptions {
         })
     }
 
-    /// Returns the options of extraction, for records of a format.
+    /// Returns the extraction options for records of a format.
     #[must_use]
     pub fn extraction(&self, format: &LineFormat) -> Options {
         Options {
@@ -125,17 +127,18 @@ impl ScanOptions {
     }
 }
 
-/// The refusal of evidence from an input that is read once.
-const READ_ONCE: &str = "the evidence `self` needs a second reading, which standard input, pipes and \
+/// The error for evidence from an input that can be read only once.
+const READ_ONCE: &str = "the evidence `self` needs a second reading, which standard input, pipes \
+    and \
     work items do not have; scan files or folders, or name a file of records or URLs as evidence";
 
-/// Returns `true` for standard input and for pipes and devices.
+/// Returns `true` for standard input, pipes and devices.
 fn is_read_once(root: &Path) -> bool {
     let is_stored = |found: Metadata| found.is_file() || found.is_dir();
     root.as_os_str() == Source::STDIN || root.metadata().is_ok_and(|found| !is_stored(found))
 }
 
-/// Returns a path from the root of the file system on. Links in it stay; standard input has no path.
+/// Makes a path absolute, without resolving links. Standard input has no path.
 fn absolute(path: &Path) -> Result<PathBuf, String> {
     if path.as_os_str() == Source::STDIN || path.as_os_str().is_empty() {
         return Ok(path.to_owned());
@@ -144,7 +147,7 @@ fn absolute(path: &Path) -> Result<PathBuf, String> {
         .map_err(|error| format!("cannot make {} absolute: {error}", path.display()))
 }
 
-/// Parses the name of a field of the record, or of an object that stands for all its fields.
+/// Parses the name of a record field, or of an object, which means all its fields.
 ///
 /// # Errors
 ///
@@ -159,13 +162,14 @@ pub fn field_name(text: &str) -> Result<String, String> {
     })
 }
 
-/// Returns the names of all fields, and of the objects that hold some.
+/// Returns the names of all fields, and of the objects that contain some.
 pub fn field_names() -> impl Iterator<Item = &'static str> {
     let names = RECORD_FIELDS.iter().map(|field| field.name);
     names.filter(|name| FieldId::named(name).next().is_some())
 }
 
-/// Returns the fields of these names, each once, in the order of the names; `None` without a name.
+/// Returns the fields with these names, each once, in the order of the names; `None` without a
+/// name.
 #[must_use]
 pub fn named_fields(names: &[String]) -> Option<Vec<FieldId>> {
     let mut chosen = Vec::new();
@@ -177,7 +181,7 @@ pub fn named_fields(names: &[String]) -> Option<Vec<FieldId>> {
     (!chosen.is_empty()).then_some(chosen)
 }
 
-/// Parses the name of a scheme in a list, in which a blank may follow a comma.
+/// Parses the name of a scheme in a list, where a blank may follow a comma.
 ///
 /// # Errors
 ///
@@ -201,7 +205,7 @@ pub fn header_field(text: &str) -> Result<String, ConfigError> {
 ///
 /// # Errors
 ///
-/// A message that says what to write.
+/// A message that says which form is expected.
 pub fn threads(text: &str) -> Result<u16, String> {
     let number = text.parse().ok();
     number
@@ -216,11 +220,10 @@ const MAX_THREADS: u16 = 1024;
 ///
 /// # Errors
 ///
-/// A message that says what to write.
+/// A message that says which form is expected.
 pub fn context_bytes(text: &str) -> Result<usize, String> {
-    let bytes = text
-        .parse()
-        .map_err(|_| "write a number of bytes without a unit, such as 40")?;
+    let bytes = text.parse();
+    let bytes = bytes.map_err(|_| "write a number of bytes without a unit, such as 40")?;
     if CONTEXT_BYTES < bytes {
         return Err(format!(
             "a record has at most {CONTEXT_BYTES} bytes on each side"
@@ -247,7 +250,7 @@ impl LimitSetting {
 ///
 /// # Errors
 ///
-/// A message that says what to write.
+/// A message that says which form is expected.
 pub fn limit_setting(text: &str) -> Result<LimitSetting, String> {
     let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
     let limit = Limits::ALL
@@ -277,17 +280,18 @@ fn unknown_limit(name: &str) -> String {
 /// A year, a month, a day or a moment, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DatePeriod {
-    /// Its first second, since 1970.
+    /// The first second of the period, since 1970.
     pub start: i64,
-    /// The first second after it; for a moment, the moment.
+    /// The first second after the period; for a moment, the moment itself.
     pub end: i64,
 }
 
-/// Parses the name of a host, in the form that records have. `domains` is the option for whole domains, for a message.
+/// Parses the name of a host, in the form used in records. `domains` is the option for whole
+/// domains, for a message.
 ///
 /// # Errors
 ///
-/// A message that says what to write.
+/// A message that says which form is expected.
 pub fn host_of(text: &str, domains: &str) -> Result<String, String> {
     if text.contains('*') {
         return Err(format!(
@@ -297,11 +301,11 @@ pub fn host_of(text: &str, domains: &str) -> Result<String, String> {
     host_name(text).ok_or_else(|| "write the name of a host alone, such as info.cern.ch".to_owned())
 }
 
-/// Parses the name of a region, or of all those in headers or HTML.
+/// Parses the name of a region, or of all regions in headers or HTML.
 ///
 /// # Errors
 ///
-/// A message that says what to write.
+/// A message that says which form is expected.
 pub fn region_name(text: &str) -> Result<String, &'static str> {
     let name = text.trim_matches(' ');
     let is = |other: &str| name.eq_ignore_ascii_case(other);
@@ -329,7 +333,7 @@ pub fn region_name(text: &str) -> Result<String, &'static str> {
 ///
 /// # Errors
 ///
-/// A message that says what to write.
+/// A message that says which form is expected.
 pub fn list_name(text: &str) -> Result<String, &'static str> {
     let name = text.trim();
     let name = name.strip_prefix('<').unwrap_or(name);
@@ -340,18 +344,18 @@ pub fn list_name(text: &str) -> Result<String, &'static str> {
         .ok_or("write the name of a list alone, such as www-talk.w3.org")
 }
 
-/// Returns `true` if no time is in both periods and between them.
+/// Returns `true` if no time lies within both limits.
 #[must_use]
 pub fn is_period_empty(since: Option<DatePeriod>, until: Option<DatePeriod>) -> bool {
     matches!((since, until), (Some(since), Some(until)) if until.end <= since.start)
 }
 
-/// Parses a year, a month, a day, a time in any form that mail has, or a time before now, such as
+/// Parses a year, a month, a day, a time in any form that mail uses, or a time before now, such as
 /// `7d`.
 ///
 /// # Errors
 ///
-/// A message that says what to write.
+/// A message that says which form is expected.
 pub fn date_period(text: &str) -> Result<DatePeriod, &'static str> {
     calendar_period(text)
         .or_else(|| moment(text))

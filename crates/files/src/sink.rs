@@ -20,41 +20,41 @@ use urlspool_sources::walk::DeviceInode;
 
 /// Receives encoded records.
 pub trait Sink {
-    /// Appends a batch of whole lines. Returns `Ok(false)` if the sink wants no more, because its
-    /// reader has gone; that is not an error.
+    /// Appends a batch of whole lines. Returns `Ok(false)` if the sink wants no more because its
+    /// reader is gone, which is not an error.
     ///
     /// # Errors
     ///
-    /// The error of the system. Earlier batches remain valid.
+    /// The system's error. Earlier batches remain valid.
     fn put(&mut self, batch: &[u8]) -> io::Result<bool>;
 
     /// Returns once all batches have left the process.
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// Receives records as values, and writes them as columns: in a file, or in a folder of files.
+/// Receives records as values, and writes them as columns, to one file or a folder of files.
 trait RecordSink: Send {
     /// Appends records.
     fn put(&mut self, records: Vec<Record>) -> io::Result<()>;
 
-    /// Completes the output, which gets its name then.
+    /// Completes the output and gives it its name.
     fn finish(&mut self) -> io::Result<()>;
 
-    /// Completes what was written, and leaves it for the user; `None` if there are no records.
+    /// Completes the partial output and leaves it for the user; `None` if there are no records.
     fn leave(&mut self) -> io::Result<Option<LeftOutput>>;
 
-    /// Removes what was written.
+    /// Removes the partial output.
     fn discard(&mut self);
 
     /// Returns the identity of the file; `None` for a folder.
     fn id(&self) -> Option<DeviceInode>;
 }
 
-/// `true` if Parquet can be written.
+/// `true` if Parquet output is supported.
 pub const HAS_PARQUET: bool = cfg!(feature = "parquet");
 
 #[cfg(not(feature = "parquet"))]
@@ -75,7 +75,7 @@ mod parquet {
     }
 }
 
-/// The value by which an output of columns is divided into folders.
+/// The value that divides a columnar output into folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partition {
     /// The year of the message; `undated` without a date.
@@ -123,11 +123,11 @@ fn unless_closed(result: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-/// Returns random bytes, for names that nobody else has, for tokens and for secret keys.
+/// Returns random bytes for unique names, tokens and secret keys.
 ///
 /// # Errors
 ///
-/// The error of the system.
+/// The system's error.
 #[cfg(target_os = "linux")]
 pub fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
@@ -139,7 +139,7 @@ pub fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
 ///
 /// # Errors
 ///
-/// The error of the system.
+/// The system's error.
 #[cfg(not(target_os = "linux"))]
 pub fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
     use std::io::Read;

@@ -1,4 +1,4 @@
-//! Output file that appears under its name only when it is complete.
+//! An output file that appears under its name only when it is complete.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -12,46 +12,45 @@ use rustix::io::Errno;
 use super::Sink;
 use urlspool_sources::walk::DeviceInode;
 
-/// Sink that writes a regular file aside, as `FILE.partial`, and renames it when it is complete.
-/// The partial file is locked meanwhile, so that no other run removes it.
+/// Sink that writes a regular file as `FILE.partial`, and renames it when it is complete. The
+/// partial file is locked until then, so no other run removes it.
 ///
-/// The partial file holds whole batches only, even after a failed write. One that holds nothing is
-/// removed when the sink is dropped.
+/// The partial file contains only whole batches, even after a failed write. An empty one is removed
+/// when the sink is dropped.
 #[derive(Debug)]
 pub struct FileSink {
     file: File,
-    /// Bytes of the batches that were written completely.
+    /// Size of the completely written batches.
     committed_bytes: u64,
-    /// The file that is replaced, with links resolved.
+    /// The file to be replaced, with links resolved.
     target: PathBuf,
     /// The path of `file` until it is complete.
     partial: PathBuf,
-    /// `true` if the partial file is never left.
+    /// `true` if the partial file is always removed.
     is_discardable: bool,
-    /// `true` after the file was renamed, left or removed.
+    /// `true` once the file was renamed, left or removed.
     has_ended: bool,
 }
 
 impl FileSink {
-    /// Begins the file at `path`. If that is a symbolic link, the file that it leads to is
-    /// replaced. An existing file stays as it is until [`Sink::finish`], which replaces it by one
-    /// with its mode and, if the system allows it, its owner.
+    /// Creates the file at `path`. If that is a symbolic link, the target of the link is replaced.
+    /// An existing file is unchanged until [`Sink::finish`], which replaces it by one with its mode
+    /// and, if the system permits it, its owner.
     ///
     /// # Errors
     ///
-    /// The error of the system; also if the existing file is no regular file, or may not be
-    /// written, or if another run is writing it.
+    /// The system's error; also if the existing file is not a regular file or not writable, or if
+    /// another run is writing it.
     pub fn create(path: &Path) -> io::Result<FileSink> {
         FileSink::create_aside(path, PARTIAL)
     }
 
-    /// Begins the file at `path` as [`FileSink::create`] does, but writes it as
-    /// `FILE.urlspool-partial`: for files that are never left on purpose, so that a user's
-    /// `FILE.partial` stays.
+    /// Like [`FileSink::create`], but writes the file as `FILE.urlspool-partial`. Intended for
+    /// files that are never left on purpose: it keeps a user's `FILE.partial`.
     ///
     /// # Errors
     ///
-    /// Those of [`FileSink::create`].
+    /// As [`FileSink::create`].
     pub fn create_discardable(path: &Path) -> io::Result<FileSink> {
         FileSink::create_aside(path, DISCARDABLE)
     }
@@ -90,16 +89,16 @@ impl FileSink {
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     pub fn id(&self) -> io::Result<DeviceInode> {
         Ok(DeviceInode::of(&self.file.metadata()?))
     }
 
-    /// Leaves the partial file for the user, and returns its path; `None` if nothing was written.
+    /// Leaves the partial file for the user, and returns its path; `None` if it is empty.
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     pub fn leave(&mut self) -> io::Result<Option<PathBuf>> {
         if self.has_ended {
             return Ok(None);
@@ -114,18 +113,18 @@ impl FileSink {
         Ok(Some(self.partial.clone()))
     }
 
-    /// Removes the partial file: an existing file stays as it is.
+    /// Removes the partial file. An existing file is unchanged.
     pub fn discard(&mut self) {
         if !self.has_ended {
             self.has_ended = true;
-            // If it cannot be removed, it is no worse than one that a run left.
+            // If it cannot be removed, it remains like a file left by another run.
             let _ = self
                 .check_name()
                 .and_then(|()| fs::remove_file(&self.partial));
         }
     }
 
-    /// Checks that the name of the partial file still leads to it: locks do not work on every file
+    /// Checks that the name of the partial file still refers to it: locks do not work on every file
     /// system.
     fn check_name(&self) -> io::Result<()> {
         let named = fs::symlink_metadata(&self.partial);
@@ -140,8 +139,8 @@ impl FileSink {
 }
 
 impl Sink for FileSink {
-    /// Appends a batch. After a failed write it truncates the file to the last complete batch, if
-    /// the system allows that.
+    /// Appends a batch. After a failed write, truncates the file to the last complete batch, if the
+    /// system permits it.
     fn put(&mut self, batch: &[u8]) -> io::Result<bool> {
         match self.file.write_all(batch) {
             Ok(()) => {
@@ -149,7 +148,7 @@ impl Sink for FileSink {
                 Ok(true)
             }
             Err(error) => {
-                // The first error is the one to report; if truncating fails as well, the file is no
+                // The first error is the one to report. If truncating fails too, the file is no
                 // worse.
                 let _ = self.file.set_len(self.committed_bytes);
                 let _ = self.file.seek(io::SeekFrom::Start(self.committed_bytes));
@@ -158,7 +157,7 @@ impl Sink for FileSink {
         }
     }
 
-    /// Gives the file its name, when all of it is on the disk.
+    /// Renames the file once it is synced.
     fn finish(&mut self) -> io::Result<()> {
         if self.has_ended {
             return Ok(());
@@ -179,21 +178,21 @@ impl Drop for FileSink {
     }
 }
 
-/// Gives a file or folder that is complete its name.
+/// Gives a complete file or folder its final name.
 pub(super) fn rename(partial: &Path, target: &Path) -> io::Result<()> {
     fs::rename(partial, target)?;
-    // A folder that may not be read cannot be synced. What was renamed is complete all the same.
+    // An unreadable folder cannot be synced. The renamed file is complete nevertheless.
     let _ = File::open(folder_of(target)).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// Returns the path of the file while it is written.
+/// Returns the path of a file while it is being written.
 #[must_use]
 pub fn partial_path(target: &Path) -> PathBuf {
     with_end(target, PARTIAL)
 }
 
-/// Returns the path of a file of [`FileSink::create_discardable`] while it is written.
+/// Returns the path of a file of [`FileSink::create_discardable`] while it is being written.
 #[must_use]
 pub fn discardable_path(target: &Path) -> PathBuf {
     with_end(target, DISCARDABLE)
@@ -208,11 +207,11 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(path)
 }
 
-/// Returns the path of a file with all links resolved, also if the file does not exist yet.
+/// Returns the path of a file with all links resolved, even if the file does not exist yet.
 ///
 /// # Errors
 ///
-/// The error of the system, if its folder does not exist.
+/// The system's error if the file's folder does not exist.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     loop {
@@ -220,7 +219,7 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             other => return other,
         }
-        // A link to a file that does not exist yet. A link to itself has another error.
+        // A link to a file that does not exist yet. A link to itself causes a different error.
         match fs::read_link(&path) {
             Ok(target) => path = folder_of(&path).join(target),
             Err(_) => break,
@@ -239,7 +238,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Returns the metadata of an existing file that may be written; `None` if there is no file.
+/// Returns the metadata of an existing writable file; `None` if there is no file.
 fn writable_file(target: &Path) -> io::Result<Option<Metadata>> {
     match OpenOptions::new().write(true).open(target) {
         Ok(file) => {
@@ -255,8 +254,8 @@ fn writable_file(target: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// Removes the partial file that an earlier run left, unless its run still writes it. Removed
-/// instead of truncated: it may have other names.
+/// Removes the partial file of an earlier run, unless that run is still writing it. It is removed
+/// rather than truncated because it may have other names.
 fn remove_left(partial: &Path) -> io::Result<()> {
     match fs::symlink_metadata(partial) {
         Ok(metadata) if metadata.is_file() => {
@@ -278,7 +277,7 @@ fn remove_left(partial: &Path) -> io::Result<()> {
     }
 }
 
-/// Locks a partial file until it is closed, if the file system has locks.
+/// Locks a partial file until it is closed, if the file system supports locks.
 fn lock(file: &File, partial: &Path) -> io::Result<()> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => Err(io::Error::other(format!(
@@ -342,8 +341,8 @@ mod tests {
         fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// A second run removed the partial file of the first, which then gave the second's unfinished
-    /// file the final name.
+    /// A second run used to remove the partial file of the first, which then renamed the second's
+    /// unfinished file.
     #[test]
     fn two_runs_do_not_write_one_file() {
         let folder = folder("two-runs");
@@ -355,7 +354,7 @@ mod tests {
         first.finish().unwrap();
         drop(first);
         assert_eq!(fs::read(&target).unwrap(), b"one\n");
-        // Where locks do not work.
+        // Simulates a file system without working locks.
         let mut second = FileSink::create(&target).unwrap();
         second.put(b"two\n").unwrap();
         fs::rename(partial_path(&target), &moved).unwrap();

@@ -1,6 +1,7 @@
-//! Outputs: files are written aside, renamed when they are complete, and never over an input.
+//! Outputs. Files are written under a temporary name, renamed when they are complete, and never
+//! replace an input.
 //!
-//! Devices and pipes are written in place. A folder of tables does not stay if a report fails.
+//! Devices and pipes are written in place. A folder of tables is removed if a report fails.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -21,13 +22,13 @@ const STDOUT_NAME: &str = "standard output";
 /// The error of an output.
 #[derive(Debug)]
 pub enum OutputError {
-    /// The output is refused before anything is written; the reason and the way out.
+    /// The output is refused before any write. Holds the reason and the remedy.
     Refused(String),
-    /// The system does not write it.
+    /// The system cannot write it.
     Failed {
         /// `cannot write FILE: reason`.
         message: String,
-        /// The error of the system.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -70,7 +71,8 @@ impl StdError for OutputError {
     }
 }
 
-/// An output that is being written: standard output, a device, or a file that gets its name when it is complete.
+/// An output being written: standard output, a device, or a file that gets its name when it is
+/// complete.
 pub struct OutputFile {
     path: PathBuf,
     target: Target,
@@ -93,7 +95,8 @@ pub struct LeftOutput {
 }
 
 impl OutputFile {
-    /// Begins the file at `path`; `-` is standard output. A file that is dropped before [`OutputFile::finish`] is removed.
+    /// Creates the file at `path`; `-` means standard output. A file that is dropped before
+    /// [`OutputFile::finish`] is removed.
     ///
     /// # Errors
     ///
@@ -102,7 +105,7 @@ impl OutputFile {
         OutputFile::open(&OutputPlace::of(path), FileSink::create_discardable)
     }
 
-    /// Begins an output of which the partial file can be left for the user.
+    /// Creates an output whose partial file can be left for the user.
     ///
     /// # Errors
     ///
@@ -127,7 +130,8 @@ impl OutputFile {
         }
     }
 
-    /// Begins a file of columns at `path` for records with these fields, or a folder that is divided.
+    /// Creates a columnar file at `path` for records with these fields, or a partitioned folder of
+    /// such files.
     ///
     /// # Errors
     ///
@@ -154,7 +158,7 @@ impl OutputFile {
         &self.path
     }
 
-    /// Returns the identity of a file while it is written aside.
+    /// Returns the identity of a file while it has its temporary name.
     #[must_use]
     pub fn id(&self) -> Option<DeviceInode> {
         match &self.target {
@@ -164,7 +168,7 @@ impl OutputFile {
         }
     }
 
-    /// Returns `true` for an output that is shown on a terminal.
+    /// Returns `true` for an output that is a terminal.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
         match &self.target {
@@ -185,11 +189,11 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Appends a batch of whole lines, as [`Sink::put`] does.
+    /// Appends a batch of whole lines, like [`Sink::put`].
     ///
     /// # Errors
     ///
-    /// The error of the system; also if the output is one of columns.
+    /// The system's error; also if the output is columnar.
     pub fn put_batch(&mut self, lines: &[u8]) -> io::Result<bool> {
         match &mut self.target {
             Target::Stdout(sink) => sink.put(lines),
@@ -199,11 +203,11 @@ impl OutputFile {
         }
     }
 
-    /// Appends records, which only outputs of columns take.
+    /// Appends records, which only columnar outputs accept.
     ///
     /// # Errors
     ///
-    /// The error of the system; also if the output is one of lines.
+    /// The system's error; also if the output is one of lines.
     pub fn put_records(&mut self, records: Vec<Record>) -> io::Result<()> {
         match &mut self.target {
             Target::Columns(columns) => columns.put(records),
@@ -221,11 +225,11 @@ impl OutputFile {
         finished.map_err(|error| OutputError::unwritable(&self.path, error))
     }
 
-    /// Gives the file its name; does nothing after the first time.
+    /// Gives the file its name. No effect after the first call.
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     pub fn complete(&mut self) -> io::Result<()> {
         match &mut self.target {
             Target::Stdout(sink) => sink.finish(),
@@ -235,11 +239,11 @@ impl OutputFile {
         }
     }
 
-    /// Leaves a partial file for the user; `None` if there is none, or nothing is in it.
+    /// Leaves a partial file for the user; `None` if there is none, or it is empty.
     ///
     /// # Errors
     ///
-    /// The error of the system.
+    /// The system's error.
     pub fn leave(&mut self) -> io::Result<Option<LeftOutput>> {
         match &mut self.target {
             Target::Stdout(_) | Target::Device(_) => Ok(None),
@@ -251,7 +255,7 @@ impl OutputFile {
         }
     }
 
-    /// Removes a partial file: an existing file stays as it is.
+    /// Removes a partial file. An existing file is unchanged.
     pub fn discard(&mut self) {
         match &mut self.target {
             Target::Stdout(_) | Target::Device(_) => {}
@@ -263,7 +267,7 @@ impl OutputFile {
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A reader of standard output that has gone wants no more.
+        // The reader of standard output may be gone, which is not an error.
         self.put_batch(bytes).map(|_| bytes.len())
     }
 
@@ -272,7 +276,7 @@ impl Write for OutputFile {
     }
 }
 
-/// The outputs of a report: a file, and the tables of a folder.
+/// The outputs of a report: a file, and a folder of tables.
 pub struct ReportOutputs<'o> {
     /// The file; `-` is standard output.
     pub file: Option<&'o Path>,
@@ -285,8 +289,8 @@ pub struct ReportOutputs<'o> {
 }
 
 impl ReportOutputs<'_> {
-    /// Checks that no output is an input, another output, or, unless that is allowed, a file that
-    /// urlspool did not write. `input` names the input that a file is, if it is one.
+    /// Checks that no output is an input, another output, or, unless allowed, a file that urlspool
+    /// did not write. `input` returns the name of the input that a file is, if any.
     ///
     /// # Errors
     ///
@@ -330,8 +334,8 @@ impl ReportOutputs<'_> {
     }
 }
 
-/// Returns the files that are written for an output, with their names for messages. An open file of
-/// this process, such as `/dev/fd/3` or standard output, may be a regular one.
+/// Returns the files written for an output, with their names for messages. An open file of this
+/// process, such as `/dev/fd/3` or standard output, may be a regular one.
 fn written_files(path: &Path) -> Vec<(PathBuf, FileIdentity)> {
     match OutputPlace::of(path) {
         OutputPlace::Stdout => FileIdentity::of_stdout()
@@ -351,11 +355,11 @@ fn named(path: PathBuf) -> (PathBuf, FileIdentity) {
     (path, identity)
 }
 
-/// The folder of the CSV files. It and the folders above it that this run created are removed when
-/// it is dropped without files.
+/// The folder of the CSV files. If it has no files when it is dropped, it is removed, along with
+/// the parent folders that this run created.
 pub struct TableFolder {
     path: PathBuf,
-    /// The folders that this run created, the innermost one first.
+    /// The folders that this run created, innermost first.
     new: Vec<PathBuf>,
 }
 
@@ -370,7 +374,7 @@ impl TableFolder {
             .ancestors()
             .filter(|folder| !folder.as_os_str().is_empty())
             .take_while(|folder| !folder.exists());
-        // What could be created is removed if the rest cannot.
+        // If only some of the folders can be created, they are removed again.
         let folder = TableFolder {
             path: path.to_owned(),
             new: new.map(Path::to_owned).collect(),

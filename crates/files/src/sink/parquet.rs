@@ -1,8 +1,7 @@
-//! Parquet: records become row groups of columns, in one file, or in a folder of files for each
-//! year.
+//! Parquet: records become row groups of columns, in one file or in a folder of files per year.
 //!
-//! The files are written aside as those of other formats are. One that is left after an error or an
-//! interruption is complete: it holds the first records.
+//! The files are written under a temporary name, like those of other formats. A file left after an
+//! error or an interruption is valid: it contains the first records.
 
 mod dataset;
 
@@ -22,7 +21,7 @@ use urlspool_record::record::{Columns, FieldId, Record};
 use urlspool_sources::walk::DeviceInode;
 use urlspool_text::limits::{PARQUET_GROUP_BYTES, PARQUET_GROUP_ROWS};
 
-/// Begins a file at `path`, or a folder that is divided, of records with these fields.
+/// Creates a file at `path`, or a partitioned folder, for records with these fields.
 pub(super) fn create(
     path: &Path,
     fields: &[FieldId],
@@ -77,7 +76,7 @@ impl RecordSink for ParquetFile {
 /// Writer of row groups to one file.
 struct GroupWriter {
     writer: ArrowWriter<FileSink>,
-    /// Records written.
+    /// Number of records written.
     records: u64,
     is_closed: bool,
 }
@@ -97,7 +96,7 @@ impl GroupWriter {
         self.writer.inner_mut()
     }
 
-    /// Writes records, which go through `columns`.
+    /// Writes records, converting them with `columns`.
     fn write(&mut self, columns: &mut Columns, mut records: &[Record]) -> io::Result<()> {
         while !records.is_empty() {
             records = columns.append(records);
@@ -112,7 +111,7 @@ impl GroupWriter {
         Ok(())
     }
 
-    /// Bytes of the row group that is being written.
+    /// Size of the current row group.
     fn group_bytes(&self) -> usize {
         self.writer.memory_size()
     }
@@ -122,7 +121,7 @@ impl GroupWriter {
         self.writer.flush().map_err(io_error)
     }
 
-    /// Writes the end of the file, which can be read then.
+    /// Writes the footer of the file, which makes it readable.
     fn close(&mut self) -> io::Result<()> {
         if !self.is_closed {
             self.is_closed = true;
@@ -142,8 +141,7 @@ impl Write for FileSink {
     }
 }
 
-/// Columns whose values differ in most records: a dictionary of them would be about as large as
-/// they are.
+/// Columns whose values differ in most records: a dictionary would be about as large as the values.
 const DISTINCT_COLUMNS: &[&str] = &[
     "id",
     "url",
@@ -159,8 +157,8 @@ const DISTINCT_COLUMNS: &[&str] = &[
     "source.end",
 ];
 
-/// Columns without minimum, maximum and number of nulls: their texts are in no order, so that each
-/// row group has all of their range and no reader can skip one.
+/// Columns without minimum, maximum and number of nulls. Their texts are unordered, so each row
+/// group spans the full range and no reader could skip one.
 const UNORDERED_COLUMNS: &[&str] = &[
     "id",
     "url",
@@ -179,7 +177,7 @@ const UNORDERED_COLUMNS: &[&str] = &[
     "message.references.list.item",
 ];
 
-/// Columns of numbers that grow: their differences are small.
+/// Columns of growing numbers, whose differences are small.
 const GROWING_COLUMNS: &[&str] = &["source.start", "source.end", "message.start", "message.end"];
 
 fn properties() -> WriterProperties {
@@ -206,7 +204,7 @@ fn column_path(name: &str) -> ColumnPath {
     ColumnPath::new(name.split('.').map(str::to_owned).collect())
 }
 
-/// The error of the file, or of the columns.
+/// Converts an error of the file or of the columns.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => match source.downcast::<io::Error>() {
@@ -223,8 +221,7 @@ mod tests {
 
     use super::*;
 
-    /// A column that is misspelt, or whose field has another name now, would have the properties of
-    /// all others.
+    /// A column that is misspelt or renamed would silently get the default properties.
     #[test]
     fn columns_with_properties_of_their_own_are_columns_of_records() {
         let schema = Columns::new(None).schema();

@@ -1,4 +1,4 @@
-//! Places of outputs: standard output, a device or pipe, or a file; refusal to replace files that
+//! Places of outputs: standard output, a device or pipe, or a file. Refuses to replace files that
 //! urlspool did not write.
 
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -21,22 +21,22 @@ const STDOUT_PATHS: &[&str] = &["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 /// Names of standard error among the devices.
 const STDERR_PATHS: &[&str] = &["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"];
 
-/// Folder of the process's own open files. They are written where they stand, whatever they are.
+/// Folders of the process's own open files. These are written in place, whatever their type.
 const OPEN_FILES: &[&str] = &["/dev/fd", "/proc/self/fd"];
 
 /// Place of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputPlace {
-    /// Standard output, by the name `-` or by none.
+    /// Standard output, named `-` or by default.
     Stdout,
-    /// A device or a pipe, which is written in place.
+    /// A device or a pipe, written in place.
     Device(PathBuf),
     /// A regular file, which may not exist yet.
     File(PathBuf),
 }
 
 impl OutputPlace {
-    /// Returns the place that the value of an option names.
+    /// Returns the place named by the value of an option.
     #[must_use]
     pub fn of(path: &Path) -> OutputPlace {
         let is_stdout = path.as_os_str() == Source::STDIN
@@ -59,12 +59,12 @@ fn is_device(metadata: &Metadata) -> bool {
     kind.is_fifo() || kind.is_char_device() || kind.is_block_device() || kind.is_socket()
 }
 
-/// Opens a device or a pipe for writing. One of the process's own open files is written at its end;
-/// standard error, which messages are written to as well, where they end.
+/// Opens a device or a pipe for writing. One of the process's own open files is appended to.
+/// Standard error, which also receives messages, is written at its current position.
 ///
 /// # Errors
 ///
-/// The error of the system.
+/// The system's error.
 pub fn open_device(path: &Path) -> io::Result<PipeSink<File>> {
     if is_stderr(path) {
         let shared = io::stderr().as_fd().try_clone_to_owned()?;
@@ -78,12 +78,12 @@ pub fn open_device(path: &Path) -> io::Result<PipeSink<File>> {
 pub enum FileIdentity {
     /// The file exists.
     Existing(DeviceInode),
-    /// It does not; the path with links resolved.
+    /// The file does not exist; its path with links resolved.
     Missing(PathBuf),
 }
 
 impl FileIdentity {
-    /// Returns the numbers of a file that exists.
+    /// Returns the device and inode of an existing file.
     #[must_use]
     pub fn id(&self) -> Option<DeviceInode> {
         match self {
@@ -101,7 +101,7 @@ impl FileIdentity {
         }
     }
 
-    /// Returns the identity of standard output; `None` if that is no regular file.
+    /// Returns the identity of standard output; `None` if it is not a regular file.
     #[must_use]
     pub fn of_stdout() -> Option<FileIdentity> {
         let stat = fstat(stdout()).ok()?;
@@ -114,7 +114,7 @@ fn is_stderr(path: &Path) -> bool {
     STDERR_PATHS.iter().any(|name| path == Path::new(name))
 }
 
-/// Returns the end of a message about an output that cannot be written: the way out, if one is known.
+/// Returns the end of a message about an unwritable output: the remedy, if one is known.
 #[must_use]
 pub fn way_out(path: &Path, error: &io::Error) -> String {
     match error.kind() {
@@ -138,40 +138,40 @@ pub fn way_out(path: &Path, error: &io::Error) -> String {
     }
 }
 
-/// A tag in the head of the HTML pages that urlspool writes, by which they are recognized.
+/// A tag in the head of the HTML pages that urlspool writes, which identifies them.
 pub const PAGE_MARK: &str = "<meta name=\"generator\" content=\"urlspool\">";
 
-/// Treatment of an existing file that does not show that urlspool wrote it.
+/// Treatment of an existing file that urlspool may not have written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replacement {
-    /// It stays, and the run ends before it does anything.
+    /// The file is kept, and the run ends before doing any work.
     #[default]
     Refused,
-    /// It is replaced (`--force`).
+    /// The file is replaced (`--force`).
     Allowed,
 }
 
-/// Bytes of a file's beginning that are looked at. Longer than most lines; a longer one of chosen
-/// fields is not recognized.
+/// Number of bytes to inspect at the start of a file. Longer than most lines; a longer line of
+/// chosen fields is not recognized.
 const START_BYTES: u64 = 64 << 10;
 
-/// Bytes of a Parquet file's end that are looked at: the last fields of its metadata name the
-/// program that wrote it.
+/// Number of bytes to inspect at the end of a Parquet file: the last fields of its metadata name
+/// the program that wrote it.
 const PARQUET_END_BYTES: u64 = 512;
 
 /// The first and the last bytes of a Parquet file.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
 
-/// The end of the name that a Parquet file has for the program that wrote it, before the version.
+/// The end of the program name in a Parquet file, before the version.
 const PARQUET_CREATOR: &[u8] = b"urlspool ";
 
-/// Checks that an output replaces only what urlspool wrote: an empty file, or one that begins with
-/// a record, an event, a summary, the header of a table, an HTML page with [`PAGE_MARK`], or the
-/// columns `header`. A Parquet file names its program at its end.
+/// Checks that an output replaces only files that urlspool wrote. Such a file is empty, or starts
+/// with a record, an event, a summary, the header of a table, an HTML page with [`PAGE_MARK`], or
+/// the columns `header`. A Parquet file names the program at its end.
 ///
 /// # Errors
 ///
-/// A sentence that names the file and the way out.
+/// A sentence that names the file and the remedy.
 pub fn check_replacement(output: &Path, header: Option<&str>) -> Result<(), String> {
     let OutputPlace::File(path) = OutputPlace::of(output) else {
         return Ok(());
@@ -187,8 +187,8 @@ pub fn check_replacement(output: &Path, header: Option<&str>) -> Result<(), Stri
     ))
 }
 
-/// Returns `true` if a file is empty or shows that urlspool wrote it. One that cannot be read shows
-/// nothing.
+/// Returns `true` if a file is empty or is recognizably written by urlspool. `false` for an
+/// unreadable file.
 fn shows_urlspool(path: &Path, header: Option<&str>) -> bool {
     let Ok(mut file) = File::open(path) else {
         return false;

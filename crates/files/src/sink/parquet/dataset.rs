@@ -1,5 +1,5 @@
-//! A folder of Parquet files, one folder for each year, as DuckDB, Spark and pyarrow read it:
-//! `year=1996/part-00000.parquet`.
+//! A folder of Parquet files, with a subfolder per year, in the layout that DuckDB, Spark and
+//! pyarrow read: `year=1996/part-00000.parquet`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,12 +13,12 @@ use urlspool_record::record::{Columns, Record};
 use urlspool_sources::walk::DeviceInode;
 use urlspool_text::limits::{DATASET_GROUPS_BYTES, DATASET_OPEN_FILES};
 
-/// Sink that writes a folder aside, as `FOLDER.partial`, and renames it when it is complete.
+/// Sink that writes a folder as `FOLDER.partial`, and renames it when it is complete.
 pub(super) struct Dataset {
     columns: Columns,
     target: PathBuf,
     partial: PathBuf,
-    /// The files that are being written, by year.
+    /// The files being written, by year.
     open: BTreeMap<String, OpenPart>,
     /// Number of files of each year.
     parts: BTreeMap<String, u32>,
@@ -30,7 +30,7 @@ pub(super) struct Dataset {
 
 struct OpenPart {
     writer: GroupWriter,
-    /// The batch that it was used for last.
+    /// The last batch with records for this file.
     last_batch: u64,
 }
 
@@ -41,12 +41,12 @@ impl OpenPart {
 }
 
 impl Dataset {
-    /// Begins the folder at `target` of records with these columns, among them the date.
+    /// Creates the folder at `target` for records with these columns, which include the date.
     ///
     /// # Errors
     ///
-    /// The error of the system; also if there is a folder that is not empty, or one that another
-    /// run left.
+    /// The system's error; also if the folder exists and is not empty, or another run left its
+    /// partial folder.
     pub(super) fn create(target: &Path, columns: Columns) -> io::Result<Dataset> {
         match fs::read_dir(target).map(|mut entries| entries.next().is_none()) {
             Ok(true) => {}
@@ -57,7 +57,7 @@ impl Dataset {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        // A final slash, or a link, is not part of the name.
+        // A trailing slash or a link is not part of the name.
         let target = resolve(target)?;
         let partial = partial_path(&target);
         fs::create_dir(&partial).map_err(|error| {
@@ -93,8 +93,8 @@ impl Dataset {
         Ok(())
     }
 
-    /// Begins the next file of a year, and completes the one that was not used for longest if too
-    /// many are open.
+    /// Creates the next file of a year. If too many files are open, completes the least recently
+    /// used one.
     fn open_part(&mut self, year: &str) -> io::Result<()> {
         if DATASET_OPEN_FILES <= self.open.len() {
             let oldest = self.open.iter().min_by_key(|(_, part)| part.last_batch);
@@ -116,7 +116,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// Ends the largest row groups, until all of them together are small enough.
+    /// Ends the largest row groups until their total size is small enough.
     fn limit_memory(&mut self) -> io::Result<()> {
         while DATASET_GROUPS_BYTES < self.open.values().map(OpenPart::bytes).sum() {
             match self.open.values_mut().max_by_key(|part| part.bytes()) {
@@ -177,7 +177,7 @@ impl RecordSink for Dataset {
         if !self.has_ended {
             self.has_ended = true;
             self.open.clear();
-            // If it cannot be removed, it is no worse than one that a run left.
+            // If it cannot be removed, it remains like a folder left by another run.
             let _ = fs::remove_dir_all(&self.partial);
         }
     }
@@ -200,7 +200,7 @@ impl Drop for Dataset {
     }
 }
 
-/// The year of a date, as folders are named by it.
+/// The year of a date, in the form used in folder names.
 fn year(date: Option<&str>) -> &str {
     let year = date.and_then(|date| date.split('-').next());
     year.filter(|year| !year.is_empty()).unwrap_or("undated")
