@@ -1,4 +1,4 @@
-//! The Arrow `PyCapsule` interface: record batches that other libraries take without copies.
+//! The Arrow `PyCapsule` interface: record batches that other libraries accept without copying.
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -48,7 +48,7 @@ pub(crate) fn schema_capsule<'py>(
     PyCapsule::new_with_value(py, exported, c"arrow_schema")
 }
 
-/// The capsule of a stream of the records of a scan.
+/// Creates the capsule of a stream of a scan's records.
 pub(crate) fn stream_capsule(
     py: Python<'_>,
     scan: RunningScan,
@@ -69,7 +69,7 @@ pub(crate) fn stream_capsule(
 struct BatchReader {
     scan: RunningScan,
     columns: Columns,
-    /// The records that were received last, of which those before `read` are in the columns.
+    /// The records received last. Those before `read` are in the columns.
     records: Vec<Record>,
     read: usize,
     has_ended: bool,
@@ -88,15 +88,16 @@ impl BatchReader {
         self.columns.take_batch()
     }
 
-    /// Waits for more records. `false` if there are none.
+    /// Waits for more records. Returns `false` if there are none.
     fn receive(&mut self) -> Result<bool, ArrowError> {
         if self.has_ended {
             return Ok(false);
         }
-        // The caller may hold the interpreter lock or not.
+        // The caller may or may not hold the interpreter lock.
         let received = Python::attach(|py| {
             self.scan.next_batch(py).map_err(|error| {
-                // First, since the interpreter raises a waiting interrupt where it makes texts.
+                // Must come first: the interpreter raises a pending interrupt when it creates
+                // texts.
                 let text = error.to_string();
                 if error.is_instance_of::<PyKeyboardInterrupt>(py) {
                     interrupt_again(py);
@@ -112,8 +113,9 @@ impl BatchReader {
     }
 }
 
-/// Raises the interrupt again when the consumer of the stream returns to the interpreter: it turns the error into one of its own. A
-/// signal in its place would be raised already where that error is printed, and spoil the print.
+/// Raises the interrupt again once the consumer of the stream returns to the interpreter, since the
+/// consumer replaces the error by its own. A signal would be raised too early, while that error is
+/// printed, and would disturb the output.
 fn interrupt_again(py: Python<'_>) {
     let raised = py.import("ctypes").and_then(|ctypes| {
         let thread = py.import("_thread")?.call_method0("get_ident")?;
@@ -123,7 +125,7 @@ fn interrupt_again(py: Python<'_>) {
         let functions = ctypes.getattr("pythonapi")?;
         functions.call_method1("PyThreadState_SetAsyncExc", (thread, interrupt))
     });
-    // Without it the consumer's own error ends the program.
+    // Without it, the consumer's own error ends the program.
     drop(raised);
 }
 

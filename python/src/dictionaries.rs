@@ -1,7 +1,7 @@
-//! Records as Python's dictionaries.
+//! Records as Python dictionaries.
 //!
-//! Names of fields are objects that exist, a dictionary begins as a copy of one with the same
-//! fields, and a text that the record before had in the same field is not made again.
+//! For speed, field names are existing objects, each dictionary starts as a copy of one with the
+//! same fields, and a text equal to that of the same field in the previous record is reused.
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -9,16 +9,15 @@ use pyo3::types::{PyDict, PyList, PyString};
 
 use urlspool_record::record::{FieldId, RECORD_FIELDS, Record, RecordItems, RecordValue};
 
-/// Maker of dictionaries that all have the same fields, with the objects that it makes again and
-/// again.
+/// Creates dictionaries with the same fields, and caches objects that recur.
 pub(crate) struct DictMaker {
     record: Object,
 }
 
-/// An object of the table of fields, or the record itself.
+/// An object in the table of fields, or the record itself.
 struct Object {
     members: Vec<Member>,
-    /// A dictionary of its members, all of them `None`.
+    /// A dictionary of the members, all with the value `None`.
     template: Py<PyDict>,
 }
 
@@ -42,11 +41,11 @@ enum Content {
         id: FieldId,
         item: Object,
     },
-    /// A field of the items of a list.
+    /// A field of a list item.
     OfItem(KnownText),
 }
 
-/// The text that a field had last, unless it is long.
+/// The last text of a field, unless it is long.
 #[derive(Default)]
 struct KnownText {
     text: String,
@@ -57,7 +56,7 @@ struct KnownText {
 const KNOWN_TEXT_BYTES: usize = 256;
 
 impl DictMaker {
-    /// A maker of dictionaries with the fields `chosen`; `None` stands for whole records.
+    /// Creates a maker of dictionaries with the fields `chosen`; `None` means whole records.
     pub(crate) fn new(py: Python<'_>, chosen: Option<&[FieldId]>) -> PyResult<DictMaker> {
         let record = Object::new(py, None, chosen.unwrap_or(FieldId::ALL))?;
         Ok(DictMaker { record })
@@ -78,7 +77,7 @@ impl DictMaker {
 }
 
 impl Object {
-    /// The object of this name, with the chosen fields. Recurses to the depth of the table.
+    /// Creates the object with this name and the chosen fields. Recurses to the depth of the table.
     fn new(py: Python<'_>, name: Option<&str>, chosen: &[FieldId]) -> PyResult<Object> {
         let mut members = Vec::new();
         let template = PyDict::new(py);
@@ -161,7 +160,7 @@ impl Object {
 }
 
 impl KnownText {
-    /// Returns the object of a value; `None` for null.
+    /// Returns the Python object of a value; `None` for null.
     fn object<'py>(
         &mut self,
         py: Python<'py>,

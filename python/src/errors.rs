@@ -19,7 +19,7 @@ create_exception!(
     "An input could not be read as a whole."
 );
 
-/// The `ScanError` about an event, with the attributes `path`, `offset` and `kind`.
+/// Creates the `ScanError` about an event, with the attributes `path`, `offset` and `kind`.
 pub(crate) fn of_event(py: Python<'_>, event: &Event) -> PyErr {
     let error = ScanError::new_err(text_of(event));
     let value = error.value(py);
@@ -34,7 +34,7 @@ pub(crate) fn of_event(py: Python<'_>, event: &Event) -> PyErr {
     }
 }
 
-/// The event in words: `PATH!MEMBER:OFFSET: KIND: MESSAGE`.
+/// Formats an event as `PATH!MEMBER:OFFSET: KIND: MESSAGE`.
 pub(crate) fn text_of(event: &Event) -> String {
     let mut place = event.source.path.to_string_lossy().into_owned();
     for name in event.source.member() {

@@ -25,7 +25,7 @@ pub(crate) struct Extractor {
     inner: Arc<extract::Extractor>,
     format: LineFormat,
     fields: Option<Vec<FieldId>>,
-    /// Makers that are not in use: at most one for each thread. What they cached is worth more than a message.
+    /// Unused makers, at most one for each thread. Their caches are worth more than a message.
     makers: Mutex<Vec<RecordMaker>>,
 }
 
@@ -52,7 +52,7 @@ impl Extractor {
         })
     }
 
-    /// The URLs of a text, with offsets in code points.
+    /// Returns the URLs of a text, with offsets in code points.
     fn urls_of_str<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
         let mut points = CodePoints::of(text);
         let found = self.urls(py, text.as_bytes())?;
@@ -70,7 +70,7 @@ impl Extractor {
         Ok(list)
     }
 
-    /// The URLs of a text, with offsets in bytes.
+    /// Returns the URLs of a text, with offsets in bytes.
     fn urls_of_bytes<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
         let found = self.urls(py, text)?;
         let list = PyList::empty(py);
@@ -82,7 +82,7 @@ impl Extractor {
         Ok(list)
     }
 
-    /// The explanation of an input, as JSON.
+    /// Returns the explanation of an input, as JSON.
     fn explain(&self, py: Python<'_>, input: &[u8]) -> PyResult<String> {
         if input.len() < LONG_BYTES {
             return Ok(py.detach(|| self.inner.explain(input).to_json()));
@@ -91,7 +91,7 @@ impl Extractor {
         interruptible(py, move || extractor.explain(&input).to_json())
     }
 
-    /// The records of a message.
+    /// Returns the records of a message.
     fn extract<'py>(
         &self,
         py: Python<'py>,
@@ -120,7 +120,7 @@ impl Extractor {
 }
 
 impl Extractor {
-    /// Returns the URLs of a text.
+    /// Finds the URLs of a text, on another thread if the text is long.
     fn urls(&self, py: Python<'_>, text: &[u8]) -> PyResult<Vec<ExtractedUrl>> {
         if text.len() < LONG_BYTES {
             return Ok(py.detach(|| self.inner.urls(&Message::text(text))));
@@ -149,14 +149,14 @@ fn records(
     records
 }
 
-/// Texts from this length on are read on a thread of their own, while the caller's looks for signals: reading shorter ones takes a
-/// tenth of a second at most.
+/// Minimum length of texts that are read on a separate thread while the caller's thread checks for
+/// signals. Shorter ones take a tenth of a second at most.
 const LONG_BYTES: usize = 4 << 20;
 
-/// Number of objects that are made between two looks for signals.
+/// Number of objects created between two checks for signals.
 const SIGNAL_OBJECTS: usize = 10_000;
 
-/// Looks for signals before an object of a list is made, but not before each.
+/// Checks for signals before some of the objects of a list are created.
 ///
 /// # Errors
 ///
@@ -168,11 +168,12 @@ fn check_signals(py: Python<'_>, number: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// Does `work` on a thread, and returns its result.
+/// Runs `work` on a thread, and returns its result.
 ///
 /// # Errors
 ///
-/// The exception of a signal's handler. The thread then ends by itself, with the text, and its result is dropped.
+/// The exception of a signal's handler. The thread then ends after finishing the text, and its
+/// result is dropped.
 fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -210,12 +211,12 @@ fn url_dict<'py>(
     Ok(dict)
 }
 
-/// The confidence with three digits, as records have it.
+/// Rounds a confidence to three digits, as in records.
 fn round(confidence: f32) -> f64 {
     (f64::from(confidence) * 1000.0).round() / 1000.0
 }
 
-/// Counter of code points, for offsets in about ascending order.
+/// Counter of code points for offsets in roughly ascending order.
 struct CodePoints<'t> {
     text: &'t str,
     offset: usize,
@@ -231,13 +232,13 @@ impl<'t> CodePoints<'t> {
         }
     }
 
-    /// The number of code points before a byte offset.
+    /// Returns the number of code points before a byte offset.
     fn before(&mut self, offset: usize) -> usize {
         if offset < self.offset {
             (self.offset, self.points) = (0, 0);
         }
         let bytes = &self.text.as_bytes()[self.offset..offset];
-        // Every byte of UTF-8 but a continuation begins a code point.
+        // Every UTF-8 byte except continuation bytes starts a code point.
         self.points += bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
         self.offset = offset;
         self.points

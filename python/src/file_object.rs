@@ -1,4 +1,4 @@
-//! A Python file object as an input that can be read in any order.
+//! A Python file object as an input with random access.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,10 +8,10 @@ use pyo3::prelude::*;
 
 use urlspool_sources::read::ReadAt;
 
-/// The first exception that a file object raised, for the thread that takes the records.
+/// The first exception that a file object raised, for the thread that receives the records.
 pub(crate) type RaisedException = Arc<Mutex<Option<PyErr>>>;
 
-/// A file object that can be positioned. Only one thread uses it.
+/// A seekable file object, used by only one thread.
 pub(crate) struct FileObject {
     file: Py<PyAny>,
     size: u64,
@@ -26,7 +26,8 @@ struct Chunk {
     bytes: Vec<u8>,
 }
 
-/// Bytes of the smallest request. Formats are recognised by small reads, and a request to an object store takes long.
+/// Minimum size of a request in bytes. Formats are detected by small reads, and a request to an
+/// object store takes long.
 const CHUNK_BYTES: usize = 64 << 10;
 
 impl FileObject {
@@ -38,7 +39,7 @@ impl FileObject {
     ) -> PyResult<FileObject> {
         const END: u8 = 2;
         let size = file.call_method1(py, intern!(py, "seek"), (0, END))?;
-        // Files of some stores return nothing.
+        // The `seek` of some file objects returns `None`.
         let size = match size.extract(py) {
             Ok(size) => size,
             Err(_) => file.call_method0(py, intern!(py, "tell"))?.extract(py)?,

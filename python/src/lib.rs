@@ -1,4 +1,5 @@
-//! The native module of the Python package `urlspool`. The package's own files name and document what users call.
+//! The native module of the Python package `urlspool`. The package's own files name and document
+//! the public interface.
 
 mod arrow_stream;
 mod dictionaries;
@@ -22,7 +23,7 @@ use crate::extractor::Extractor;
 use crate::options::{Evidence, Keywords, Request};
 use crate::records::Records;
 
-/// Reads a URL by RFC 1738. Returns one line of JSON.
+/// Parses a URL by RFC 1738. Returns one line of JSON.
 #[pyfunction]
 fn parse(url: &str, fragment: bool) -> String {
     let hash = fragment.then(|| url.find('#')).flatten();
@@ -37,7 +38,7 @@ fn scan(py: Python<'_>, paths: Vec<PathBuf>, options: Keywords) -> PyResult<Reco
     Records::of_paths(py, paths, &Request::of(&options)?)
 }
 
-/// Starts a scan of the messages that begin between two offsets of a file object.
+/// Starts a scan of the messages that start between two offsets of a file object.
 #[pyfunction]
 #[pyo3(signature = (file, path, start, end, options, evidence=None))]
 fn scan_stream(
@@ -57,8 +58,9 @@ fn scan_stream(
     Records::of_file(py, file, path, range, &request)
 }
 
-/// Returns `True` if a file that begins with `start` can be read in ranges at no cost. A range of an mbox with Content-Length
-/// fields can be read too, but only by reading everything before it.
+/// Returns `True` if a file that starts with `start` can be read in ranges without extra cost. A
+/// range of an mbox with Content-Length fields can be read too, but only after reading everything
+/// before it.
 #[pyfunction]
 fn is_splittable(start: &[u8]) -> bool {
     let start = SourceStart::of_bytes(start.to_vec());

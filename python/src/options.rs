@@ -1,6 +1,6 @@
-//! Keyword options as the options of a scan.
+//! Keyword arguments as scan options.
 //!
-//! `_options.py` has checked their types: each comes with its texts, and a flag that is set without any.
+//! `_options.py` has checked their types: each comes with its texts. A flag that is set has none.
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -19,16 +19,16 @@ use urlspool_record::extract::Extractor;
 use urlspool_record::record::{ClosedSet, FieldId, LineFormat};
 use urlspool_sources::walk::SymlinkPolicy;
 
-/// The keywords that are given, each with its texts.
+/// The given keywords, each with its texts.
 pub(crate) type Keywords = Vec<(String, Vec<PathBuf>)>;
 
-/// Evidence for joins, which the scans of a process share.
+/// Evidence for joins, shared by the scans of a process.
 #[pyclass(frozen, module = "urlspool._urlspool")]
 pub(crate) struct Evidence(pub(crate) EvidenceSource);
 
 #[pymethods]
 impl Evidence {
-    /// Reads the content of a file of evidence. The options have the limit of its URLs.
+    /// Reads the content of an evidence file. `options` contain the limit on its URLs.
     #[new]
     fn new(py: Python<'_>, content: &[u8], options: Keywords) -> PyResult<Evidence> {
         let max_urls = Request::of(&options)?.options.config.limits.evidence_urls;
@@ -38,21 +38,21 @@ impl Evidence {
     }
 }
 
-/// A scan that keywords describe.
+/// A scan described by keywords.
 pub(crate) struct Request {
     pub(crate) options: ScanOptions,
-    /// The fields that are chosen, in the order of the record; `None` for whole records.
+    /// The chosen fields, in the order of the record; `None` for whole records.
     pub(crate) fields: Option<Vec<FieldId>>,
-    /// `true` if any event is to be an error.
+    /// `true` if any event is an error.
     pub(crate) strict: bool,
 }
 
 impl Request {
-    /// Reads keywords.
+    /// Parses keywords.
     ///
     /// # Errors
     ///
-    /// A `ValueError` that names the keyword whose value cannot be used.
+    /// A `ValueError` that names the keyword whose value is invalid.
     pub(crate) fn of(keywords: &Keywords) -> PyResult<Request> {
         let config = keywords.iter().find(|(name, _)| name == "config");
         let given = config.and_then(|(_, paths)| Some(paths.first()?.as_path()));
@@ -68,7 +68,7 @@ impl Request {
         for (name, texts) in keywords {
             request.set(&Keyword { name, texts })?;
         }
-        // After the limit of its URLs.
+        // Read last, because the limit on its URLs may be set above.
         if let Some((_, paths)) = keywords.iter().find(|(name, _)| name == "evidence")
             && let Some(path) = paths.first()
         {
@@ -146,19 +146,19 @@ impl Request {
         Ok(())
     }
 
-    /// The format of the records: values with the chosen fields.
+    /// The format of the records: values of the chosen fields.
     pub(crate) fn format(&self) -> LineFormat {
         LineFormat::Values(self.fields.clone().unwrap_or_else(|| FieldId::ALL.to_vec()))
     }
 
-    /// The job of reading files and folders.
+    /// Creates the job that reads files and folders.
     pub(crate) fn job(&self, roots: Vec<PathBuf>) -> PyResult<Job> {
         raise_open_files();
         let job = self.options.job(roots, None, self.format());
         job.map_err(value_error)
     }
 
-    /// The extractor with these options.
+    /// Creates the extractor with these options.
     pub(crate) fn extractor(&self) -> Extractor {
         Extractor::new(self.options.extraction(&self.format()))
     }
@@ -196,7 +196,7 @@ impl Keyword<'_> {
     }
 }
 
-/// Parses an option value by its name.
+/// Parses an option value by name.
 fn named<V: NamedValue>(text: &str) -> Result<V, String> {
     V::named(text).ok_or_else(|| possible_values(V::all().map(V::name)))
 }
@@ -218,7 +218,7 @@ fn value_error(message: impl Display) -> PyErr {
     PyValueError::new_err(message.to_string())
 }
 
-/// The exception for a configuration file that cannot be used, with the lines at fault.
+/// Creates the exception for an unusable configuration file, with the faulty lines.
 fn config_error(error: &ConfigError, is_given: bool) -> PyErr {
     let note = if is_given {
         String::new()

@@ -19,11 +19,11 @@ use crate::file_object::{FileObject, RaisedException};
 use crate::options::Request;
 use crate::running_scan::{OpenedFile, RunningScan, SharedOutcome, lock};
 
-/// The records of a scan, which are taken once.
+/// The records of a scan, which can be taken once.
 #[pyclass(frozen, module = "urlspool")]
 pub(crate) struct Records {
     scan: Mutex<Option<RunningScan>>,
-    /// The records of the batch that was received last.
+    /// The rest of the batch received last.
     current: Mutex<Option<Py<PyIterator>>>,
     dicts: Mutex<DictMaker>,
     fields: Option<Vec<FieldId>>,
@@ -40,7 +40,7 @@ impl Records {
         Records::start(py, request, paths, None, RaisedException::default())
     }
 
-    /// Starts a scan of the messages that begin in a range of a file object.
+    /// Starts a scan of the messages that start in a range of a file object.
     pub(crate) fn of_file(
         py: Python<'_>,
         file: Py<PyAny>,
@@ -79,8 +79,8 @@ impl Records {
         })
     }
 
-    /// The scan, unless another thread waits for its records: waiting for that thread with the interpreter lock held would
-    /// block both.
+    /// Returns the scan, unless another thread is waiting for its records: waiting for that thread
+    /// with the interpreter lock held would block both.
     fn scan(&self) -> PyResult<MutexGuard<'_, Option<RunningScan>>> {
         match self.scan.try_lock() {
             Ok(guard) => Ok(guard),
@@ -92,7 +92,7 @@ impl Records {
         }
     }
 
-    /// The records of the next batch; `None` at the end.
+    /// Returns the records of the next batch; `None` at the end.
     fn next_dicts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyIterator>>> {
         let mut guard = self.scan()?;
         let Some(scan) = guard.as_mut() else {
@@ -133,14 +133,14 @@ impl Records {
         }
     }
 
-    /// The rest of the records as an Arrow stream.
+    /// Returns the rest of the records as an Arrow stream.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface allows a producer that knows one schema to ignore another.
+        // The interface permits a producer with one schema to ignore a request for another.
         drop(requested_schema);
         if lock(&self.current).is_some() {
             let message = "records were taken as dictionaries before; start another scan for Arrow";
@@ -186,13 +186,13 @@ impl Records {
         json_list(py, &lines)
     }
 
-    /// The number of events beyond those of `events`, which is limited.
+    /// The number of events beyond the limit of `events`.
     #[getter]
     fn more_events(&self) -> u64 {
         lock(&self.outcome).more_events
     }
 
-    /// The counts of the whole scan, after its end.
+    /// The counts of the whole scan, once it has ended.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let mut line = Vec::new();
@@ -205,14 +205,14 @@ impl Records {
     }
 }
 
-/// Reads lines of JSON as one list.
+/// Parses lines of JSON as one list.
 fn json_list<'py>(py: Python<'py>, lines: &[u8]) -> PyResult<Bound<'py, PyList>> {
     static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let loads = LOADS.get_or_try_init(py, || {
         let json = py.import(intern!(py, "json"))?;
         json.getattr(intern!(py, "loads")).map(Bound::unbind)
     })?;
-    // A line holds no other line feed than its own.
+    // A line contains no line feed except at the end.
     let mut text = Vec::with_capacity(lines.len() + 2);
     text.push(b'[');
     let items = lines.strip_suffix(b"\n").unwrap_or(lines);

@@ -1,4 +1,4 @@
-//! A scan on a thread of its own, whose batches the caller takes while the interpreter lock is released.
+//! A scan on its own thread. The caller receives batches with the interpreter lock released.
 
 use std::io;
 use std::process;
@@ -22,49 +22,49 @@ use crate::errors;
 use crate::file_object::{FileObject, RaisedException};
 use crate::options::Request;
 
-/// A scan that runs.
+/// A running scan.
 pub(crate) struct RunningScan {
     batches: Mutex<Receiver<Result<Vec<Record>, Failure>>>,
     outcome: SharedOutcome,
     raised: RaisedException,
-    /// The process that started it: its thread does not exist in a fork.
+    /// The process that started the scan: the scan's thread does not exist in a fork.
     process: u32,
     /// `true` if any event is an error.
     strict: bool,
-    /// Events that were warned of.
+    /// Number of events that were examined for warnings.
     warned: usize,
 }
 
-/// The reason for which a scan ends early.
+/// The reason why a scan ends early.
 pub(crate) enum Failure {
-    /// An event, where any is an error.
+    /// An event, if any event is an error.
     Event(Event),
-    /// An error of the system, in words.
+    /// A system error, as text.
     System(String),
 }
 
-/// The events and the counts of a scan, as far as it got.
+/// The events and the counts of a scan so far.
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) events: Vec<Event>,
     pub(crate) more_events: u64,
-    /// The counts of the whole run, after its end.
+    /// The counts of the whole run, once it has ended.
     pub(crate) summary: Option<Summary>,
 }
 
 pub(crate) type SharedOutcome = Arc<Mutex<Outcome>>;
 
-/// The input of a scan, if it is not what its job names.
+/// The input of a scan, if it is not named by its job.
 pub(crate) struct OpenedFile {
     pub(crate) object: FileObject,
     pub(crate) part: FileRange,
 }
 
-/// Time between two looks for a signal.
+/// Time between two checks for a signal.
 pub(crate) const SIGNAL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl RunningScan {
-    /// Starts a job of a request, or the scan of a file object in its place.
+    /// Starts the job of a request, or the scan of a file object if there is one.
     pub(crate) fn start(
         request: &Request,
         job: Job,
@@ -114,8 +114,8 @@ impl RunningScan {
         Arc::clone(&self.outcome)
     }
 
-    /// Waits for the next batch of records; `None` at the end. The interpreter lock is released meanwhile, and
-    /// signals are handled.
+    /// Waits for the next batch of records; `None` at the end. The interpreter lock is released
+    /// during the wait, and signals are handled.
     pub(crate) fn next_batch(&mut self, py: Python<'_>) -> PyResult<Option<Vec<Record>>> {
         if process::id() != self.process {
             let message =
@@ -128,7 +128,8 @@ impl RunningScan {
             self.warn(py)?;
             match received {
                 Ok(Ok(batch)) => {
-                    // A consumer that takes all batches, such as pyarrow, looks for no signals.
+                    // A consumer that takes all batches, such as pyarrow, does not check for
+                    // signals.
                     py.check_signals()?;
                     return Ok(Some(batch));
                 }
@@ -144,7 +145,7 @@ impl RunningScan {
         }
     }
 
-    /// Warns of input that could not be read, as far as no warning was given.
+    /// Warns of unreadable input, once per event.
     fn warn(&mut self, py: Python<'_>) -> PyResult<()> {
         let texts: Vec<String> = {
             let outcome = lock(&self.outcome);
@@ -179,7 +180,7 @@ impl RunningScan {
     }
 }
 
-/// The report that hands batches to the thread that takes the records.
+/// A report that sends batches to the thread that takes the records.
 struct BatchSender {
     sender: SyncSender<Result<Vec<Record>, Failure>>,
     outcome: SharedOutcome,
@@ -190,7 +191,7 @@ impl BatchSender {
     fn finish(self, summary: io::Result<Summary>) {
         match summary {
             Ok(summary) => lock(&self.outcome).summary = Some(summary),
-            // An error after the reader has gone interests nobody.
+            // Errors are irrelevant once the reader is gone.
             Err(error) => drop(self.sender.send(Err(Failure::System(error.to_string())))),
         }
     }
@@ -224,7 +225,7 @@ impl Report for BatchSender {
     fn progress(&mut self, _: &Summary) {}
 }
 
-/// Locks; a thread that panicked left nothing half done.
+/// Locks a mutex. A panicking thread leaves its value valid.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
