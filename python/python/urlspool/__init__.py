@@ -14,7 +14,8 @@ A message, with its header fields and every text part decoded:
 >>> [record["url"] for record in urlspool.extract(mail)]
 ['ftp://ds.internic.net/rfc']
 
-Files and folders, on all cores; see `scan`. Byte ranges of any file object that can be positioned; see `scan_stream`.
+Files and folders, on all cores: see `scan`. Byte ranges of any seekable file object: see
+`scan_stream`.
 """
 
 from ._api import explain, extract, parse, scan, scan_stream, schema, urls

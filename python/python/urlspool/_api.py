@@ -10,7 +10,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _urlspool
-from ._options import ExtractOptions, RecordOptions, ScanOptions, StrPath, StreamOptions, described, texts_of
+from ._options import (
+    ExtractOptions,
+    RecordOptions,
+    ScanOptions,
+    StreamOptions,
+    StrPath,
+    described,
+    texts_of,
+)
 from .records import Record, Url
 
 if TYPE_CHECKING:
@@ -70,21 +78,23 @@ def urls(text: str | bytes, **options: Unpack[ExtractOptions]) -> list[Url]:
         try:
             return extractor.urls_of_str(text)
         except UnicodeEncodeError:
-            # Surrogates, as `open(..., errors="surrogateescape")` makes them, are one character each.
+            # Surrogates from `open(..., errors="surrogateescape")` count as one character each.
             return extractor.urls_of_str(text.encode("utf-8", "replace").decode("utf-8"))
     return extractor.urls_of_bytes(_bytes(text, "text must be str or bytes"))
 
 
-def extract(message: bytes, *, path: StrPath = "", **options: Unpack[RecordOptions]) -> list[Record]:
-    r"""Finds the URLs in a mail message or news article, which begins with its header.
+def extract(
+    message: bytes, *, path: StrPath = "", **options: Unpack[RecordOptions]
+) -> list[Record]:
+    r"""Finds the URLs in a mail message or news article that starts with its header.
 
-    Returns records, as `urlspool scan` writes them; `path` is their `source.path`.
+    Returns records like those of `urlspool scan`, with `path` as their `source.path`.
 
     >>> [record] = extract(b"Subject: a\n\nsee http://a.example/%7Eb\n")
     >>> record["url"], record["key"], record["message"]["subject"], record["source"]["start"]
     ('http://a.example/%7Eb', 'http://a.example/~b', 'a', 16)
 
-    With `fields` they have only these, which takes less than half of the time:
+    With `fields`, records contain only these fields, which takes less than half the time:
 
     >>> extract(b"Subject: a\n\nsee http://a.example/%7Eb\n", fields=["url", "source.start"])
     [{'url': 'http://a.example/%7Eb', 'source': {'start': 16}}]
@@ -95,8 +105,10 @@ def extract(message: bytes, *, path: StrPath = "", **options: Unpack[RecordOptio
 
 
 def explain(input: bytes, **options: Unpack[ExtractOptions]) -> dict[str, Any]:
-    r"""Explains a message, a mailbox or a text, as `urlspool explain` does: its format, and of each message the header, the parts
-    and the candidates for URLs, each with its range of bytes and its outcome.
+    r"""Explains a message, a mailbox or a text like `urlspool explain`.
+
+    Returns the format and, for each message, the header, the parts and the candidates for URLs,
+    each with its byte range and its outcome.
 
     >>> [message] = explain(b"see <URL:http://a.example/x\n y> and http://www.exam..")["messages"]
     >>> url, refused = message["candidates"]
@@ -110,9 +122,9 @@ def explain(input: bytes, **options: Unpack[ExtractOptions]) -> dict[str, Any]:
 
 
 def parse(url: str, *, fragment: bool = False) -> dict[str, Any]:
-    """Reads a URL by RFC 1738, and by the other grammars, as `urlspool parse` does.
+    """Parses a URL by RFC 1738 and the other grammars, like `urlspool parse`.
 
-    With `fragment` the text after the first `#` is taken off before.
+    With `fragment`, the text after the first `#` is split off first.
 
     >>> reading = parse("ftp://a.example/b;type=i")
     >>> reading["ok"], reading["form"], reading["conforms"]
@@ -128,23 +140,29 @@ def parse(url: str, *, fragment: bool = False) -> dict[str, Any]:
 def scan(paths: StrPath | Iterable[StrPath], **options: Unpack[ScanOptions]) -> Records:
     """Scans files and folders: mailboxes, spools, compressed files, archives.
 
-    The records are taken once, in the order of the input: as dictionaries by iteration, or as Arrow record batches by any
-    library that knows the Arrow PyCapsule interface. The scan runs meanwhile, on all cores.
+    The records can be taken once, in the order of the input: as dictionaries by iteration, or as
+    Arrow record batches by any library that supports the Arrow PyCapsule interface. The scan runs
+    in the background, on all cores.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> written = (folder / "a.mbox").write_text("From x Mon Jan  1 00:00:00 1996\\nSubject: a\\n\\nhttp://a.example/\\n")
+    >>> mail = "From x Mon Jan  1 00:00:00 1996\\nSubject: a\\n\\nhttp://a.example/\\n"
+    >>> written = (folder / "a.mbox").write_text(mail)
     >>> [record["url"] for record in scan(folder)]
     ['http://a.example/']
     >>> records = scan([folder / "a.mbox"], fields=["url", "source.start"], accept="rfc1738")
     >>> next(records)
     {'url': 'http://a.example/', 'source': {'start': 44}}
 
-    Input that cannot be read is skipped with a `ScanWarning`; `events` of the result lists it with its path and offset. With
-    `strict=True` it raises `ScanError`. A path that does not exist raises `FileNotFoundError`.
+    Unreadable input is skipped with a `ScanWarning`; `events` of the result lists it with its path
+    and offset. With `strict=True` it raises `ScanError`. A path that does not exist raises
+    `FileNotFoundError`.
     """
     if hasattr(paths, "read"):
-        raise TypeError(f"paths must be a path or several, not {type(paths).__name__}; scan_stream reads an open file")
+        raise TypeError(
+            f"paths must be a path or several, not {type(paths).__name__}; "
+            "scan_stream reads an open file"
+        )
     if isinstance(paths, (str, bytes, os.PathLike)) or not isinstance(paths, Iterable):
         found = [_path(paths)]
     else:
@@ -153,7 +171,7 @@ def scan(paths: StrPath | Iterable[StrPath], **options: Unpack[ScanOptions]) -> 
         os.stat(name)
     if not found:
         raise ValueError("paths is empty; name a file or folder")
-    # `-` would be standard input.
+    # `-` would mean standard input.
     found = ["./-" if name == "-" else name for name in found]
     return _urlspool.scan(found, texts_of(options, ScanOptions))
 
@@ -166,21 +184,24 @@ def scan_stream(
     path: StrPath | None = None,
     **options: Unpack[StreamOptions],
 ) -> Records:
-    r"""Scans a file object that can be positioned: the messages that begin at `start` or later, and before `end`.
+    r"""Scans the messages of a seekable file object that start at `start` or later, before `end`.
 
-    `file` has `seek` and `read`, such as a file of fsspec, pyarrow or `open(path, "rb")`. Of an mbox no more is read than the
-    range, the last message in it and 64 KiB. Any other file is read as a whole by the range that begins at 0.
-    `path` is the `source.path` of the records; the name of the file by default.
+    `file` must have `seek` and `read`, like files of fsspec, pyarrow or `open(path, "rb")`. For an
+    mbox, only the range, the rest of its last message and 64 KiB are read. Any other file is read
+    as a whole by the range that starts at 0. `path` is the `source.path` of the records; by
+    default, the name of the file.
 
     >>> import io
-    >>> box = b"".join(b"From x Mon Jan  1 00:00:00 1996\nSubject: a\n\nhttp://%d.example/\n\n" % n for n in range(4))
+    >>> mail = b"From x Mon Jan  1 00:00:00 1996\nSubject: a\n\nhttp://%d.example/\n\n"
+    >>> box = b"".join(mail % n for n in range(4))
     >>> half = len(box) // 2
     >>> [record["url"] for record in scan_stream(io.BytesIO(box), start=half)]
     ['http://2.example/', 'http://3.example/']
     """
     for method in ("seek", "read"):
         if not hasattr(file, method):
-            raise TypeError(f"file must be a binary file object, but {type(file).__name__} has no {method}")
+            name = type(file).__name__
+            raise TypeError(f"file must be a binary file object, but {name} has no {method}")
     if isinstance(file, io.TextIOBase):
         raise TypeError('file must be in binary mode; open it with "rb"')
     for bound, offset in (("start", start), ("end", end)):
@@ -195,7 +216,7 @@ def scan_stream(
 
 
 def schema(fields: Sequence[str] | None = None) -> ArrowSchema:
-    """Returns the Arrow schema of records, for any library that knows the Arrow PyCapsule interface.
+    """Returns the Arrow schema of records, for libraries with the Arrow PyCapsule interface.
 
     >>> import pyarrow
     >>> pyarrow.schema(schema(["url", "message.date"])).names
@@ -205,6 +226,12 @@ def schema(fields: Sequence[str] | None = None) -> ArrowSchema:
 
 
 # `help(urlspool.scan)` lists the options.
-for _function, _options in [(urls, ExtractOptions), (explain, ExtractOptions), (extract, RecordOptions), (scan, ScanOptions), (scan_stream, StreamOptions)]:
+for _function, _options in [
+    (urls, ExtractOptions),
+    (explain, ExtractOptions),
+    (extract, RecordOptions),
+    (scan, ScanOptions),
+    (scan_stream, StreamOptions),
+]:
     if _function.__doc__ is not None:
         _function.__doc__ = f"{_function.__doc__.rstrip()}\n\n{described(_options)}"

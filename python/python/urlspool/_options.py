@@ -13,12 +13,22 @@ Attachments = Literal["none", "text", "all"]
 Kind = Literal["auto", "mbox", "maildir", "mh", "news", "rnews", "mmdf", "babyl", "message", "text"]
 Unique = Literal["none", "message", "run"]
 Hazard = Literal[
-    "odd-port", "encoded-control", "password", "numeric-host", "userinfo-like-host", "zero-width", "mixed-script", "mismatch"
+    "odd-port",
+    "encoded-control",
+    "password",
+    "numeric-host",
+    "userinfo-like-host",
+    "zero-width",
+    "mixed-script",
+    "mismatch",
 ]
 
 
 class ExtractOptions(TypedDict, total=False):
-    """Options of `urls`, `extract`, `scan` and `scan_stream`; `urlspool scan --help` describes each."""
+    """Options of `urls`, `extract`, `scan` and `scan_stream`.
+
+    `urlspool scan --help` describes them.
+    """
 
     rules: Rules
     """`wide` (the default) or `rfc1738`."""
@@ -27,9 +37,9 @@ class ExtractOptions(TypedDict, total=False):
     schemes: str | Sequence[str]
     """Schemes of the URLs to report."""
     extra_schemes: str | Sequence[str]
-    """Further schemes that need no `//`."""
+    """Additional schemes to find without `//`."""
     header_fields: str | Sequence[str]
-    """Header fields of the message that `message.fields` of its records lists."""
+    """Header fields of the message to list in `message.fields` of its records."""
     context: int
     """Bytes of the text before and after each URL."""
     no_header_urls: bool
@@ -39,7 +49,7 @@ class ExtractOptions(TypedDict, total=False):
     no_schemeless: bool
     strip_recipient: bool
     limit: Mapping[str, int | str]
-    """Limits by their names."""
+    """Limits by name."""
     config: StrPath
     """A configuration file, which the other options override."""
 
@@ -48,7 +58,7 @@ class RecordOptions(ExtractOptions, total=False):
     """Options of `extract`, `scan_stream` and `scan`."""
 
     fields: str | Sequence[str]
-    """Fields of the records, dotted: `source.path`. Without the others, records are made in less time."""
+    """Fields of the records, such as `source.path`. Fewer fields take less time."""
     slim: bool
 
 
@@ -58,26 +68,32 @@ class StreamOptions(RecordOptions, total=False):
     host: str | Sequence[str]
     """Hosts of the URLs to report."""
     domain: str | Sequence[str]
-    """Domains of the URLs to report, with the hosts beneath them."""
+    """Domains of the URLs to report, including the hosts below them."""
     region: str | Sequence[str]
-    """Regions of the URLs to report, as the field `region` has them; `header` and `html` stand for all that begin so."""
+    """Regions of the URLs to report, as in the field `region`.
+
+    `header` and `html` include all regions that start with them.
+    """
     mismatch: bool
-    """Only links whose text names another host than the link has."""
+    """Report only links whose text names another host."""
     hazard: Hazard | Sequence[Hazard]
-    """Hazards of which a URL has one, as the field `hazards` has them."""
+    """Hazards, one of which a reported URL must have, as in the field `hazards`."""
     list: str | Sequence[str]
-    """Mailing lists, by the name in List-Id, and newsgroups of the messages to read."""
+    """Mailing lists, by the name in List-Id, and newsgroups whose messages are read."""
     kind: Kind
-    """`auto` (the default), `mbox`, `maildir`, `mh`, `news`, `rnews`, `mmdf`, `babyl`, `message` or `text`."""
+    """`auto` (the default), or the kind of all files, such as `mbox`, `maildir` or `text`."""
     since: str | int
-    """A year, a month, a day or a time, in UTC; messages without a date are read."""
+    """A year, a month, a day or a time, in UTC. Messages without a date are read."""
     until: str | int
     evidence: StrPath
-    """A file of records or of URLs, one a line, by which broken URLs are joined too; for `scan` also `self`: the input is read twice."""
+    """A file of records or URLs, one per line, used as evidence to join broken URLs.
+
+    `scan` also accepts `self`, which reads the input twice.
+    """
     unique: Unique
     """`none` (the default), `message` or `run`."""
     threads: int
-    """Number of threads; one for each core by default."""
+    """Number of threads; by default one per core."""
     strict: bool
     """Raise `ScanError` at the first event."""
 
@@ -89,10 +105,23 @@ class ScanOptions(StreamOptions, total=False):
     exclude: str | Sequence[str]
     follow: bool
     absolute: bool
-    """Absolute paths in the records."""
+    """Write absolute paths into the records."""
 
 
-_LISTS = frozenset(["accept", "schemes", "extra_schemes", "header_fields", "fields", "host", "domain", "region", "hazard", "list"])
+_LISTS = frozenset(
+    [
+        "accept",
+        "schemes",
+        "extra_schemes",
+        "header_fields",
+        "fields",
+        "host",
+        "domain",
+        "region",
+        "hazard",
+        "list",
+    ]
+)
 _REPEATED = frozenset(["include", "exclude"])
 _NUMBERS = frozenset(["context", "threads"])
 _DATES = frozenset(["since", "until"])
@@ -110,16 +139,22 @@ _TYPES: list[tuple[Iterable[str], tuple[type, ...], str]] = [
     (["rules", "attachments", "kind", "unique"], (str,), "a str"),
     (["config", "evidence"], (str, PathLike), "a str or os.PathLike"),
 ]
-"""Options that take one value, the types of the value, and their names in a message."""
+"""Options with one value, the types of the value, and the name of the types in messages."""
 
 
-def texts_of(options: Mapping[str, Any], allowed: type[Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Returns options with their values as texts, after a check of their names and types. A flag that is set has no text.
+def texts_of(
+    options: Mapping[str, Any], allowed: type[Any]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Checks the names and types of options, and returns them with their values as texts.
 
-    >>> texts_of({"rules": "rfc1738", "no_html": True, "include": ["*.eml", "*.mbox"], "schemes": "ftp,http"}, ScanOptions)
-    (('rules', ('rfc1738',)), ('no_html', ()), ('include', ('*.eml', '*.mbox')), ('schemes', ('ftp', 'http')))
+    A flag that is set has no text.
+
+    >>> texts_of({"rules": "rfc1738", "no_html": True, "include": ["*.eml", "*.mbox"]}, ScanOptions)
+    (('rules', ('rfc1738',)), ('no_html', ()), ('include', ('*.eml', '*.mbox')))
+    >>> texts_of({"schemes": "ftp,http"}, ScanOptions)
+    (('schemes', ('ftp', 'http')),)
     """
-    # Those that it inherits are in it too.
+    # Includes inherited options.
     known = allowed.__annotations__
     for name in options:
         if name not in known:
@@ -129,7 +164,7 @@ def texts_of(options: Mapping[str, Any], allowed: type[Any]) -> tuple[tuple[str,
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...] | None:
-    """Returns the texts of an option, `None` for a flag that is not set."""
+    """Returns the texts of an option; `None` for a flag that is not set."""
     if name == "limit":
         if not isinstance(value, Mapping):
             raise _wrong_type(name, "a mapping of names to values", value)
@@ -137,7 +172,7 @@ def _texts(name: str, value: Any) -> tuple[str, ...] | None:
     if name in _REPEATED:
         return tuple(_items(name, value))
     if name in _LISTS:
-        # A text may be a list with commas.
+        # A text may be a comma-separated list.
         return tuple(part for item in _items(name, value) for part in item.split(","))
     for names, types, wanted in _TYPES:
         if name in names:
@@ -150,7 +185,7 @@ def _texts(name: str, value: Any) -> tuple[str, ...] | None:
 
 
 def described(allowed: type[Any]) -> str:
-    """Returns the names of options with the values that each takes, one a line, for the documentation of a function.
+    """Returns a line for each option, with its name and values, for a function's documentation.
 
     >>> [line] = [line for line in described(StreamOptions).splitlines() if "unique" in line]
     >>> line.strip()
@@ -170,7 +205,11 @@ def described(allowed: type[Any]) -> str:
         elif name in _DATES:
             takes = "a str or an int"
         else:
-            takes = {"limit": "a dict of names to values", "config": "a path", "evidence": "a path"}.get(name, "a bool")
+            takes = {
+                "limit": "a dict of names to values",
+                "config": "a path",
+                "evidence": "a path",
+            }.get(name, "a bool")
         lines.append(f"      {name}: {takes}")
     return "\n".join(lines) + "\n    "
 
@@ -178,7 +217,9 @@ def described(allowed: type[Any]) -> str:
 def _items(name: str, value: object) -> list[str]:
     if isinstance(value, str):
         items: list[Any] = [value]
-    elif isinstance(value, (list, tuple, set, frozenset, Sequence)) and not isinstance(value, (bytes, bytearray)):
+    elif isinstance(value, (bytes, bytearray)):
+        raise _wrong_type(name, "a str or a list of them", value)
+    elif isinstance(value, (list, tuple, set, frozenset, Sequence)):
         items = list(value)
     else:
         raise _wrong_type(name, "a str or a list of them", value)

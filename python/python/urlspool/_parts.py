@@ -14,29 +14,33 @@ from typing import Any
 from ._splits import Split, scan_splits
 
 _EVENTS = "_events"
-"""Subfolder of the events. Engines that read a folder of Parquet leave out names that begin with an underscore."""
+"""Subfolder of the events. Readers of Parquet folders skip names that start with an underscore."""
 
 _SUCCESS = "_SUCCESS"
-"""The empty file by which a complete folder is known, as Hadoop names it."""
+"""The empty file that marks a complete folder, with the name that Hadoop uses."""
 
 _ROW_GROUP_ROWS = 65_536
-"""Rows of a row group: as many as a task holds in memory beside the batch that it reads."""
+"""Rows per row group. A task holds as many in memory, in addition to the batch that it reads."""
 
 
 def begin_parts(folder: str, storage_options: Mapping[str, Any], compression: str) -> None:
-    """Makes the folder. Raises `FileExistsError` if there is something in it, `ValueError` if the compression is unknown."""
+    """Creates the folder.
+
+    Raises `FileExistsError` if it is not empty, and `ValueError` if the compression is unknown.
+    """
     import pyarrow as pa
 
     if not pa.Codec.is_available(compression):
         raise ValueError(f"pyarrow was built without the compression {compression!r}")
     store, name = _store(folder, storage_options)
     if store.exists(name) and (not store.isdir(name) or store.ls(name)):
-        raise FileExistsError(f"{folder} is not empty: give a folder that is empty or does not exist")
+        advice = "give a folder that is empty or does not exist"
+        raise FileExistsError(f"{folder} is not empty: {advice}")
     store.makedirs(f"{name}/{_EVENTS}", exist_ok=True)
 
 
 def end_parts(folder: str, storage_options: Mapping[str, Any]) -> None:
-    """Says that the folder is complete."""
+    """Marks the folder as complete."""
     store, name = _store(folder, storage_options)
     store.pipe_file(f"{name}/{_SUCCESS}", b"")
 
@@ -50,10 +54,11 @@ def write_part(
     columns: Any,
     compression: str,
 ) -> dict[str, int]:
-    """Scans splits into one Parquet file with these columns, and its events into a file of JSON lines.
+    """Scans splits into a Parquet file with these columns, and their events into JSON lines.
 
-    `sources` are fsspec's options for the files that are read, `storage_options` those for the folder. The names come from the splits,
-    so that a task that runs again replaces its own file. Returns the numbers of files, records and events.
+    `sources` are fsspec's options for the input files, `storage_options` for the folder. The names
+    are derived from the splits, so a repeated task replaces its own file. Returns the numbers of
+    files, records and events.
     """
     import pyarrow as pa
     import pyarrow.parquet
@@ -61,17 +66,19 @@ def write_part(
     if not splits:
         return {"files": 0, "records": 0, "events": 0}
     store, name = _store(folder, storage_options)
-    part = "part-" + hashlib.sha256(json.dumps([(s.path, s.start, s.end) for s in splits]).encode()).hexdigest()[:20]
+    places = json.dumps([(split.path, split.start, split.end) for split in splits])
+    part = "part-" + hashlib.sha256(places.encode()).hexdigest()[:20]
     records = 0
     events: list[str] = []
     with warnings.catch_warnings(), _complete(store, name, f"{name}/{part}.parquet") as file:
-        # They are in the file of events.
+        # Warnings are written to the file of events.
         warnings.simplefilter("ignore")
         with pyarrow.parquet.ParquetWriter(file, columns, compression=compression) as writer:
             group: list[Any] = []
             for found in scan_splits(splits, sources, options):
                 for batch in pa.RecordBatchReader.from_stream(found):
-                    cast = [column.cast(field.type) for column, field in zip(batch.columns, columns)]
+                    pairs = zip(batch.columns, columns)
+                    cast = [column.cast(field.type) for column, field in pairs]
                     group.append(pa.RecordBatch.from_arrays(cast, schema=columns))
                     records += len(batch)
                     if _ROW_GROUP_ROWS <= sum(map(len, group)):
@@ -87,7 +94,7 @@ def write_part(
 
 @contextlib.contextmanager
 def _complete(store: Any, folder: str, name: str) -> Iterator[Any]:
-    """A file that is written under another name and gets its own when it is complete."""
+    """Opens a file under a temporary name. It gets its own name when it is complete."""
     # Another attempt at the same task may run at the same time.
     unfinished = f"{folder}/_{uuid.uuid4().hex}"
     try:

@@ -20,21 +20,27 @@ if TYPE_CHECKING:
     from .records import BinaryFile
 
 _START_BYTES = 64 << 10
-"""Bytes by which the format of a file is known."""
+"""Number of bytes needed to detect the format of a file."""
 
 DEFAULT_SIZE = 128 << 20
-"""Size of a split, which a worker scans in seconds."""
+"""Size of a split. A worker scans it in seconds."""
 
 LEAST_TASKS = 200
-"""Number of tasks that many small files are distributed over: few enough to be planned at once, and more than most clusters have cores."""
+"""Minimum number of tasks for many small files.
+
+Few enough to be planned at once, and more than most clusters have cores.
+"""
 
 _PLAN_THREADS = 32
-"""Threads that read the beginnings of large files. A store answers in a few hundredths of a second, and a collection has thousands."""
+"""Threads that read the first bytes of large files.
+
+A store answers in a few hundredths of a second, and a collection has thousands of large files.
+"""
 
 
 @dataclass(frozen=True, order=True)
 class Split:
-    """The messages of a file that begin in a byte range."""
+    """The messages of a file that start in a byte range."""
 
     path: str
     start: int
@@ -46,11 +52,12 @@ def plan(
     size: int = DEFAULT_SIZE,
     storage_options: Mapping[str, Any] | None = None,
 ) -> list[Split]:
-    """Divides the files beneath `roots` into splits of about `size` bytes.
+    """Divides the files below `roots` into splits of about `size` bytes.
 
-    Uncompressed mboxes are divided; every other file is one split. So is an mbox with Content-Length fields, whose messages can
-    only be found from its start: each range of it would read everything before it once more. `roots` are local paths, or URLs that fsspec knows
-    (`s3://bucket/folder`), with its options.
+    Uncompressed mboxes are divided; every other file is one split. An mbox with Content-Length
+    fields is also one split: its messages can only be found from the start of the file, so each
+    range would read all bytes before it again. `roots` are local paths, or URLs that fsspec
+    supports (`s3://bucket/folder`); `storage_options` are fsspec's options for them.
     """
     if size < 1:
         raise ValueError("size must be positive")
@@ -65,11 +72,11 @@ def plan(
 def grouped(splits: Sequence[Split], size: int, groups: int | None = None) -> list[list[Split]]:
     """Distributes splits over tasks.
 
-    By default there is a task for each `size` bytes; of a folder of many small files no fewer than `LEAST_TASKS`, so that all
-    workers have some.
+    By default there is a task for each `size` bytes. Many small files get at least `LEAST_TASKS`
+    tasks, which keeps all workers busy.
 
-    >>> len(grouped([Split("a", 0, 9)] * 1000, 128)), len(grouped([Split("a", 0, 128)] * 1000, 128))
-    (200, 1000)
+    >>> [len(grouped([Split("a", 0, end)] * 1000, 128)) for end in (9, 128)]
+    [200, 1000]
     """
     if groups is None:
         total = sum(split.end - split.start for split in splits)
@@ -78,14 +85,16 @@ def grouped(splits: Sequence[Split], size: int, groups: int | None = None) -> li
 
 
 def balanced(splits: Iterable[Split], groups: int) -> list[list[Split]]:
-    """Distributes splits so that the groups have about the same number of bytes, the largest splits first.
+    """Distributes splits over groups of about equal size in bytes, largest splits first.
 
-    >>> [[split.end for split in group] for group in balanced([Split("a", 0, n) for n in (5, 4, 3, 2)], 2)]
+    >>> splits = [Split("a", 0, end) for end in (5, 4, 3, 2)]
+    >>> [[split.end for split in group] for group in balanced(splits, 2)]
     [[5, 2], [4, 3]]
     """
     found: list[list[Split]] = [[] for _ in range(max(1, groups))]
     sizes = [(0, group) for group in range(len(found))]
-    for split in sorted(splits, key=lambda split: (split.start - split.end, split.path, split.start)):
+    ordered = sorted(splits, key=lambda split: (split.start - split.end, split.path, split.start))
+    for split in ordered:
         size, smallest = sizes[0]
         found[smallest].append(split)
         heapq.heapreplace(sizes, (size + split.end - split.start, smallest))
@@ -95,7 +104,7 @@ def balanced(splits: Iterable[Split], groups: int) -> list[list[Split]]:
 def scan_splits(
     splits: Iterable[Split], storage_options: Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Iterator[Records]:
-    """Scans splits, one after the other. Each file is closed after its records are taken."""
+    """Scans splits one after another. Each file is closed after its records are taken."""
     content = options.get("evidence")
     texts = texts_of({**options, "evidence": None}, StreamOptions)
     with _EVIDENCE_LOCK:
@@ -106,37 +115,50 @@ def scan_splits(
 
 
 def check_options(options: Mapping[str, Any]) -> None:
-    """Raises the exception of an option that cannot be used, before workers are started."""
+    """Raises the exception for an invalid option before workers are started."""
     if options.get("unique") == "run":
         raise ValueError("unique='run' holds within a split only; use links() or dropDuplicates")
     texts = texts_of(options, StreamOptions)
     if ("evidence", ("self",)) in texts:
-        raise ValueError("evidence='self' reads the input twice; name a file of the records or URLs of an earlier scan")
+        raise ValueError(
+            "evidence='self' reads the input twice; "
+            "name a file of the records or URLs of an earlier scan"
+        )
     given = [option for option in texts if option[0] != "evidence"]
     _urlspool.scan_stream(EmptyFile(), "", 0, None, given).close()
 
 
-def with_content(options: Mapping[str, Any], storage_options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Returns options with the content of the file of evidence in place of its name, for workers that may not see the file."""
+def with_content(
+    options: Mapping[str, Any], storage_options: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Returns options with the name of the evidence file replaced by its content.
+
+    Workers may not be able to access the file.
+    """
     if options.get("evidence") is None:
         return dict(options)
     name = os.fspath(options["evidence"])
     with closing(_open(name, storage_options or {})) as file:
         content = file.read()
     if content.startswith(b"SQLite format 3\0"):
-        raise ValueError(f"evidence: {name} is a database, which only the program takes; name a file of records or URLs")
+        raise ValueError(
+            f"evidence: {name} is a database, which only the program takes; "
+            "name a file of records or URLs"
+        )
     if not content:
         raise ValueError(f"evidence: {name} is empty")
     return {**options, "evidence": content}
 
 
 _EVIDENCE_LOCK = Lock()
-"""Held while evidence is read, so that threads that need the same read it once."""
+"""Held while evidence is read, so threads that need the same evidence read it once."""
 
 
 @lru_cache(maxsize=1)
-def _evidence(content: bytes, options: tuple[tuple[str, tuple[str, ...]], ...]) -> _urlspool.Evidence:
-    """The evidence with this content, until the process needs another. Scans that have it keep it."""
+def _evidence(
+    content: bytes, options: tuple[tuple[str, tuple[str, ...]], ...]
+) -> _urlspool.Evidence:
+    """Returns the evidence with this content. The cache keeps only the last one."""
     return _urlspool.Evidence(content, options)
 
 
@@ -160,14 +182,15 @@ def _open(path: str, storage_options: Mapping[str, Any]) -> Any:
     import fsspec
 
     filesystem, name = fsspec.core.url_to_fs(path, **storage_options)
-    # Ranges are read in requests of their own: a cache would read ahead.
+    # Each range is a separate request; a cache would read ahead.
     return filesystem.open(name, "rb", cache_type="none")
 
 
 def _files(root: str, storage_options: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """The files beneath a root with their sizes, in the order of their paths.
+    """Yields the files below a root with their sizes, ordered by path.
 
-    Without those in the `tmp` of a Maildir, which may be incomplete (maildir(5)), as in a scan of a folder.
+    Like a scan of a folder, omits files in the `tmp` of a Maildir, which may be incomplete
+    (maildir(5)).
     """
     if _is_url(root):
         import fsspec
@@ -192,15 +215,21 @@ def _files(root: str, storage_options: Mapping[str, Any]) -> Iterator[tuple[str,
 
 
 def _is_unfinished(path: str, folders: set[str]) -> bool:
-    """True if a path of a store is in the `tmp` of a Maildir. Stores have no empty folders, so that `cur` or `new` may be missing."""
+    """Returns `True` if a path of a store is in the `tmp` of a Maildir.
+
+    Stores have no empty folders, so `cur` or `new` may be missing.
+    """
     maildir, _, name = path.rpartition("/")[0].rpartition("/")
     return name == "tmp" and not folders.isdisjoint((f"{maildir}/cur", f"{maildir}/new"))
 
 
-def _splits_of(path: str, length: int, size: int, storage_options: Mapping[str, Any]) -> list[Split]:
+def _splits_of(
+    path: str, length: int, size: int, storage_options: Mapping[str, Any]
+) -> list[Split]:
     parts = 1
     if size < length:
         with closing(_open(path, storage_options)) as file:
             if _urlspool.is_splittable(cast("BinaryFile", file).read(_START_BYTES)):
                 parts = -(-length // size)
-    return [Split(path, length * part // parts, length * (part + 1) // parts) for part in range(parts)]
+    bounds = [length * part // parts for part in range(parts + 1)]
+    return [Split(path, bounds[part], bounds[part + 1]) for part in range(parts)]

@@ -43,7 +43,7 @@ class ArrowSchema:
 
 @final
 class Records:
-    """The records of a scan, which are taken once."""
+    """The records of a scan, which can be taken once."""
 
     def __iter__(self) -> Iterator[Record]: ...
     def __next__(self) -> Record: ...
@@ -61,17 +61,17 @@ class Records:
         """Ends the scan."""
     @property
     def events(self) -> list[Event]:
-        """Limits, damage and input that was skipped, so far: the first 10,000."""
+        """Limits, damage and skipped input so far: the first 10,000 events."""
     @property
     def more_events(self) -> int:
-        """The number of events after those."""
+        """The number of further events."""
     @property
     def summary(self) -> dict[str, object] | None:
-        """The counts of the whole scan, after its end."""
+        """The counts of the whole scan, once it has ended."""
 
 @final
 class Evidence:
-    """Evidence for joins, which the scans of a process share."""
+    """Evidence for joins, shared by the scans of a process."""
 
     def __new__(cls, content: bytes, options: _Keywords) -> Evidence: ...
 

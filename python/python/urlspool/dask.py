@@ -23,11 +23,12 @@ def scan(
     partitions: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Prepares a scan of the files beneath `roots`, as a Dask DataFrame.
+    """Prepares a scan of the files below `roots`, as a Dask DataFrame.
 
-    `split_size` is the size of the ranges into which mboxes are divided, in bytes; `partitions` the number of tasks, by default
-    one for each `split_size` bytes, or 200 for many small files. `options` are those of `urlspool.scan_stream`. Input that cannot
-    be read is a `ScanWarning` on the worker; with `strict=True` it is an exception.
+    `split_size` is the size in bytes of the ranges that mboxes are divided into. `partitions` is
+    the number of tasks, by default one per `split_size` bytes, or 200 for many small files.
+    `options` are the options of `urlspool.scan_stream`. Unreadable input causes a `ScanWarning` on
+    the worker, or an exception with `strict=True`.
     """
     import dask.dataframe
 
@@ -48,7 +49,9 @@ def scan(
 _NO_MAIL = Split(os.devnull, 0, 0)
 
 
-def _frame(splits: Iterable[Split], options: Mapping[str, Any], storage_options: Mapping[str, Any]) -> Any:
+def _frame(
+    splits: Iterable[Split], options: Mapping[str, Any], storage_options: Mapping[str, Any]
+) -> Any:
     import pandas
     import pyarrow as pa
 

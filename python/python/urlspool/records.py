@@ -6,7 +6,7 @@ from typing import Any, Optional, Protocol, TypedDict
 
 
 class BinaryFile(Protocol):
-    """A file object that can be positioned."""
+    """A seekable binary file object."""
 
     def seek(self, offset: int, whence: int = ..., /) -> Any: ...
 
@@ -26,7 +26,7 @@ class Url(TypedDict):
 
 
 class GrammarError(TypedDict):
-    """The reason for which RFC 1738 refuses a URL."""
+    """The reason why RFC 1738 rejects a URL."""
 
     offset: int
     part: str
@@ -35,7 +35,7 @@ class GrammarError(TypedDict):
 
 
 class Part(TypedDict):
-    """A part of a URL, as its grammar names it."""
+    """A part of a URL, with its name in the grammar."""
 
     name: str
     value: str
@@ -67,7 +67,7 @@ class Source(TypedDict):
 
 
 class HeaderField(TypedDict):
-    """A header field that `header_fields` asks for."""
+    """A header field requested by `header_fields`."""
 
     name: str
     value: str
@@ -91,11 +91,11 @@ Message = TypedDict(
         "fields": Optional[list[HeaderField]],
     },
 )
-"""The message that holds a URL."""
+"""The message that contains a URL."""
 
 
 class MimePart(TypedDict):
-    """The MIME part that holds a URL."""
+    """The MIME part that contains a URL."""
 
     path: str
     type: str
@@ -169,7 +169,7 @@ class EventSource(TypedDict):
 
 
 class Event(TypedDict):
-    """A limit, damage, or input that was skipped."""
+    """A limit, damage, or skipped input."""
 
     type: str
     kind: str

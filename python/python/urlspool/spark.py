@@ -8,8 +8,9 @@
     scan.write_parquet("s3://bucket/urls")
     urlspool.spark.links(spark.read.parquet("s3://bucket/urls")).show()
 
-The driver lists the files and plans byte ranges; each worker reads its ranges. A task that Spark repeats gives the same
-records, and the identifiers are those of a scan on one machine. The package must be installed on the workers.
+The driver lists the files and plans byte ranges; each worker reads its ranges. A task that Spark
+repeats returns the same records, with the same identifiers as a scan on one machine. The package
+must be installed on the workers.
 """
 
 from __future__ import annotations
@@ -24,7 +25,16 @@ from typing import TYPE_CHECKING, Any
 from ._api import scan_stream
 from ._options import StrPath
 from ._parts import begin_parts, end_parts, write_part
-from ._splits import DEFAULT_SIZE, EmptyFile, Split, check_options, grouped, plan, scan_splits, with_content
+from ._splits import (
+    DEFAULT_SIZE,
+    EmptyFile,
+    Split,
+    check_options,
+    grouped,
+    plan,
+    scan_splits,
+    with_content,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,7 +47,7 @@ _EVENT_SCHEMA = (
 
 @dataclass(frozen=True)
 class Written:
-    """The counts of a scan that `Scan.write_parquet` wrote."""
+    """The counts of a scan written by `Scan.write_parquet`."""
 
     files: int
     records: int
@@ -45,9 +55,15 @@ class Written:
 
 
 class Scan:
-    """The result of `scan`: two DataFrames of one pass over the files, or the files of `write_parquet`."""
+    """The result of `scan`: two DataFrames, or the files of `write_parquet`."""
 
-    def __init__(self, tasks: DataFrame, found: DataFrame, options: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        tasks: DataFrame,
+        found: DataFrame,
+        options: Mapping[str, Any],
+        given: Mapping[str, Any],
+    ) -> None:
         self._tasks = tasks
         self._found = found
         self._options = options
@@ -60,9 +76,10 @@ class Scan:
 
     @property
     def events(self) -> DataFrame:
-        """Limits, damage and files that could not be read.
+        """Limits, damage and unreadable files.
 
-        Spark computes a DataFrame for each action; `cache` the scan to read the files once for records and events.
+        Spark computes a DataFrame for each action. Call `cache` to read the files only once for
+        records and events.
         """
         from pyspark.sql.functions import from_json
 
@@ -76,17 +93,21 @@ class Scan:
         compression: str = "zstd",
         storage_options: Mapping[str, Any] | None = None,
     ) -> Written:
-        """Writes the records as Parquet files into a folder, and the events as JSON lines into its subfolder `_events`.
+        """Writes the records as Parquet files into a folder, and the events into `_events` in it.
 
-        The files are those of `records.write.parquet`, at less than half its cost: each task writes its own file, so that no record
-        is handed to the JVM and taken apart into rows. `folder` is a path that all workers see, or a URL that fsspec knows, with its
-        `storage_options`, by default those of the scan; it must be empty or not exist, else it is a `FileExistsError`. A file gets
-        its name when it is complete, and a task that Spark repeats writes the same file again. The file `_SUCCESS` is written last.
+        The result equals that of `records.write.parquet` at less than half the cost: each task
+        writes its own file, so records need not be passed to the JVM and split into rows. Events
+        are JSON lines. `folder` is a path that all workers can access, or a URL that fsspec
+        supports; `storage_options` are fsspec's options for it, by default those of the scan.
+        Raises `FileExistsError` unless the folder is empty or missing. A file gets its name when it
+        is complete, and a task that Spark repeats writes the same file again. The file `_SUCCESS`
+        is written last.
         """
         target = os.fspath(folder)
         place = dict(self._storage_options if storage_options is None else storage_options)
         begin_parts(target, place, compression)
-        options, sources, columns = dict(self._options), dict(self._storage_options), _columns(self._options)
+        options, sources = dict(self._options), dict(self._storage_options)
+        columns = _columns(self._options)
 
         def write_tasks(batches: Iterator[Any]) -> Iterator[Any]:
             import pyarrow as pa
@@ -95,14 +116,20 @@ class Scan:
                 for text in batch.column(0).to_pylist():
                     group = [Split(*split) for split in json.loads(text)]
                     found = write_part(target, place, group, sources, options, columns, compression)
-                    yield pa.RecordBatch.from_pydict({name: [count] for name, count in found.items()})
+                    counts = {name: [count] for name, count in found.items()}
+                    yield pa.RecordBatch.from_pydict(counts)
 
-        counts = self._tasks.mapInArrow(write_tasks, "files bigint, records bigint, events bigint").collect()
+        columns_of_counts = "files bigint, records bigint, events bigint"
+        counts = self._tasks.mapInArrow(write_tasks, columns_of_counts).collect()
         end_parts(target, place)
-        return Written(*(sum(task[name] for task in counts) for name in ("files", "records", "events")))
+        names = ("files", "records", "events")
+        return Written(*(sum(task[name] for task in counts) for name in names))
 
     def cache(self) -> Scan:
-        """Keeps the result on the workers, in memory or on their disks, so that both DataFrames come from one pass."""
+        """Keeps the result on the workers, so both DataFrames come from one pass.
+
+        It is kept in memory, or on disk if memory is short.
+        """
         from pyspark import StorageLevel
 
         self._found = self._found.persist(StorageLevel.MEMORY_AND_DISK)
@@ -122,11 +149,13 @@ def scan(
     partitions: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Scan:
-    """Prepares a scan of the files beneath `roots`: local paths that all workers see, or URLs that fsspec knows.
+    """Prepares a scan of the files below `roots`.
 
-    `options` are those of `urlspool.scan_stream`. `split_size` is the size of the ranges into which mboxes are divided, in
-    bytes; `partitions` the number of tasks, by default one for each `split_size` bytes, or 200 for many small files.
-    `storage_options` are given to fsspec. The driver reads the file of the option `evidence`, and sends it to the workers.
+    `roots` are local paths that all workers can access, or URLs that fsspec supports. `options` are
+    the options of `urlspool.scan_stream`. `split_size` is the size in bytes of the ranges that
+    mboxes are divided into. `partitions` is the number of tasks, by default one per `split_size`
+    bytes, or 200 for many small files. `storage_options` are passed to fsspec. The driver reads the
+    file of the option `evidence` and sends it to the workers.
     """
     import pyarrow as pa
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -149,14 +178,18 @@ def scan(
                 group = [Split(*split) for split in json.loads(text)]
                 yield from _batches(group, json.loads(given), options, record_type)
 
-    tasks = [(json.dumps([(split.path, split.start, split.end) for split in group]),) for group in groups]
+    tasks = [
+        (json.dumps([(split.path, split.start, split.end) for split in group]),)
+        for group in groups
+    ]
+    plans = spark.createDataFrame(tasks or [("[]",)], "splits string")
     # One task for each group.
-    plans = spark.createDataFrame(tasks or [("[]",)], "splits string").repartitionByRange(max(1, len(tasks)), "splits")
+    plans = plans.repartitionByRange(max(1, len(tasks)), "splits")
     return Scan(plans, plans.mapInArrow(scan_tasks, result), options, dict(storage_options or {}))
 
 
 def links(records: DataFrame) -> DataFrame:
-    """Folds records to one row for each `key`: the number of records and messages, the first and the last date."""
+    """Groups records by `key`: one row with the numbers of records and messages, and the dates."""
     from pyspark.sql import functions as f
 
     return records.where("key is not null").groupBy("key").agg(
@@ -170,7 +203,7 @@ def links(records: DataFrame) -> DataFrame:
 
 
 def _columns(options: Mapping[str, Any]) -> Any:
-    """The Arrow schema of records with these options. Spark counts time in microseconds."""
+    """Returns the Arrow schema of records with these options. Spark needs times in microseconds."""
     import pyarrow as pa
 
     fields = pa.schema(scan_stream(EmptyFile(), **{**options, "threads": 1, "evidence": None}))
@@ -188,13 +221,16 @@ def _in_microseconds(field: Any) -> Any:
 
 
 def _batches(
-    splits: Iterable[Split], storage_options: Mapping[str, Any], options: Mapping[str, Any], record_type: Any
+    splits: Iterable[Split],
+    storage_options: Mapping[str, Any],
+    options: Mapping[str, Any],
+    record_type: Any,
 ) -> Iterator[Any]:
-    """Record batches of two columns: a record or null, an event or null."""
+    """Yields record batches with two columns: a record or null, and an event or null."""
     import pyarrow as pa
 
     with warnings.catch_warnings():
-        # They are rows.
+        # Warnings are returned as rows.
         warnings.simplefilter("ignore")
         for records in scan_splits(splits, storage_options, options):
             for batch in pa.RecordBatchReader.from_stream(records):
@@ -206,5 +242,5 @@ def _batches(
                 yield pa.RecordBatch.from_arrays([found, nulls], names=["record", "event"])
             events = [json.dumps(event) for event in records.events]
             if events:
-                nulls = pa.nulls(len(events), record_type)
-                yield pa.RecordBatch.from_arrays([nulls, pa.array(events)], names=["record", "event"])
+                columns = [pa.nulls(len(events), record_type), pa.array(events)]
+                yield pa.RecordBatch.from_arrays(columns, names=["record", "event"])
