@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Repeats mboxes up to a size. Each copy has its own Message-IDs and hosts, so that no cache of URLs helps.
+"""Writes copies of mboxes until the output has a given size.
 
     benches/diverse.py OUT MEBIBYTES MBOX...
+
+Each copy has its own Message-IDs and hosts, so that no cache of URLs helps.
 """
+
 import re, sys
 
 out, mebibytes, paths = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
@@ -15,6 +18,11 @@ with open(out, "wb") as sink:
             with open(path, "rb") as source:
                 text = source.read()
             mark = b"c%d" % copy
-            sink.write(ids.sub(lambda found: found[1] + mark + b".", hosts.sub(lambda found: found[1] + mark, text)))
+            sink.write(
+                ids.sub(
+                    lambda found: found[1] + mark + b".",
+                    hosts.sub(lambda found: found[1] + mark, text),
+                )
+            )
             sink.write(b"\n")
         copy += 1

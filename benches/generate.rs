@@ -7,9 +7,9 @@ use crate::rng::Rng;
 /// A kind of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Three different URLs per message, most on lines of their own.
+    /// Three different URLs per message, mostly on separate lines.
     Dense,
-    /// Long messages; one in eight holds a URL.
+    /// Long messages, one in eight with a URL.
     Sparse,
     /// Quoted-printable text and HTML; one message in four has a base64 picture attached.
     Mime,
@@ -33,9 +33,11 @@ pub(crate) struct Message {
 /// The `number`-th message of a kind.
 pub(crate) fn message(kind: Kind, number: usize, rng: &mut Rng) -> Message {
     let mut text = format!(
-        "From: Ann Author <ann{number}@mail.example>\nTo: list@lists.example\nSubject: {} {} and {}\n\
+        "From: Ann Author <ann{number}@mail.example>\nTo: list@lists.example\nSubject: {} {} and \
+         {}\n\
          Date: Thu, {} Dec 1994 09:30:00 +0000\nMessage-ID: <{number}.ann@mail.example>\n\
-         Received: from mail.example (mail.example [192.0.2.7]) by lists.example; Thu, 1 Dec 1994 09:30:01 +0000\n",
+         Received: from mail.example (mail.example [192.0.2.7]) by lists.example; Thu, 1 Dec 1994 \
+         09:30:01 +0000\n",
         rng.pick(WORDS),
         rng.pick(WORDS),
         rng.pick(WORDS),
@@ -97,7 +99,8 @@ fn dense(text: &mut String, number: usize, rng: &mut Rng) -> usize {
             _ => {
                 writeln!(
                     text,
-                    "It is under <URL:ftp://ftp.{host}.example/pub/{number}/\n    {path}.tar.Z>, they say."
+                    "It is under <URL:ftp://ftp.{host}.example/pub/{number}/\n    {path}.tar.Z>, \
+                     they say."
                 )
             }
         };
@@ -116,7 +119,8 @@ fn sparse(text: &mut String, number: usize, rng: &mut Rng) -> usize {
     usize::from(has_url)
 }
 
-/// Appends a multipart body: text, HTML with a character reference, and perhaps a picture. Returns the number of URLs.
+/// Appends a multipart body: text, HTML with a character reference, and perhaps a picture. Returns
+/// the number of URLs.
 fn mime(text: &mut String, number: usize, rng: &mut Rng) -> usize {
     let word = rng.pick(WORDS);
     text.push_str("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"=_b\"\n\n--=_b\n");

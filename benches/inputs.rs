@@ -1,6 +1,6 @@
-//! Writes the generated archives to a folder: `cargo bench -p benches --bench inputs -- FOLDER [MEBIBYTES]`.
+//! Writes generated archives: `cargo bench -p benches --bench inputs -- FOLDER [MEBIBYTES]`.
 //!
-//! Prints one line per archive, with tabs: name, number of messages, number of URLs. A check compares them with a scan.
+//! Prints one line per archive, with tabs: name, number of messages, number of URLs.
 
 mod generate;
 #[path = "../tests/scene/rng.rs"]

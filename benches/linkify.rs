@@ -1,4 +1,4 @@
-//! Prints the links that the crate `linkify` finds in the given files, one per line: a program to compare speed with.
+//! Prints the links that `linkify` finds in the given files, one per line, to compare speed.
 
 use std::io::{self, Write};
 use std::{env, fs};

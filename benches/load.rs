@@ -1,12 +1,13 @@
-//! Compares `load` into `SQLite` with its ceiling: the same rows, inserted by prepared statements from memory.
+//! Compares `load` into `SQLite` with its ceiling: the same rows, inserted from memory by prepared
+//! statements: `cargo bench -p benches --bench load [-- RECORDS.jsonl]`, by default with generated
+//! mail.
 //!
-//! `cargo bench -p benches --bench load [-- RECORDS.jsonl]`; without a file, records of generated mail. Both write the same tables,
-//! with the same indexes, in transactions of the same size. The ceiling reads no JSON, looks nothing up and counts nothing: all
-//! identifiers and the numbers of links are known. Both are measured until the database is closed. The number of rows is
-//! asserted.
+//! Both write the same tables and indexes in transactions of the same size, and are measured until
+//! the database is closed. The ceiling parses no JSON, makes no lookups and counts no links: all
+//! identifiers and numbers are known. The number of rows is asserted.
 //!
-//! On a machine that others use, wall times say little: the second line compares the processor time of the thread that writes, which
-//! bounds the rate where the thread that parses has a core of its own. It is printed on Linux.
+//! Wall times say little on a shared machine. The second line (on Linux) compares the processor
+//! time of the writing thread, which bounds the rate if the parsing thread has its own core.
 
 #[expect(dead_code, reason = "other benchmarks use the other kinds")]
 mod generate;
@@ -33,13 +34,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Bytes of generated mail.
 const INPUT_BYTES: usize = 32 << 20;
 
-/// Rows of one transaction, as `load` has them.
+/// Rows per transaction, as in `load`.
 const BATCH_ROWS: usize = 50_000;
 
-/// Tables in the order in which they are filled.
+/// Tables in the order of insertion.
 const TABLES: [&str; 4] = ["sources", "messages", "links", "urls"];
 
-const PRAGMAS: &str = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-131072; PRAGMA wal_autocheckpoint=16384; PRAGMA foreign_keys=OFF";
+const PRAGMAS: &str = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA \
+    cache_size=-131072; PRAGMA wal_autocheckpoint=16384; PRAGMA foreign_keys=OFF";
 
 #[expect(clippy::cast_precision_loss, reason = "rates for people, of few rows")]
 fn main() {
@@ -77,7 +79,7 @@ fn main() {
 /// Seconds of one part of the run.
 struct Seconds {
     wall: f64,
-    /// Of this thread on a processor.
+    /// Processor time of this thread.
     processor: Option<f64>,
 }
 
@@ -104,7 +106,7 @@ impl Stopwatch {
     }
 }
 
-/// Seconds that this thread has been on a processor: the first number of `schedstat`, in nanoseconds.
+/// Processor time of this thread in seconds: the first number of `schedstat`.
 fn processor_seconds() -> Option<f64> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: f64 = text.split_ascii_whitespace().next()?.parse().ok()?;
@@ -157,7 +159,8 @@ fn insert_from_memory(loaded: &Path, into: &Path, rows: u64) -> Seconds {
     db.execute_batch(PRAGMAS).expect("pragmas are known");
     for sql in all_rows(
         &from,
-        "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'search_%' ORDER BY rowid",
+        "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'search_%' ORDER BY \
+         rowid",
     ) {
         let [Value::Text(sql)] = &*sql else {
             panic!("no text")

@@ -1,6 +1,6 @@
-//! Measures the speed of each stage, and of all stages together: `cargo bench -p benches --bench stages`.
+//! Measures the speed of each stage and of all stages: `cargo bench -p benches --bench stages`.
 //!
-//! Each benchmark asserts its count, so that a fast wrong answer fails.
+//! Each benchmark asserts its count, so a wrong result fails even if it is fast.
 
 mod generate;
 #[path = "../tests/scene/rng.rs"]
@@ -30,7 +30,7 @@ fn scanner() -> Scanner {
     Scanner::new(Rules::Wide, SchemelessPolicy::Find, &[])
 }
 
-/// Number of starts in a text, if no URL is read at any of them.
+/// Counts the starts in a text without reading the URLs there.
 fn starts(scanner: &Scanner, text: &[u8]) -> usize {
     let (mut from, mut count, mut starts) = (0, 0, scanner.starts(text));
     while let Some(start) = starts.next_from(from) {
@@ -108,7 +108,7 @@ fn repair_of_wrappers(bencher: Bencher<'_, '_>) {
         });
 }
 
-/// A message of one part, whose body repeats an encoded line.
+/// A message with one part, whose body repeats an encoded line.
 fn one_part(head: &str, line: &str) -> Vec<u8> {
     format!(
         "Subject: x\nMIME-Version: 1.0\n{head}\n\n{}",
@@ -198,7 +198,7 @@ fn split_mbox(bencher: Bencher<'_, '_>) {
         });
 }
 
-/// Encodes the record of a URL that the writer has not seen before, and of one that it has.
+/// Encodes the record of a URL that is new to the writer, and of one that is known.
 #[divan::bench(args = ["new", "known"])]
 fn json_of_records(bencher: Bencher<'_, '_>, url: &str) {
     let (message, extractor) = (

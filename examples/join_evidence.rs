@@ -1,9 +1,10 @@
 //! Prints the evidence about the line breaks after bare URLs.
 //!
-//! Reads lines `FILE<TAB>OFFSET` from standard input: a plain text, and the offset of a URL in it. For each line break after
-//! the URL prints a line with the fields file, offset, number of the line break, confidence, the features that are present
-//! (joined by commas), and the URL up to this line break with the token of the next line after it. Tabs separate the fields.
-//! Without any line break it prints only the first two and the URL. `tests/tools/join_calibration.py` reads this.
+//! Reads lines `FILE<TAB>OFFSET` from standard input: a plain text, and the offset of a URL in it.
+//! Prints a line for each line break after the URL, with fields separated by tabs: file, offset,
+//! number of the line break, confidence, its features (joined by commas), the URL up to it, and the
+//! token after it. Without any line break, prints only the first two and the URL.
+//! `tests/tools/join_calibration.py` reads this.
 
 use std::error::Error;
 use std::{fs, io};

@@ -1,4 +1,4 @@
-//! Prints the URLs of one mail message: where each stands, how it was repaired, and which grammars accept it.
+//! Prints the URLs of a message with their places, repairs and accepting grammars.
 //!
 //!     cargo run --example message_urls corpus/mail/multipart.eml
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the seed corpora of the fuzz targets into fuzz/corpus/: the fixtures of the tests, and small hostile inputs.
+"""Writes the seed corpora of the fuzz targets into fuzz/corpus/.
 
 usage: fuzz/seeds.py
+
+The seeds are fixtures of the tests and small hostile inputs.
 """
 
 import base64
@@ -32,12 +34,14 @@ def fixtures(*folders):
 
 
 def nested(levels):
-    parts = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(levels))
+    parts = "".join(
+        f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(levels)
+    )
     return parts.encode() + b"\nhttp://deep.example/\n"
 
 
 def hostile():
-    """Messages like those of tests/hostile.rs."""
+    """Yields messages like those in tests/hostile.rs."""
     head = b"From: a@b.example\nMIME-Version: 1.0\n"
     word = base64.b64encode(b"see http://a.example/b now")
     yield head + nested(8)
@@ -52,17 +56,29 @@ def hostile():
         (b"x-unknown", b"http://a.example/b"),
     ):
         yield head + b"Content-Transfer-Encoding: " + encoding + b"\n\n" + body + b"\n"
-    yield head + b"Content-Type: multipart/mixed; boundary=a; boundary=b\n\n--a\n\nhttp://1.example/\n--b\n\nx\n--a--\n"
+    yield (
+        head + b"Content-Type: multipart/mixed; boundary=a; boundary=b\n\n"
+        b"--a\n\nhttp://1.example/\n--b\n\nx\n--a--\n"
+    )
     yield head + b"Subject: " + b"=?utf-8?q?a?= =?utf-8?b?aHR0cDovL2EuYi8=?=\n " * 4 + b"\n\nx\n"
-    yield head + b"Content-Type: text/plain; format=flowed; delsp=yes\n\nhttp://a.example/ \nb > x\n> y \n> z\n"
-    yield head + b'Content-Type: text/html\n\n<base href="http://a.example/"><a href=x>y</a><img srcset="a 1x, b 2x">'
-    yield head + b"Content-Type: text/plain; charset=iso-2022-jp\n\n\x1b$B$\"\x1b(B http://a.example/\n"
+    yield (
+        head + b"Content-Type: text/plain; format=flowed; delsp=yes\n\n"
+        b"http://a.example/ \nb > x\n> y \n> z\n"
+    )
+    yield (
+        head + b'Content-Type: text/html\n\n<base href="http://a.example/"><a href=x>y</a>'
+        b'<img srcset="a 1x, b 2x">'
+    )
+    yield (
+        head
+        + b'Content-Type: text/plain; charset=iso-2022-jp\n\n\x1b$B$"\x1b(B http://a.example/\n'
+    )
     yield b"Received:\n\t"
-    yield b"Date: " + b"(" * 50 + b"\nTo: \"\n\n<URL:http://a.ex\n   ample/-\n  b>\n"
+    yield b"Date: " + b"(" * 50 + b'\nTo: "\n\n<URL:http://a.ex\n   ample/-\n  b>\n'
 
 
 def edits(data):
-    """Pieces of a fixture, so that the targets begin with small inputs."""
+    """Cuts a fixture into pieces, so that the fuzz targets start with small inputs."""
     for at in range(0, len(data), 700):
         yield data[at : at + 900]
 
@@ -97,14 +113,30 @@ def main():
     put("split", b"\0\xff" + one + b"x\n\n" + one)
     letter = b"From a Mon Jan  1 10:00:00 1996\nFrom: a\n\nhttp://a.example/\n"
     put("split", b"\2\0" + b"\1\1\1\1\n" + letter + b"\1\1\1\1\n")
-    put("split", b"\3\0" + b"BABYL OPTIONS:\nVersion: 5\n\x1f\x0c\n0,,\n*** EOOH ***\n" + letter + b"\x1f")
+    put(
+        "split",
+        b"\3\0" + b"BABYL OPTIONS:\nVersion: 5\n\x1f\x0c\n0,,\n*** EOOH ***\n" + letter + b"\x1f",
+    )
     put("split", b"\4\0" + b"#! rnews %d\n" % len(letter) + letter + b"#! rnews 9\nx")
     put("split", b"\5\0" + b"%d\n" % len(letter) + letter + b"<plist/>")
     put("split", b"\1\0" + b"From a Mon Jan  1 10:00:00 1996\nContent-Length: 3\n\nabc\n" + letter)
-    for raw in (b"..a\r\n..b", b"a\r\n b\n\tc", b"aHR0\r\ncDov!L2E=", b"YQ==YmM=", b"a=\r\nb=3D \t\nc= "):
+    for raw in (
+        b"..a\r\n..b",
+        b"a\r\n b\n\tc",
+        b"aHR0\r\ncDov!L2E=",
+        b"YQ==YmM=",
+        b"a=\r\nb=3D \t\nc= ",
+    ):
         put("transfer", raw)
     for label in range(17):
-        for raw in (b"http://a.example/", b"\xff\xfeh\0t\0", b"\x1b$B$\"\x1b(B x", b"~{VPND~} x", b"+AGg-ttp://", b"=?utf-8?q?=C3=BC?="):
+        for raw in (
+            b"http://a.example/",
+            b"\xff\xfeh\0t\0",
+            b'\x1b$B$"\x1b(B x',
+            b"~{VPND~} x",
+            b"+AGg-ttp://",
+            b"=?utf-8?q?=C3=BC?=",
+        ):
             put("charset", bytes([label]) + raw)
     tar = io.BytesIO()
     with tarfile.open(fileobj=tar, mode="w") as archive:
@@ -129,7 +161,10 @@ def main():
     put("config", default)
     for piece in default.split(b"\n["):
         put("config", b"[" + piece)
-    put("config", b'[[spool]]\npath = "/a"\nkind = "maildir"\ndedupe = "spool"\n[limits]\nurl_bytes = 9\n')
+    put(
+        "config",
+        b'[[spool]]\npath = "/a"\nkind = "maildir"\ndedupe = "spool"\n[limits]\nurl_bytes = 9\n',
+    )
     put("state", b"")
     for file in range(12):
         for place in (0, 24, 100, 4096, 5000, 8192):

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Scores what tools find in the fixtures of corpus/ against the URLs that a careful person reads there (corpus/EXPECTED.tsv).
+"""Scores what tools find in the fixtures of corpus/.
 
-    benches/accuracy/score.py [--program URLSPOOL] [--tool NAME=COMMAND]... [--folder mail|news|text]...
+    benches/accuracy/score.py [--program URLSPOOL] [--tool NAME=COMMAND]... [--folder FOLDER]...
 
-A COMMAND is run for each file, whose path follows its arguments, and prints a URL on each line. urlextract and iocextract are scored
-if Python can import them (`pip install urlextract iocextract`). They and `grep` get the bytes of the file as they are, since
-none of them reads mail. A URL counts as found if it is equal, without its fragment, and once in each file."""
+FOLDER is `mail`, `news` or `text`. The reference is corpus/EXPECTED.tsv, the URLs that a careful
+reader finds there. A COMMAND runs once for each file, with the path as its last argument, and
+prints one URL on each line. urlextract and iocextract are scored if Python can import them (`pip
+install urlextract iocextract`). They and `grep` read the raw bytes of the file, since none of them
+parses mail. A URL counts as found, once for each file, if it is equal without its fragment."""
 
 import argparse
 import importlib
@@ -24,7 +26,7 @@ Finder = Callable[[Path], "set[str]"]
 
 
 def expected(folders: list[str]) -> dict[str, set[str]]:
-    """The URLs of each fixture in these folders."""
+    """Returns the URLs of each fixture in these folders."""
     found: dict[str, set[str]] = defaultdict(set)
     for line in (CORPUS / "EXPECTED.tsv").read_text(encoding="utf-8").splitlines():
         cells = line.split("\t")
@@ -36,7 +38,9 @@ def expected(folders: list[str]) -> dict[str, set[str]]:
 
 def lines_of(command: list[str]) -> Finder:
     def find(path: Path) -> set[str]:
-        done = subprocess.run([*command, path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60)
+        done = subprocess.run(
+            [*command, path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60
+        )
         lines = (line.strip() for line in done.stdout.decode("utf-8", "replace").splitlines())
         return {line.partition("#")[0] for line in lines if line}
 
@@ -46,14 +50,16 @@ def lines_of(command: list[str]) -> Finder:
 def urlspool(program: str) -> Finder:
     def find(path: Path) -> set[str]:
         command = [program, "scan", "--fields", "url", path]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60)
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60
+        )
         return {json.loads(line)["url"] for line in done.stdout.splitlines()}
 
     return find
 
 
 def python_tools() -> Iterator[tuple[str, Finder]]:
-    # urlextract finds hosts by the list of top-level domains, on which `example` is not.
+    # urlextract accepts only registered top-level domains, and `example` is not registered.
     def text(path: Path) -> str:
         return path.read_bytes().decode("utf-8", "replace").replace(".example", ".com")
 
@@ -68,7 +74,9 @@ def python_tools() -> Iterator[tuple[str, Finder]]:
             continue
         if name == "urlextract":
             extractor = module.URLExtract()
-            find: Callable[[str], set[str]] = lambda text, extractor=extractor: set(extractor.find_urls(text))  # noqa: E731
+            find: Callable[[str], set[str]] = lambda text, extractor=extractor: set(
+                extractor.find_urls(text)
+            )  # noqa: E731
         else:
             find = lambda text, module=module: set(module.extract_urls(text))  # noqa: E731
         label = f"{name} {importlib.metadata.version(name)}"
@@ -76,7 +84,9 @@ def python_tools() -> Iterator[tuple[str, Finder]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--program", default="target/release/urlspool")
     parser.add_argument("--tool", action="append", default=[], metavar="NAME=COMMAND")
     parser.add_argument("--folder", action="append", choices=["mail", "news", "text"])
@@ -85,7 +95,9 @@ def main() -> int:
     if not wanted:
         print("score.py: corpus/EXPECTED.tsv names no URL here", file=sys.stderr)
         return 1
-    version = subprocess.run([arguments.program, "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()[1]
+    version = subprocess.run(
+        [arguments.program, "--version"], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout.split()[1]
     tools: list[tuple[str, Finder]] = [(f"urlspool {version}", urlspool(arguments.program))]
     tools.append(("grep -aoE with nine schemes", lines_of(["grep", "-aoE", "-e", PATTERN, "--"])))
     tools += python_tools()
@@ -101,7 +113,11 @@ def main() -> int:
             found = {url.replace(".example", ".com") for url in find(CORPUS / path)}
             right += len(found & {url.replace(".example", ".com") for url in urls})
             reported += len(found)
-        print(f"| {name} | {right} | {right / total:.1%} | {reported} | {right / max(1, reported):.1%} |", flush=True)
+        print(
+            f"| {name} | {right} | {right / total:.1%} | {reported} "
+            f"| {right / max(1, reported):.1%} |",
+            flush=True,
+        )
     return 0
 
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The servers of the worked audit in docs/audit.md: a Web site of which half is gone, and a pywb that holds some of its pages.
+"""Runs the servers of the worked audit in docs/audit.md.
 
 usage: servers.py start | stop
 
-The site is at http://localhost:8071/, the archive at http://localhost:8072/lamps/. Nobody listens at port 8079. Both end after ten
-minutes if nobody stops them. Needs pywb on PATH (`pip install pywb`).
+Half of the Web site at http://localhost:8071/ is gone. A pywb at http://localhost:8072/lamps/
+holds some of its pages. No server listens on port 8079. Both servers exit after ten minutes unless
+they are stopped earlier. Needs pywb on PATH (`pip install pywb`).
 """
 
 import http.server
@@ -22,7 +23,7 @@ SITE, ARCHIVE = 8071, 8072
 LIFETIME_SECONDS = 600
 ELSEWHERE = f"http://127.0.0.1:{SITE}"
 
-# Path: status, and where it has moved to. Other paths were never there.
+# Path: status and redirect target. Other paths never existed.
 PAGES = {
     "/": (200, None),
     "/catalogue/": (200, None),
@@ -62,10 +63,17 @@ class Site(http.server.BaseHTTPRequestHandler):
 
 
 def capture(path, day, status):
-    """A record of a WARC file."""
+    """Returns one record of a WARC file."""
     answer = f"HTTP/1.1 {status} X\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\npage"
-    head = ["WARC/1.0", "WARC-Type: response", f"WARC-Target-URI: http://localhost:{SITE}{path}", f"WARC-Date: {day}T12:00:00Z",
-            f"WARC-Record-ID: <urn:lamps:{day}{path}>", "Content-Type: application/http; msgtype=response", f"Content-Length: {len(answer)}"]
+    head = [
+        "WARC/1.0",
+        "WARC-Type: response",
+        f"WARC-Target-URI: http://localhost:{SITE}{path}",
+        f"WARC-Date: {day}T12:00:00Z",
+        f"WARC-Record-ID: <urn:lamps:{day}{path}>",
+        "Content-Type: application/http; msgtype=response",
+        f"Content-Length: {len(answer)}",
+    ]
     return "\r\n".join(head) + f"\r\n\r\n{answer}\r\n\r\n"
 
 
@@ -75,8 +83,12 @@ def serve():
             out.writelines(capture(*row) for row in CAPTURES)
         for command in (["init", "lamps"], ["add", "lamps", "lamps.warc"]):
             subprocess.run(["wb-manager", *command], cwd=folder, check=True, capture_output=True)
-        archive = subprocess.Popen(["wayback", "-b", "127.0.0.1", "-p", str(ARCHIVE)], cwd=folder,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        archive = subprocess.Popen(
+            ["wayback", "-b", "127.0.0.1", "-p", str(ARCHIVE)],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         site = http.server.ThreadingHTTPServer(("127.0.0.1", SITE), Site)
         site.daemon_threads = True
         end = threading.Timer(LIFETIME_SECONDS, site.shutdown)
@@ -98,8 +110,13 @@ def start():
             sys.exit(f"{tool} is not installed: pip install pywb")
     if is_open(SITE) or is_open(ARCHIVE):
         sys.exit(f"somebody listens at port {SITE} or {ARCHIVE}")
-    server = subprocess.Popen([sys.executable, os.path.abspath(__file__), "serve"], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    server = subprocess.Popen(
+        [sys.executable, os.path.abspath(__file__), "serve"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     for _ in range(600):
         if is_open(SITE) and is_open(ARCHIVE):
             return

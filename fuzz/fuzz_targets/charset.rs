@@ -1,4 +1,4 @@
-//! Charsets and encoded words: the text is UTF-8 wherever it was converted, maps are in order, and ASCII stays what it is.
+//! Charsets and encoded words: converted text is UTF-8, maps are in order, and ASCII is unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -39,7 +39,7 @@ fuzz_target!(|input: &[u8]| {
     if raw.is_ascii() && !has_state && label != Some("utf-16") {
         assert_eq!(text.bytes, raw, "{label:?}");
     }
-    // UTF-7 has no bytes above 127; those in it stay as they are.
+    // UTF-7 has no bytes above 127; such bytes in the input are unchanged.
     assert!(
         label == Some("utf-7") || std::str::from_utf8(&text.bytes).is_ok(),
         "{label:?}: {}",

@@ -1,4 +1,4 @@
-//! The configuration: what is accepted, printed and read again, is the same; an error is text of one message.
+//! The configuration: accepted text survives printing and parsing; an error is one message.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Compressed files and archives: in memory and read byte by byte they give the same steps, and no more bytes than the
-//! limits allow.
+//! Compressed files and archives: reading from memory and byte by byte produces the same steps, and
+//! no more bytes than the limits allow.
 #![no_main]
 
 use std::io::{self, Read};
@@ -31,7 +31,7 @@ static LIMITS: LazyLock<Limits> = LazyLock::new(|| Limits {
     ..Limits::default()
 });
 
-/// The steps in words, and the number of unpacked bytes.
+/// Returns descriptions of the steps, after checking the number of decompressed bytes.
 fn steps(input: Input, packed: usize) -> Vec<String> {
     let source = Source::at("f".into());
     let mut found = Vec::new();
@@ -47,7 +47,7 @@ fn steps(input: Input, packed: usize) -> Vec<String> {
                     .err()
                     .map(|error| error.kind());
                 unpacked += bytes.len();
-                // Each level may unpack to the ratio, after the bytes that are not checked.
+                // Each level may decompress up to the ratio, after the exempt bytes.
                 let most = (LIMITS.unpack_ratio_from_bytes + 50 * packed + (1 << 16)) * 60 * 20;
                 assert!(unpacked <= most, "{unpacked} of {packed}");
                 format!("{:?} {error:?} {bytes:?}", source.member())
@@ -71,14 +71,14 @@ fuzz_target!(|packed: &[u8]| {
     let in_memory = steps(Input::memory(packed.to_vec()), packed.len());
     let stream = ByteByByte(io::Cursor::new(packed.to_vec()));
     let streamed = steps(Input::stream(stream), packed.len());
-    // A zip in memory is read by its directory, in a stream by the headers of its members. zlib may stop at another byte of
-    // damaged data, according to the size of its input.
+    // In memory, a zip is read by its directory; in a stream, by the headers of its members. In
+    // damaged data, zlib may stop at a different byte depending on the size of its input.
     let is_zip = packed.windows(2).any(|bytes| bytes == b"PK");
     let is_damaged = in_memory
         .iter()
         .chain(&streamed)
         .any(|step| step.contains("InvalidData") || step.contains("Damage"));
-    // The place at which the ratio is exceeded depends on how much of the input was read ahead.
+    // The offset at which the ratio is exceeded depends on how much of the input was read ahead.
     let is_limited = in_memory
         .iter()
         .chain(&streamed)

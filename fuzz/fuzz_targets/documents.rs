@@ -1,5 +1,5 @@
-//! Documents: nothing panics, unpacking and pages are bounded, reading twice gives the same, a page has no markup but that of links
-//! and lines, and each text of a document that is a source has the range of the whole document.
+//! Documents: no panics, bounded decompression and pages, equal results when read twice, no markup
+//! except links and lines, and the range of the whole document for each text of a document source.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ static LIMITS: LazyLock<Limits> = LazyLock::new(|| Limits {
     ..Limits::default()
 });
 
-/// The tags of a page that is made of text and links.
+/// The tags of a page made of text and links.
 const TAGS: [&str; 5] = ["<a href=\"", "</a>", "<br>", "<img src=\"", "<link href=\""];
 
 fn check(kind: DocumentKind, bytes: &[u8]) -> DocumentReading {
@@ -35,7 +35,7 @@ fn check(kind: DocumentKind, bytes: &[u8]) -> DocumentReading {
         DocumentContent::Page(page) => {
             assert!(page.len() <= 2 * LIMITS.message_bytes + bytes.len());
             let page = std::str::from_utf8(page).expect("a page in UTF-8");
-            // HTML in RTF is passed on.
+            // HTML in RTF is passed on unchanged.
             if kind != DocumentKind::Rtf || memchr(bytes, b"htmltag").is_none() {
                 let tags = page.match_indices('<').map(|(at, _)| &page[at..]);
                 for tag in tags {
@@ -72,7 +72,7 @@ fuzz_target!(|bytes: &[u8]| {
         for at in [0, text.bytes.len() / 2, text.bytes.len().saturating_sub(1)] {
             if at < text.bytes.len() {
                 let raw = text.offset_map.raw(Span::new(at, at + 1));
-                // The layout of a page adds line ends and blanks that stand nowhere in it.
+                // The layout of a page adds line ends and blanks that do not occur in the document.
                 let is_added = raw.span.is_empty() && text.bytes[at].is_ascii_whitespace();
                 assert!(!raw.exact);
                 assert!(is_added || raw.span == whole, "{raw:?}");

@@ -1,4 +1,4 @@
-//! The grammar against its twin, an interpreter of RFC 1738's BNF; a URL, printed and parsed again, is the same.
+//! The grammar against its twin, an interpreter of RFC 1738's BNF, and printed URLs parsed again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,7 +9,7 @@ use urlspool::grammar;
 mod bnf;
 
 fuzz_target!(|text: &[u8]| {
-    // The twin follows every path, and takes long for long texts.
+    // The twin follows every path, which takes long for long texts.
     if text.len() > 120 {
         return;
     }

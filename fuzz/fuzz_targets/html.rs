@@ -1,5 +1,5 @@
-//! HTML: the visible text and the links lead back into the page, in order, and an exact link without a character reference
-//! is what stands there.
+//! HTML: the visible text and the links map to the page, in order. An exact link without a
+//! character reference equals the bytes at its range.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! A whole message: the range of each record decodes back to its `raw`, ranges lie in the message, ids are unique, and the
-//! same message read again gives the same. The line of each record is JSON with the same URL.
+//! A whole message: the range of each record is in the message and decodes to its `raw`, ids are
+//! unique, a second reading is equal, and the line of each record is JSON with the same URL.
 #![no_main]
 
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use urlspool_record::record::RecordWriter;
 use urlspool::{Extractor, Finding, FoundRecord, Message, Options, Source};
 use urlspool_fuzz::twins;
 
-/// The bytes that a URL consists of, without what transports put between them.
+/// Returns the bytes of a URL, without those that transports insert.
 fn marks(bytes: &[u8]) -> Vec<u8> {
     let is_mark = |byte: &u8| {
         byte.is_ascii_graphic() && !matches!(byte, b'>' | b'|' | b':' | b'=' | b'.' | b'-' | b'+')
@@ -18,7 +18,7 @@ fn marks(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().copied().filter(is_mark).collect()
 }
 
-/// Returns `true` if `decoded` holds the text `raw`, or its first four marks and markup, of which the text has none.
+/// Returns `true` if `decoded` contains `raw`; with markup, its first four marks suffice.
 fn holds(decoded: &[u8], raw: &[u8]) -> bool {
     let is_coded = decoded.iter().any(|byte| matches!(byte, b'&' | b'<'));
     let (decoded, raw) = (marks(decoded), marks(raw));
@@ -26,9 +26,9 @@ fn holds(decoded: &[u8], raw: &[u8]) -> bool {
     expected.is_empty() || decoded.windows(expected.len()).any(|window| window == expected)
 }
 
-/// Checks that the raw bytes of a record, decoded by a twin, hold its text. Of texts with references, tags, encoded words and
-/// charsets that are not ASCII no twin is made. The URL of an external body is made of parameters, and stands nowhere; those in
-/// attached archives and documents are compressed, and their ranges are not exact.
+/// Checks that the raw bytes of a record, decoded by a twin, contain its text. Skips texts without
+/// a twin (references, tags, encoded words, other charsets), URLs of external bodies, which are
+/// built from parameters, and inexact ranges, as in compressed archives and documents.
 fn check_range(message: &[u8], record: &FoundRecord<'_>) {
     let (start, end) = (record.origin.start as usize, record.origin.end as usize);
     assert!(
@@ -62,13 +62,14 @@ fn check_range(message: &[u8], record: &FoundRecord<'_>) {
     {
         return;
     }
-    // `-` and `_` are digits unless the whole part has `+` or `/`.
+    // `-` and `_` are digits unless the whole part contains `+` or `/`.
     let standard: Vec<u8> = range
         .iter()
         .copied()
         .filter(|byte| !matches!(byte, b'-' | b'_'))
         .collect();
-    let unbased = |range: &[u8], pad: usize| bytes(twins::base64(&[&b"AAAA"[..pad], range].concat()));
+    let unbased =
+        |range: &[u8], pad: usize| bytes(twins::base64(&[&b"AAAA"[..pad], range].concat()));
     // An attachment may be encoded twice.
     let base64 = |range: &[u8]| {
         (0..4).any(|pad| {

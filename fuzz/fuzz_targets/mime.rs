@@ -1,5 +1,5 @@
-//! The walk over MIME parts: the texts are within the message, their maps in order, their starts too; nothing is decoded
-//! twice but what says so; and a URL that is planted as a line of its own after the header is found.
+//! The walk over MIME parts: texts and skipped parts are within the message, and the maps of texts
+//! are in order.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,6 @@
-//! Repair: a logical line depends on its own text only. The same lines come out of a wrapper that is cut after its `>` (of one
-//! over several lines: after the last of them), of a text after blank lines, and of one with CRLF line ends; and each byte of a
-//! line is the byte of the text that it names.
+//! Repair: a logical line depends only on its own text. It stays the same if the text is cut after
+//! the wrapper's last line, follows blank lines, or has CRLF line ends. Each byte of a line equals
+//! the byte of the text that it maps to.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -12,7 +12,7 @@ use urlspool_text::span::Span;
 
 const WRAPPER_BYTES: usize = 8 << 10;
 
-/// The lines at all starts of a text: the offset of the start, and the line.
+/// Returns the lines at all starts of a text, each with its start.
 fn lines(text: &[u8], rules: Rules) -> Vec<(UrlStart, Option<WrappedText>, LogicalLine)> {
     let scanner = Scanner::new(rules, SchemelessPolicy::default(), &[]);
     let mut starts = scanner.starts(text);
@@ -46,8 +46,8 @@ fn lines(text: &[u8], rules: Rules) -> Vec<(UrlStart, Option<WrappedText>, Logic
     found
 }
 
-/// Checks the map of a line: in order, and to the same bytes unless they were decoded. Several bytes of
-/// another notation stand for one.
+/// Checks the map of a line: it is in order, and maps to the same bytes unless they were decoded.
+/// Several bytes in another notation may map to one.
 fn check_ranges(text: &[u8], line: &LogicalLine) {
     let is_respelled = [
         Repair::SchemeCorrected,
@@ -105,7 +105,8 @@ fuzz_target!(|input: &[u8]| {
         check_ranges(text, &line);
         if let Some(WrappedText::Closed(close)) = wrapped {
             let mut again = LogicalLine::default();
-            // A last line of quote marks and the `>` alone is a quoted blank line; what follows shows that it is not.
+            // Without the text after it, a last line that consists only of quote marks and the `>`
+            // would be a quoted blank line.
             let rest = &text[close..];
             let len = if text[start.at..close].contains(&b'\n') {
                 rest.iter()
@@ -116,7 +117,7 @@ fuzz_target!(|input: &[u8]| {
             };
             let cut = &text[..close + len];
             let cut = unfold_wrapper(cut, &start, rules, WRAPPER_BYTES, &mut again);
-            // Text after the wrapper may show that it was quoted-printable.
+            // Text after the wrapper may reveal that it was quoted-printable.
             let is_residue = |line: &LogicalLine| {
                 line.repairs().has(Repair::QuotedPrintable)
                     || line

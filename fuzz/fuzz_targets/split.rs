@@ -1,5 +1,5 @@
-//! Every splitter: the messages of a source are in order, do not overlap, and leave out nothing with a URL; in blocks, and
-//! read byte by byte, they are the same as in one piece.
+//! Every splitter: the messages of a source are in order, do not overlap, and cover all URLs. They
+//! are the same in one piece, in blocks, and read byte by byte.
 #![no_main]
 
 use std::io::{self, Read};
@@ -23,7 +23,7 @@ const FORMATS: [Format; 10] = [
     Format::Html,
 ];
 
-/// Gives at most `step` bytes at a time.
+/// A reader that returns at most `step` bytes at a time.
 struct Slow<'s> {
     bytes: &'s [u8],
     step: usize,
@@ -40,7 +40,7 @@ impl Read for Slow<'_> {
     }
 }
 
-/// The range of a message in its source with its envelope, and the range of its bytes.
+/// Start of a message in its source, including the envelope; start of its bytes; its end.
 type Place = (u64, u64, u64);
 
 fn places(block: &Block, format: Format) -> Vec<Place> {
@@ -59,14 +59,13 @@ fn places(block: &Block, format: Format) -> Vec<Place> {
     found
 }
 
-/// The one line of which the oracle knows for certain that it begins a message: after a blank line, with an address, a time and a
-/// field after it.
+/// The only certain start of a message: after a blank line, with an address, a time and a field.
 const SEPARATOR: &[u8] = b"\n\nFrom a@b Mon Jan  1 10:00:00 1996\nFrom: a\n";
 
-/// The field at its end, with which the bytes of the message begin.
+/// The field at the end of `SEPARATOR`, where the bytes of the message start.
 const FIRST_FIELD: &[u8] = b"From: a\n";
 
-/// Checks that no message goes on over a separator. Blank lines at the start of a source belong to its first message.
+/// Checks that each separator starts a message. Leading blank lines belong to the first message.
 fn check_separators(source: &[u8], places: &[Place]) {
     for (at, window) in source.windows(SEPARATOR.len()).enumerate() {
         let start = (at + SEPARATOR.len() - FIRST_FIELD.len()) as u64;
@@ -78,14 +77,14 @@ fn check_separators(source: &[u8], places: &[Place]) {
     }
 }
 
-/// Checks that the messages are in order, and that what lies between them has no URL.
+/// Checks that the messages are in order, and that the gaps between them contain no URL.
 fn check_cover(source: &[u8], places: &[Place], format: Format) {
     let mut last = 0;
     let end = source.len() as u64;
     for &(start, _, after) in places.iter().chain([&(end, end, end)]) {
         assert!(last <= start && start <= after, "{format:?}: {places:?}");
         let gap = &source[last as usize..start as usize];
-        // The options of a Babyl file, and what follows the last message of an rnews batch or an `.emlx`, are no mail.
+        // Babyl options, and bytes after the end of an rnews batch or an `.emlx`, are not mail.
         let may_skip = matches!(format, Format::Babyl | Format::Rnews | Format::Emlx);
         assert!(
             may_skip || !gap.windows(3).any(|bytes| bytes == b"://"),
@@ -101,14 +100,14 @@ fuzz_target!(|input: &[u8]| {
     let [choice, repeat, source @ ..] = input else {
         return;
     };
-    // An empty file has no block, and one empty message if it is taken as a whole.
+    // An empty file has no block, but one empty message if it is read as a whole.
     if source.is_empty() {
         return;
     }
     let format = FORMATS[usize::from(*choice) % FORMATS.len()];
     let is_large = *repeat >= 250;
     let source = if is_large {
-        // More than a block, of which fuzzed builds have small ones.
+        // More than one block; fuzzed builds have small ones.
         source.repeat(2 * BLOCK_BYTES / source.len() + 2)
     } else {
         source.to_vec()
@@ -136,7 +135,7 @@ fuzz_target!(|input: &[u8]| {
         at += block.bytes.len() as u64;
         in_blocks.extend(places(&block, format));
     }
-    // Line ends of old Macs are converted, and NUL bytes of holes passed over, while a stream is read.
+    // Reading a stream converts line ends of old Macs and skips NUL bytes of holes.
     if !source.contains(&b'\r') && !source.contains(&0) && !matches!(format, Format::Text) {
         assert_eq!(at, source.len() as u64);
         assert_eq!(

@@ -1,5 +1,5 @@
-//! The daemon's state: its database and sidecars, damaged. The daemon opens them or refuses; it never panics, and never
-//! changes or removes a sealed segment.
+//! The daemon's state: its database and sidecars, damaged. The daemon opens them or refuses. It
+//! never panics, and never changes or removes a sealed segment.
 #![no_main]
 
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ impl ReaderHost for Host {
     fn progress(&mut self, _: &SpoolReader) {}
 }
 
-/// Reads everything that is there, and seals it.
+/// Reads all mail, and seals it.
 fn once(reader: SpoolReader, host: &mut Host) -> Result<(), DaemonError> {
     let mut reader = reader;
     for _ in 0..100 {
@@ -65,13 +65,14 @@ fn config() -> Config {
     let root = root();
     let root = root.display();
     let text = format!(
-        "[output]\ndir = \"{root}/out\"\n[state]\ndir = \"{root}/state\"\n[watch]\nsettle = \"0s\"\n[metrics]\nlisten = \"\"\n\
+        "[output]\ndir = \"{root}/out\"\n[state]\ndir = \"{root}/state\"\n[watch]\nsettle \
+         = \"0s\"\n[metrics]\nlisten = \"\"\n\
          [[spool]]\npath = \"{root}/spool\"\n"
     );
     Config::parse(&text).expect("the configuration is right")
 }
 
-/// All files beneath a folder.
+/// Returns all files below a folder.
 fn tree(folder: &Path) -> Tree {
     let mut tree = Tree::new();
     let mut folders = vec![folder.to_owned()];
@@ -96,7 +97,7 @@ fn write(tree: &Tree) {
     }
 }
 
-/// A state with two sealed segments and one that is open.
+/// A state with two sealed segments and an open one.
 static SOUND: LazyLock<Tree> = LazyLock::new(|| {
     let _ = fs::remove_dir_all(root());
     for number in 0..3 {

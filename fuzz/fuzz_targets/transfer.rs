@@ -1,4 +1,4 @@
-//! Each transfer decoder against a simple twin: the same bytes, and each byte's raw range.
+//! Each transfer decoder against a simple twin: equal bytes, and equal raw ranges for each byte.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

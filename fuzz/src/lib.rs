@@ -1,10 +1,10 @@
-//! Simple twins of decoders and checks of offset maps, for all fuzz targets.
+//! Simple twins of decoders, and checks of offset maps, for all fuzz targets.
 
 pub mod twins;
 
 use urlspool_text::span::{ByteMap, Span};
 
-/// Checks that a map leads from each byte of a text of `len` bytes into the `raw_len` raw bytes, in their order.
+/// Checks that a map assigns each byte of a text a range in the raw bytes, in order.
 pub fn check_order(map: &ByteMap, len: usize, raw_len: usize) {
     let mut last = 0;
     for at in 0..len {

@@ -1,16 +1,16 @@
-//! Simple twins of the decoders: byte by byte, each decoded byte with its raw range. Written from the RFCs and from the
-//! documented tolerance, without a look at speed.
+//! Simple twins of the decoders: byte by byte, each decoded byte with its raw range. Written from
+//! the RFCs and the documented tolerance, without regard to speed.
 
 use std::ops::Range;
 
-/// A decoded byte, and the raw bytes that it came from.
+/// Decoded bytes, each with the raw bytes that it came from.
 pub type Decoded = Vec<(u8, Range<usize>)>;
 
 fn hex(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).map(|value| value as u8)
 }
 
-/// Quoted-printable, line by line: blanks before a line end are removed, an `=` that begins no escape stays.
+/// Quoted-printable: blanks before line ends are removed; an `=` that starts no escape is kept.
 pub fn quoted_printable(raw: &[u8]) -> Decoded {
     let mut decoded = Vec::new();
     let mut at = 0;
@@ -55,7 +55,7 @@ pub fn quoted_printable(raw: &[u8]) -> Decoded {
     decoded
 }
 
-/// Base64, bit by bit: what is no digit is skipped, `=` ends a group. `-` and `_` are digits if there is no `+` and no `/`.
+/// Base64: other bytes are skipped; `=` ends a group; `-` and `_` are digits without `+` and `/`.
 pub fn base64(raw: &[u8]) -> Decoded {
     let is_standard = raw.iter().any(|byte| matches!(byte, b'+' | b'/'));
     let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -104,7 +104,7 @@ pub fn unfold(raw: &[u8]) -> Decoded {
     decoded
 }
 
-/// Dot-stuffing (RFC 3977 section 3.1.1): of two dots at the start of a line one is removed.
+/// Dot-stuffing (RFC 3977 section 3.1.1): one of two dots at the start of a line is removed.
 pub fn unstuff(raw: &[u8]) -> Decoded {
     let is_stuffing = |at: usize| raw[at..].starts_with(b"..") && (at == 0 || raw[at - 1] == b'\n');
     (0..raw.len())

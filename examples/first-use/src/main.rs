@@ -9,7 +9,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let reading = urlspool::grammar::Url::parse("ftp://host/a;type=d")?;
     println!("{:?}", reading.form);
     #[cfg(feature = "files")]
-    for record in urlspool::scan([concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/text")]).run()? {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/text");
+    #[cfg(feature = "files")]
+    for record in urlspool::scan([folder]).run()? {
         println!("{} in {}", record.url(), record.path());
     }
     Ok(())

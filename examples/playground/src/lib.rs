@@ -1,4 +1,4 @@
-//! The module of WebAssembly behind the playground: an explanation of what a page passes to it.
+//! The WebAssembly module of the playground. Explains the text that a page passes to it.
 
 use std::sync::LazyLock;
 
@@ -15,15 +15,16 @@ static RFC1738: LazyLock<Extractor> = LazyLock::new(|| {
     })
 });
 
-/// Maximum number of candidates that a page gets: each takes some kilobytes there, and nobody reads more.
+/// Maximum number of candidates returned to a page: each takes some kilobytes there, and more would
+/// not be read.
 const MAX_CANDIDATES: usize = 2_000;
 
-/// Maximum number of messages that a page gets.
+/// Maximum number of messages returned to a page.
 const MAX_MESSAGES: usize = 1_000;
 
-/// Returns the explanation of a message, a mailbox or a text, as JSON: `{"accepted": 1, "rejected": 0, "messages": 1,
-/// "explanation": {...}}`. The numbers count all of the input, the explanation has the first messages and candidates of it.
-/// `is_strict` chooses the rules of RFC 1738 alone.
+/// Returns the explanation of a message, a mailbox or a text, as JSON: `{"accepted": 1, "rejected":
+/// 0, "messages": 1, "explanation": {...}}`. The numbers count the whole input, but the explanation
+/// stops after the first messages and candidates. `is_strict` selects the rules of RFC 1738 alone.
 #[wasm_bindgen]
 #[must_use]
 pub fn explain(input: &[u8], is_strict: bool) -> String {
@@ -46,9 +47,8 @@ pub fn explain(input: &[u8], is_strict: bool) -> String {
         left -= message.candidates.len();
     }
     let json = explanation.to_json();
-    format!(
-        r#"{{"accepted":{accepted},"rejected":{rejected},"messages":{messages},"explanation":{json}}}"#
-    )
+    let numbers = format!(r#""accepted":{accepted},"rejected":{rejected},"messages":{messages}"#);
+    format!(r#"{{{numbers},"explanation":{json}}}"#)
 }
 
 /// The version of the library.
