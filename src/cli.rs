@@ -1,4 +1,4 @@
-//! The program as a shell sees it: commands, flags, messages and exit codes.
+//! The command line: commands, flags, messages and exit codes.
 
 mod args;
 mod audit;
@@ -38,8 +38,8 @@ use urlspool_text::diagnostic::{EscapeForm, printable, printable_lines};
 /// Runs the program with the arguments of the process.
 #[must_use]
 pub fn command_line() -> ExitCode {
-    // A panic in a message is caught and becomes an event; what the standard library prints of it
-    // helps nobody.
+    // A panic in a message is caught and becomes an event, so the output of the standard library
+    // would only confuse users.
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
     }
@@ -68,7 +68,7 @@ fn parse_args(arguments: &[OsString]) -> Result<Args, clap::Error> {
     Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
-/// Names of commands that others have for what a command does here.
+/// Names that other programs use for a command of this one.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("extract", "scan PATH..."),
     ("find", "scan PATH..."),
@@ -81,8 +81,8 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("daemon", "watch --config FILE"),
 ];
 
-/// Returns the command that was probably meant by a word which is none: a file to be scanned, or
-/// the name that another program has.
+/// Returns the command that was probably meant by an unknown word: `scan` for a file name, or the
+/// command behind another program's name.
 fn meant_command(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
@@ -98,8 +98,7 @@ fn meant_command(error: &clap::Error) -> Option<String> {
     ))
 }
 
-/// Removes the advice to write an option that is not known as a value (`-- --flag`): it is never
-/// meant.
+/// Removes the advice to write an unknown option as a value (`-- --flag`): it is never meant.
 fn without_escape_advice(mut error: clap::Error) -> clap::Error {
     if let Some(ContextValue::StyledStrs(advice)) = error.remove(ContextKind::Suggested) {
         let is_other = |line: &StyledStr| !line.to_string().contains("use '-- ");
@@ -111,7 +110,7 @@ fn without_escape_advice(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The value of `--color`, which also holds for the help and for errors of the other arguments.
+/// Returns the value of `--color`, which also applies to the help and to errors in other arguments.
 fn color_choice(arguments: &[OsString]) -> ColorChoice {
     let texts = arguments.iter().map(|argument| argument.to_str());
     let mut options = texts.take_while(|text| *text != Some("--")).flatten();
@@ -129,9 +128,9 @@ fn color_choice(arguments: &[OsString]) -> ColorChoice {
 
 /// Prints the help, the version, or the error in the arguments.
 ///
-/// An error repeats an argument, which may be a hostile file name. It is that of the arguments
-/// without what a terminal would obey, since its own text holds control characters for colours, and
-/// without passwords.
+/// An error repeats an argument, which may be a hostile file name. The error is therefore created
+/// again from escaped arguments without passwords: its own text contains control characters for
+/// colours and cannot be escaped.
 fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
     if let Some(message) = meant_command(error) {
         print_message(format_args!("urlspool: {}", printable(&message)));
@@ -142,7 +141,7 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
         printable(&text).into()
     };
     let escaped: Vec<OsString> = arguments.iter().map(escape).collect();
-    // If the message cannot be printed, nothing else can be.
+    // If the message cannot be printed, no other message can be.
     let _ = if escaped == arguments {
         error.print()
     } else if let Err(error) = parse_args(&escaped) {

@@ -8,7 +8,7 @@
 //! }
 //! ```
 //!
-//! **URLs in a message.** Header fields and every text part, decoded; ranges lead back to the raw
+//! **URLs in a message.** Header fields and every text part, decoded; ranges refer to the raw
 //! bytes:
 //!
 //! ```
@@ -45,22 +45,23 @@
 //!
 //! # Features
 //!
-//! | feature | holds |
+//! | feature | contents |
 //! |---|---|
-//! | (none) | a URL in a text, in a message: pure Rust, no threads, no files |
+//! | (none) | URLs in a text or a message: pure Rust, no threads, no files |
 //! | `files` | files and folders on all cores, compressed files, archives, documents |
 //! | `program` | the program: the daemon, databases, statistics, pages, audits, the command line |
 //! | `postgres`, `elasticsearch` | these servers as targets of `urlspool load` |
 //! | `arrow`, `parquet` | records as Arrow record batches, and as Parquet files |
 //!
-//! `program` is on by default. Developed and tested on Linux (x86-64). Without features nothing depends on the platform; `files`
-//! and what builds on it needs Linux or macOS.
+//! `program` is on by default. Developed and tested on Linux (x86-64). Without features, the
+//! library does not depend on the platform; `files` and the features based on it need Linux or
+//! macOS.
 //!
-//! There is no `unsafe` code, no memory mapping, no recursion on input, no regular expression, no
-//! unpacking to disk and no tree of an HTML document. What is found depends on the input and the
-//! options alone: on no clock, no randomness and no environment.
+//! The crate has no `unsafe` code, and uses no memory mapping, no recursion on input, no regular
+//! expressions, no unpacking to disk and no tree of an HTML document. The results depend only on
+//! the input and the options, never on the clock, random numbers or the environment.
 
-// docs.rs marks what needs a feature.
+// docs.rs marks items that need a feature.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "program")]

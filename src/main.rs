@@ -1,4 +1,4 @@
-//! The `urlspool` program: everything is in the library.
+//! The `urlspool` program. All code is in the library.
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,5 +1,5 @@
-//! The arguments, as clap parses them. `--help`, the manual page and the completions are made from
-//! these comments.
+//! The arguments, as clap parses them. `--help`, the manual page and the completions are generated
+//! from these comments.
 
 mod audit;
 mod examples;
@@ -28,7 +28,7 @@ pub(crate) use values::{CitedFormat, SearchFormat};
 use values::{KindOption, OfferedNames, named};
 pub(crate) use values::{OutputFormat, When, check_period};
 
-/// Headings of groups of options in the help.
+/// Headings of option groups in the help.
 const INPUT: &str = "Input";
 const OUTPUT: &str = "Output";
 const EXTRACT: &str = "URLs";
@@ -310,7 +310,7 @@ pub(crate) struct ManArgs {
     pub(crate) all: Option<PathBuf>,
 }
 
-/// Parser of the name of a page, which offers the names of all pages.
+/// Parser for the name of a page, which offers the names of all pages.
 fn page_name() -> impl TypedValueParser<Value = String> {
     let parser = StringValueParser::new();
     // Clap's names live as long as the program, which ends after it has printed them.

@@ -1,5 +1,4 @@
-//! `urlspool audit`: the steps of an audit, their progress on a terminal, and the summaries that
-//! they print.
+//! `urlspool audit`: the steps of an audit, their progress on a terminal, and their summaries.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -54,7 +53,7 @@ impl From<AuditError> for CommandError {
     }
 }
 
-/// Number of strata that are listed; more are only counted.
+/// Maximum number of strata to list; the others are only counted.
 const LISTED_STRATA: usize = 60;
 
 fn plan(args: &AuditPlanArgs) -> CommandResult {
@@ -76,7 +75,7 @@ fn plan(args: &AuditPlanArgs) -> CommandResult {
     print(plan_summary(&counts, job.sample.is_some()).as_bytes())
 }
 
-/// The numbers of a plan, as a table.
+/// Formats the counts of a plan as a table.
 fn plan_summary(counts: &PlanCounts, is_sample: bool) -> String {
     let mut text = row(counts.links, 0, "links", "");
     text += &row(counts.planned, 1, "to check", "");
@@ -176,7 +175,7 @@ fn report_on(is_quiet: bool, text: &str) {
     }
 }
 
-/// The end of a summary.
+/// Returns the end of a summary.
 fn interruption(is_interrupted: bool) -> &'static str {
     if is_interrupted {
         "; interrupted, run it again to go on"
@@ -185,7 +184,7 @@ fn interruption(is_interrupted: bool) -> &'static str {
     }
 }
 
-/// Adds a number to a summary, if it is not 0.
+/// Adds a count to a summary, unless it is 0.
 fn add_count(text: &mut String, count: u64, words: &str) {
     if 0 < count {
         *text += &format!(", {} {words}", grouped(count));
@@ -207,7 +206,7 @@ fn old_protocol(scheme: CheckedScheme) -> Option<OldProtocol> {
     }
 }
 
-/// Checks links of old protocols. Returns `true` if it was interrupted.
+/// Checks links of old protocols. Returns `true` if interrupted.
 fn check_old(
     job: &CheckJob,
     protocols: &[OldProtocol],
@@ -233,7 +232,7 @@ fn protocol_summary(counts: &CheckCounts) -> String {
     text + interruption(counts.is_interrupted)
 }
 
-/// Checks links of http and https. Returns `true` if it was interrupted.
+/// Checks links of http and https. Returns `true` if interrupted.
 fn check_web(job: &CheckJob, is_quiet: bool, stop: &Arc<AtomicBool>) -> Result<bool, CommandError> {
     let counts = run(
         is_quiet,
@@ -247,7 +246,7 @@ fn check_web(job: &CheckJob, is_quiet: bool, stop: &Arc<AtomicBool>) -> Result<b
     Ok(counts.is_interrupted)
 }
 
-/// Prints how many links came after the plan, if any did.
+/// Prints the number of links that were added after the plan, if any.
 fn report_later_links(is_quiet: bool, count: u64) {
     if 0 < count {
         let links = counted(count, "link", "links");
@@ -256,10 +255,11 @@ fn report_later_links(is_quiet: bool, count: u64) {
     }
 }
 
-/// The way to take links of later loads in.
+/// Advice to include links of later loads.
 const PLAN_AGAIN: &str = "`audit plan` takes them in and keeps the results";
 
-/// Returns the way out for stored results that a network without connection would give too.
+/// Returns the advice for stored results that a machine without a network connection would also
+/// produce.
 fn silence(urls: u64) -> String {
     let urls = counted(urls, "URL", "URLs");
     format!(
@@ -268,7 +268,7 @@ fn silence(urls: u64) -> String {
     )
 }
 
-/// Adds the numbers of links by state.
+/// Adds the number of links in each state.
 fn add_states(text: &mut String, states: &BTreeMap<LinkState, u64>) {
     for (state, count) in states {
         let [one, many] = state.count_words();
@@ -308,10 +308,10 @@ fn status(args: &AuditStatusArgs) -> CommandResult {
     print(status_summary(&status).as_bytes())
 }
 
-/// Days of later checks that are listed; more are only counted.
+/// Maximum number of days of later checks to list; the others are only counted.
 const LISTED_DAYS: usize = 60;
 
-/// The status of an audit, as a table.
+/// Formats the status of an audit as a table.
 fn status_summary(status: &AuditStatus) -> String {
     let checked = status.states.values().sum();
     let mut text = row(status.planned, 0, "URLs planned", "");
@@ -379,7 +379,7 @@ fn rule_words(rule: ConfirmationRule) -> String {
     )
 }
 
-/// Refused results that are named; the others are counted.
+/// Maximum number of refused results to name; the others are counted.
 const NAMED_RESULTS: u64 = 20;
 
 fn import(args: &AuditImportArgs) -> CommandResult {
@@ -509,7 +509,7 @@ fn inspect_summary(counts: &InspectCounts) -> String {
     text + interruption(counts.is_interrupted)
 }
 
-/// Variables with the keys of an account, as the Internet Archive's own tools name them.
+/// Variables with the keys of an account, named as in the Internet Archive's own tools.
 const KEYS: [&str; 2] = ["IA_ACCESS_KEY_ID", "IA_SECRET_ACCESS_KEY"];
 
 fn save(args: &AuditSaveArgs) -> CommandResult {
@@ -531,8 +531,8 @@ fn save(args: &AuditSaveArgs) -> CommandResult {
         let value = std::env::var(name).ok().filter(|value| !value.is_empty());
         value.map(load::Secret::new).ok_or_else(|| {
             let message = format!(
-                "`--send` needs the keys of an account of the Internet Archive in {} and {}; they are \
-                 on https://archive.org/account/s3.php",
+                "`--send` needs the keys of an account of the Internet Archive in {} and {}; they \
+                 are on https://archive.org/account/s3.php",
                 KEYS[0], KEYS[1]
             );
             CommandError::usage(message)
@@ -621,7 +621,7 @@ fn report_summary(job: &ReportJob, written: ReportFiles) -> String {
     text
 }
 
-/// A bar on standard error; hidden where that is no terminal.
+/// A progress bar on standard error, hidden if that is not a terminal.
 struct StderrProgress {
     bar: ProgressBar,
     is_quiet: bool,
@@ -642,10 +642,10 @@ impl StderrProgress {
     }
 }
 
-/// Writes the time that is left; nothing before the first batch has shown how long one takes.
+/// Writes the remaining time. Omits it before the first batch has shown how long one takes.
 fn write_time_left(state: &ProgressState, text: &mut dyn fmt::Write) {
     if 0 < state.pos() {
-        // A line on the terminal that cannot be written is no error of the audit.
+        // A failed write to the terminal is not an error of the audit.
         let _ = write!(text, ", {} left", shown(state.eta()));
     }
 }
@@ -667,7 +667,7 @@ impl AuditProgress for StderrProgress {
     }
 }
 
-/// A time in its largest unit.
+/// Formats a duration in its largest unit.
 fn shown(time: Duration) -> String {
     let seconds = time.as_secs();
     let (number, unit) = match seconds {

@@ -1,4 +1,4 @@
-//! The places in which a configuration file is searched for, and `urlspool check-config`.
+//! The search for a configuration file, and `urlspool check-config`.
 
 use std::ffi::OsString;
 use std::io;
@@ -11,11 +11,11 @@ use super::terminal::print;
 use urlspool_files::config::{CONFIG_VARIABLE as VARIABLE, Config, ConfigError, scan_config};
 use urlspool_text::origin::Source;
 
-/// The configuration file of the machine.
+/// The system-wide configuration file.
 const SYSTEM_FILE: &str = "/etc/urlspool/urlspool.toml";
 
-/// The configuration file of the daemon: as for a scan, or the first of the default places that
-/// exists.
+/// Returns the daemon's configuration file: the same as for a scan, or else the first existing one
+/// of the default places.
 pub(super) fn daemon_config(given: Option<&Path>) -> Result<PathBuf, CommandError> {
     if let Some(path) = scan_config(given) {
         return Ok(path);
@@ -37,18 +37,18 @@ pub(super) fn daemon_config(given: Option<&Path>) -> Result<PathBuf, CommandErro
     })
 }
 
-/// Returns `true` if there is no file: one that cannot be read is not passed over.
+/// Returns `true` if the file does not exist. An unreadable file is not skipped.
 fn is_missing(path: &Path) -> bool {
     path.metadata()
         .is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
-/// Reads a configuration file of [`daemon_config`], for which `given` was given.
+/// Reads a configuration file of [`daemon_config`], which was called with `given`.
 pub(super) fn read_config(path: &Path, given: Option<&Path>) -> Result<Config, CommandError> {
     Config::read(path).map_err(|error| config_error(&error, given))
 }
 
-/// The error in a configuration file, which says so if the variable named it.
+/// Returns the error in a configuration file, with a note if the variable named the file.
 pub(super) fn config_error(error: &ConfigError, given: Option<&Path>) -> CommandError {
     let error = CommandError::config(error);
     match variable(VARIABLE) {
@@ -57,7 +57,7 @@ pub(super) fn config_error(error: &ConfigError, given: Option<&Path>) -> Command
     }
 }
 
-/// The file of the user and the file of the machine.
+/// The user's file and the system-wide file.
 fn default_places() -> Vec<PathBuf> {
     let xdg = variable("XDG_CONFIG_HOME").map(PathBuf::from);
     let folder = xdg
@@ -69,7 +69,7 @@ fn default_places() -> Vec<PathBuf> {
         .collect()
 }
 
-/// The value of a variable that is set and not empty.
+/// The value of an environment variable that is set and not empty.
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }

@@ -30,12 +30,12 @@ impl CommandError {
         }
     }
 
-    /// The arguments, the configuration or the input cannot be used.
+    /// The error for unusable arguments, configuration or input.
     pub(super) fn usage(message: impl fmt::Display) -> CommandError {
         CommandError::new(Exit::Usage, format!("{message}"))
     }
 
-    /// A configuration file cannot be used.
+    /// The error for an unusable configuration file.
     pub(super) fn config(error: &ConfigError) -> CommandError {
         CommandError {
             excerpt: error.excerpt().to_vec(),
@@ -43,13 +43,13 @@ impl CommandError {
         }
     }
 
-    /// The error with a note after its message.
+    /// Appends a note to the message.
     pub(super) fn with_note(mut self, note: &str) -> CommandError {
         self.message += &format!(" ({note})");
         self
     }
 
-    /// The input at `path` cannot be read.
+    /// The error for unreadable input at `path`.
     pub(super) fn unreadable(path: &Path, reason: impl fmt::Display) -> CommandError {
         CommandError::new(
             Exit::SomeFailed,
@@ -57,14 +57,15 @@ impl CommandError {
         )
     }
 
-    /// The output `name` cannot be written.
+    /// The error for the unwritable output `name`.
     pub(super) fn output(name: &str, error: impl fmt::Display) -> CommandError {
         CommandError::new(Exit::Output, format!("cannot write {name}: {error}"))
     }
 }
 
 impl fmt::Display for CommandError {
-    /// Writes the message and, on lines of their own, the excerpt. Each is escaped for a terminal.
+    /// Writes the message and the excerpt, which has separate lines. Each is escaped for a
+    /// terminal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&escaped(&self.message))?;
         let mut lines = self.excerpt.iter();
@@ -80,7 +81,7 @@ pub(crate) enum Exit {
     Done,
     /// Done, but some input failed; or, with `parse --check`, some URL was rejected.
     SomeFailed,
-    /// The arguments or the configuration cannot be used.
+    /// The arguments or the configuration are unusable.
     Usage,
     /// No daemon answers, or the server of a load cannot be reached.
     Unreachable,
@@ -95,7 +96,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// The number that the shell sees.
+    /// Returns the number that the shell sees.
     pub(super) fn code(self) -> u8 {
         match self {
             Exit::Done => 0,

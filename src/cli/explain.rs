@@ -1,6 +1,7 @@
-//! `urlspool explain`: what each stage makes of one message, in words.
+//! `urlspool explain`: the steps of each stage for one message, in words.
 //!
-//! This file opens the file and finds the message, `explain` makes the explanation, and the page prints it.
+//! This file opens the input and finds the message, `explain` creates the explanation, and
+//! `printed_page` formats it.
 
 mod printed_page;
 
@@ -76,7 +77,7 @@ fn failed(path: &Path, reason: impl Display) -> CommandError {
     )
 }
 
-/// The file at `path`, as a walk finds it.
+/// The file at `path`, as the walk returns it.
 fn walked_file(path: &Path) -> Result<WalkedFile, CommandError> {
     if path.is_dir() {
         return Err(failed(path, "it is a folder; name one file in it"));
@@ -127,7 +128,8 @@ fn find_message(
     Ok(explained)
 }
 
-/// Explains the message of `block` that holds the byte at `offset`, or the first after it.
+/// Explains the message of `block` that contains the byte at `offset`, or else the first one after
+/// it.
 fn message_at(
     extractor: &Extractor,
     offset: u64,
@@ -147,7 +149,7 @@ fn message_at(
     explained
 }
 
-/// A message: the file or member that holds it, and the offset of one of its bytes.
+/// A message: the file or member that contains it, and the offset of one of its bytes.
 #[derive(Debug, PartialEq, Eq)]
 struct MessageLocation {
     file: FileLocation,
@@ -155,8 +157,8 @@ struct MessageLocation {
 }
 
 impl MessageLocation {
-    /// Parses `FILE[!MEMBER][:OFFSET]`. Without an offset, it is the first message. If the whole
-    /// text names an existing file, it is that file.
+    /// Parses `FILE[!MEMBER][:OFFSET]`. Without an offset, it refers to the first message. If the
+    /// whole text names an existing file, it refers to that file.
     fn parse(text: &OsStr) -> MessageLocation {
         let (names, offset) = if Path::new(text).exists() {
             (text.as_bytes(), 0)
@@ -169,7 +171,7 @@ impl MessageLocation {
         }
     }
 
-    /// Parses the same with the file in base64, whose alphabet has neither `!` nor `:`.
+    /// Parses the same syntax with the file in base64, whose alphabet has neither `!` nor `:`.
     fn parse_base64(text: &OsStr) -> Result<MessageLocation, CommandError> {
         let (names, offset) = split_offset(text.as_bytes());
         let end = memchr::memchr(b'!', names).unwrap_or(names.len());
@@ -183,7 +185,7 @@ impl MessageLocation {
         })
     }
 
-    /// The noun for what is opened.
+    /// The noun for the opened input.
     fn noun(&self) -> &'static str {
         if self.file.member.is_empty() {
             "file"
@@ -193,7 +195,7 @@ impl MessageLocation {
     }
 }
 
-/// Divides names from the offset after the last colon, which is 0 if there is none.
+/// Splits names from the offset after the last colon. The offset is 0 if there is none.
 fn split_offset(text: &[u8]) -> (&[u8], u64) {
     let colon = memchr::memrchr(b':', text);
     let found = colon.and_then(|at| {

@@ -16,10 +16,10 @@ use urlspool_store::load::{
 };
 use urlspool_text::diagnostic::{counted, grouped};
 
-/// Bad lines, and refused records, that are named; the others are counted.
+/// Maximum number of bad lines, and of refused records, to name; the others are counted.
 const NAMED_LINES: u64 = 20;
 
-/// Number of failed attempts after which a busy server is named.
+/// Number of failed attempts after which a busy server is reported.
 const BUSY_ATTEMPTS: u32 = 4;
 
 pub(super) fn load(args: &LoadArgs) -> CommandResult {
@@ -27,7 +27,7 @@ pub(super) fn load(args: &LoadArgs) -> CommandResult {
     let job = job(args);
     let signal = match job.mode {
         LoadMode::Follow => stop_on_signals(&job.stop)?,
-        // What was not committed is rolled back.
+        // Uncommitted work is rolled back.
         LoadMode::Add | LoadMode::Replace | LoadMode::Prune => EndSignal::default(),
     };
     let counts =
@@ -74,7 +74,7 @@ fn job(args: &LoadArgs) -> LoadJob {
     job
 }
 
-/// The credentials that the environment has.
+/// Returns the credentials from the environment.
 pub(super) fn credentials() -> Credentials {
     let file = std::env::var_os("PGPASSFILE").map(PathBuf::from);
     let home = std::env::home_dir().map(|home| home.join(".pgpass"));
@@ -86,13 +86,13 @@ pub(super) fn credentials() -> Credentials {
     }
 }
 
-/// The secret in a variable of the environment; none if it is empty.
+/// Returns the secret in an environment variable, or `None` if it is empty.
 fn secret(name: &str) -> Option<Secret> {
     let text = std::env::var(name).ok();
     text.filter(|text| !text.is_empty()).map(Secret::new)
 }
 
-/// The error of a command that uses a loaded database.
+/// Converts an error of a command that uses a loaded database.
 pub(super) fn load_error(error: &LoadError) -> CommandError {
     let exit = match error.kind() {
         LoadErrorKind::Unusable => Exit::Usage,
@@ -104,7 +104,7 @@ pub(super) fn load_error(error: &LoadError) -> CommandError {
     CommandError::new(exit, error.to_string())
 }
 
-/// The numbers of a load in one line.
+/// Formats the counts of a load as one line.
 pub(super) fn summary(counts: &LoadCounts) -> String {
     let records = counted(counts.records, "record", "records");
     let mut text = format!("{records}, {} of them new", grouped(counts.added));
@@ -145,12 +145,12 @@ pub(super) struct StderrReport {
     bar: ProgressBar,
     bad_lines: u64,
     refused_records: u64,
-    /// Pauses that followed each other for the same reason, the message of their errors.
+    /// Message and number of consecutive pauses for the same reason.
     paused: Option<(String, u64)>,
 }
 
 impl StderrReport {
-    /// A report while a progress bar is drawn.
+    /// Creates a report for use while a progress bar is drawn.
     pub(super) fn beneath(bar: ProgressBar) -> StderrReport {
         StderrReport {
             bar,
@@ -180,7 +180,7 @@ impl StderrReport {
 }
 
 impl StderrReport {
-    /// Prints an event, unless others like it were printed.
+    /// Prints an event, unless enough similar ones were printed.
     pub(super) fn report(&mut self, event: LoadEvent<'_>) {
         if let Some(text) = self.text(event) {
             self.print(format_args!("urlspool: {text}"));
@@ -210,7 +210,8 @@ impl StderrReport {
                 format!("{input}, line {line}: the server refused the record: {reason}")
             }
             LoadEvent::Omitted(reason) => escaped(reason),
-            // A busy server is named only if it stays so, and after twice as many attempts each time.
+            // A busy server is reported only if it stays busy, each time after twice as many
+            // attempts.
             LoadEvent::Retried {
                 error,
                 failed,
@@ -231,7 +232,7 @@ impl StderrReport {
                     escaped(&error.to_string())
                 )
             }
-            // The first pause, and after twice as many each time.
+            // Reported at the first pause, then each time after twice as many.
             LoadEvent::Paused(error) => {
                 let message = error.to_string();
                 let before = self.paused.take().filter(|(before, _)| *before == message);

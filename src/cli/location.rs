@@ -18,13 +18,13 @@ use urlspool_text::origin::{FormatHint, Source};
 pub(super) struct FileLocation {
     /// The file.
     pub(super) path: PathBuf,
-    /// The names of the members, from the outermost archive inwards; empty for the file itself.
+    /// The names of the members, outermost archive first; empty for the file itself.
     pub(super) member: Vec<Vec<u8>>,
 }
 
 impl FileLocation {
-    /// Parses a location. The longest text before a `!` that names an existing file or git
-    /// repository is the file.
+    /// Parses a location. The file is the longest text before a `!` that names an existing file or
+    /// git repository.
     pub(super) fn parse(text: impl AsRef<OsStr>) -> FileLocation {
         let text = text.as_ref().as_bytes();
         let path = |end: usize| Path::new(OsStr::from_bytes(&text[..end]));
@@ -37,7 +37,7 @@ impl FileLocation {
         }
     }
 
-    /// The file at `path`, or the member of it with the names in `text`, each after a `!`.
+    /// Returns the file at `path`, or its member with the names in `text`, each after a `!`.
     pub(super) fn of_file(path: PathBuf, text: &[u8]) -> FileLocation {
         FileLocation {
             path,
@@ -49,7 +49,7 @@ impl FileLocation {
 /// The first bytes of a database.
 pub(super) const DATABASE_START: &[u8] = b"SQLite format 3\0";
 
-/// Returns the first bytes of a regular file, which show its content. A pipe would be waited for.
+/// Returns the first bytes of a regular file, which show its content. A pipe would block.
 pub(super) fn start_of(path: &Path) -> Option<Vec<u8>> {
     const START_BYTES: u64 = 4 << 10;
     path.metadata().ok().filter(Metadata::is_file)?;
@@ -60,7 +60,7 @@ pub(super) fn start_of(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Returns a place without the URL that `scan --format grep` and `search` print after it:
-/// `PATH:START` of `PATH:START: URL`.
+/// `PATH:START` from `PATH:START: URL`.
 pub(super) fn without_url(text: &OsStr) -> Cow<'_, OsStr> {
     let line = [text.as_bytes(), b"\n"].concat();
     match parse_grep_line(&line) {
@@ -71,33 +71,32 @@ pub(super) fn without_url(text: &OsStr) -> Cow<'_, OsStr> {
     }
 }
 
-/// The names of members, each after a `!`.
+/// Returns the names of members, each after a `!`.
 fn names(text: &[u8]) -> Vec<Vec<u8>> {
     let names = text.split(|byte| *byte == b'!').skip(1);
     names.map(<[u8]>::to_owned).collect()
 }
 
-/// The unpacked bytes of a file or member, not yet read.
+/// The decompressed bytes of a file or member, not read yet.
 pub(super) struct MemberStream {
     pub(super) source: Source,
     pub(super) hint: FormatHint,
     pub(super) stream: Box<dyn SparseRead>,
 }
 
-/// The end of a message about a member that is not there: one that the archive has.
+/// Returns the end of a message about a missing member: an existing one.
 fn example(found: Option<&Source>) -> String {
     let names = found.iter().flat_map(|source| source.member());
-    let names: String = names
-        .map(|name| format!("!{}", String::from_utf8_lossy(name)))
-        .collect();
+    let names = names.map(|name| format!("!{}", String::from_utf8_lossy(name)));
+    let names: String = names.collect();
     match found {
         Some(_) => format!(", for example FILE{names}"),
         None => String::new(),
     }
 }
 
-/// The streams in the git repository at `path` that the member of these names is among: those of
-/// one blob.
+/// Returns the streams in the git repository at `path` that belong to the same blob as the member
+/// with these names.
 pub(super) fn repository_streams(
     path: &Path,
     names: &[Vec<u8>],
@@ -112,7 +111,8 @@ pub(super) fn repository_streams(
     }
 }
 
-/// Opens the member of these names; without names, the source itself, unpacked. The error is a message.
+/// Opens the member with these names; without names, the source itself, decompressed. The error is
+/// a message.
 pub(super) fn open_member(streams: Streams, names: &[Vec<u8>]) -> Result<MemberStream, String> {
     let mut other = None;
     for step in streams {

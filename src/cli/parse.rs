@@ -34,7 +34,7 @@ pub(super) fn parse(args: &ParseArgs) -> CommandResult {
     })
 }
 
-/// Checks that URLs are given in one way.
+/// Checks that URLs are given in one way only.
 fn check(args: &ParseArgs, reads_lines: bool) -> Result<(), CommandError> {
     let message = match args {
         _ if reads_lines => return Ok(()),
@@ -87,7 +87,7 @@ impl ParsePrinter<'_> {
         Ok(())
     }
 
-    /// Prints the parts of one URL. Returns `false` if the reader of standard output has closed its
+    /// Prints the parts of one URL. Returns `false` if the reader of standard output closed its
     /// end.
     fn print_url(&mut self, input: &[u8]) -> Result<bool, CommandError> {
         let hash = self.args.fragment.then(|| memchr::memchr(b'#', input));

@@ -43,7 +43,7 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
         print_hints(args, &hints);
         return dry_run(&job, args);
     }
-    // Before the thread that waits for signals is started.
+    // Must precede the start of the thread that waits for signals.
     pipeline::reserve_descriptors(&job);
     let mut report = open_outputs(args, &mut job, &mut hints)?;
     print_hints(args, &hints);
@@ -52,7 +52,7 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     let extractor = add_evidence(options.evidence.as_ref(), &job, extractor, &mut report)
         .map_err(|error| CommandError::new(Exit::SomeFailed, error.to_string()))?;
     let (run, load_counts) = match &load {
-        // What is missing has no rows to be added, and is no reason to remove any.
+        // Missing input has no rows to add, and is no reason to remove rows.
         Some(load) if !is_input_missing(&job) => {
             let ended = into::run(load, &mut job, &extractor, &mut report);
             let ended = ended.map_err(|error| report.outputs.lock().with_partial_files(&error));
@@ -62,7 +62,8 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     };
     report.bar.finish_and_clear();
     let summary = {
-        // Held to the end: an interruption leaves all outputs as they are, or finds them complete.
+        // Held to the end: an interruption either leaves all outputs as they are, or finds them
+        // complete.
         let mut outputs = report.outputs.lock();
         let summary = run.map_err(|error| outputs.failed(&error))?;
         if is_input_missing(&job) {
@@ -152,7 +153,7 @@ fn event_output(args: &ScanArgs) -> EventOutput {
     }
 }
 
-/// The files that the user named for reading.
+/// Returns the files that the user named as input.
 fn named_inputs<'a>(args: &'a ScanArgs, config: Option<&'a Path>, job: &'a Job) -> NamedInputs<'a> {
     let scanned = match &job.items {
         Some(items) => {
@@ -177,7 +178,7 @@ fn named_inputs<'a>(args: &'a ScanArgs, config: Option<&'a Path>, job: &'a Job) 
     }
 }
 
-/// Returns `true` if nothing that the user named for scanning exists.
+/// Returns `true` if none of the user's inputs exist.
 fn is_input_missing(job: &Job) -> bool {
     match &job.items {
         Some(items) => !items.is_empty() && items.iter().all(|item| is_missing(&item.source.path)),
@@ -197,7 +198,7 @@ fn print_hints(args: &ScanArgs, hints: &[String]) {
     }
 }
 
-/// Prints the counts of the run, in one line on a terminal and more if the user wants it.
+/// Prints the counts of the run: one line on a terminal, more on request.
 fn print_totals(args: &ScanArgs, summary: &Summary, counts: EventCounts, begun: Instant) {
     if args.quiet {
         return;

@@ -85,7 +85,7 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// A hint about a word that other programs would take for a part of their syntax.
+/// Returns a hint about a word that is syntax in other programs.
 fn syntax_hint(words: &[String]) -> Option<String> {
     const OPERATORS: [&str; 3] = ["AND", "OR", "NOT"];
     const OPTIONS: [&str; 6] = ["host", "domain", "scheme", "sender", "list", "hazard"];
@@ -102,7 +102,7 @@ fn syntax_hint(words: &[String]) -> Option<String> {
     })
 }
 
-/// Checks that the database is not one of a server.
+/// Checks that the database is not on a server.
 pub(super) fn check_is_file(database: &Path) -> Result<(), CommandError> {
     let name = database.to_string_lossy();
     match name.split_once("://") {
@@ -115,19 +115,19 @@ pub(super) fn check_is_file(database: &Path) -> Result<(), CommandError> {
     }
 }
 
-/// Returns the file that an argument names: one that exists, whatever its name is, or the file after
+/// Returns the file that an argument names: an existing one of any name, or the file after
 /// `sqlite:`.
 fn database(argument: &Path) -> &Path {
-    let file = argument
-        .to_str()
-        .and_then(|name| name.strip_prefix("sqlite:"));
+    let name = argument.to_str();
+    let file = name.and_then(|name| name.strip_prefix("sqlite:"));
     match file {
         Some(file) if !argument.exists() => Path::new(file),
         _ => argument,
     }
 }
 
-/// Checks that the first argument is no word of a search whose database was forgotten or named last.
+/// Checks that the first argument is not a search word, because the database was omitted or named
+/// last.
 fn check_is_there(database: &Path, args: &SearchArgs) -> Result<(), CommandError> {
     if database.exists() {
         return Ok(());
@@ -147,7 +147,7 @@ fn check_is_there(database: &Path, args: &SearchArgs) -> Result<(), CommandError
     Err(CommandError::usage(escaped(&message)))
 }
 
-/// The host as records have it.
+/// Converts a host to the form used in records.
 fn host(text: &str) -> Result<String, CommandError> {
     let found = host_name(text).filter(|_| !text.contains('*'));
     found.ok_or_else(|| {
@@ -233,7 +233,7 @@ pub(super) fn cited(args: &CitedArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Returns the thing that an argument names: a text with a colon is a URL.
+/// Returns what an argument refers to: text with a colon is a URL.
 fn thing(text: &str) -> Result<CitedThing, CommandError> {
     if text.contains(':') {
         return Ok(CitedThing::Url(text.to_owned()));
@@ -284,19 +284,19 @@ fn browse_error(error: BrowseError, args: &BrowseArgs) -> CommandError {
     }
 }
 
-/// Number of values of a facet that are printed as text.
+/// Number of values per facet in text output.
 const TEXT_VALUES: usize = 20;
 
-/// Stands for the year of matches without a usable date.
+/// The year of matches without a usable date.
 const UNDATED: &str = "undated";
 
-/// Stands for the year of matches with a date after the day of the search.
+/// The year of matches dated after the day of the search.
 const LATER: &str = "later";
 
-/// The names of the columns of facets.
+/// Column names of facets.
 const FACET_COLUMNS: [&str; 3] = ["facet", "value", "count"];
 
-/// Prints the numbers of the matches of a search.
+/// Prints the number of matches for each value of the facets.
 fn print_facets(args: &SearchArgs, database: &Path, query: &SearchQuery) -> CommandResult {
     let format = args.format.unwrap_or(SearchFormat::Text);
     if matches!(format, SearchFormat::Grep | SearchFormat::Urls) {
@@ -317,7 +317,7 @@ fn print_facets(args: &SearchArgs, database: &Path, query: &SearchQuery) -> Comm
     }
 }
 
-/// Returns the values of a facet with their numbers.
+/// Returns the values of a facet with their counts.
 fn values(facet: Facet, stats: &Stats, limit: usize) -> Vec<(String, u64)> {
     let list = match facet {
         Facet::Domain => &stats.domains,
@@ -330,7 +330,7 @@ fn values(facet: Facet, stats: &Stats, limit: usize) -> Vec<(String, u64)> {
     names.map(|top| (top.name.to_owned(), top.count)).collect()
 }
 
-/// Returns the years with most matches, in their order.
+/// Returns the years with most matches, in chronological order.
 fn years(stats: &Stats, limit: usize) -> Vec<(String, u64)> {
     let years = stats.years.iter();
     let years = years.map(|(year, count)| (year.to_string(), *count));
@@ -339,7 +339,7 @@ fn years(stats: &Stats, limit: usize) -> Vec<(String, u64)> {
     let others = others.map(|(name, matches)| (name.to_owned(), matches));
     let mut years: Vec<_> = years.chain(others).collect();
     if limit < years.len() {
-        // Stable: of years with one number the first ones are kept.
+        // The sort is stable: of years with equal counts, the earlier ones are kept.
         years.sort_by_key(|(_, count)| Reverse(*count));
         years.truncate(limit);
         years.sort();
@@ -347,8 +347,8 @@ fn years(stats: &Stats, limit: usize) -> Vec<(String, u64)> {
     years
 }
 
-/// Prints the values as text. Without a limit all years are printed, and of other facets the first
-/// [`TEXT_VALUES`], with the number of those that are not printed.
+/// Prints the values as text. Without a limit, prints all years, and the first [`TEXT_VALUES`] of
+/// other facets with the number of omitted ones.
 fn print_text(args: &SearchArgs, stats: &Stats, limit: Option<usize>) -> CommandResult {
     let mut out = StdoutLines::of_escaped_lines();
     for (index, facet) in args.facets.iter().enumerate() {

@@ -55,12 +55,12 @@ pub(super) fn show(args: &ShowArgs) -> CommandResult {
     Ok(exit)
 }
 
-/// Returns `true` if a file begins with a record.
+/// Returns `true` if a file starts with a record.
 fn start_shows_records(path: &Path) -> bool {
     start_of(path).is_some_and(|start| start.starts_with(b"{") && is_written_line(&start))
 }
 
-/// Bytes of a file or member to be printed.
+/// A range of bytes to print from a file or member.
 struct Place {
     path: PathBuf,
     member: Vec<Vec<u8>>,
@@ -81,8 +81,8 @@ impl From<SourceRange> for Place {
     }
 }
 
-/// Parses `PATH:START-END` or `PATH:START`, with members as `PATH!MEMBER!MEMBER`, as
-/// [`FileLocation::parse`] does.
+/// Parses `PATH:START-END` or `PATH:START`, with members as `PATH!MEMBER!MEMBER`, like
+/// [`FileLocation::parse`].
 fn parse_place(text: &OsStr) -> Result<Place, CommandError> {
     place_of(text).ok_or_else(|| {
         let form = "PATH:START-END or PATH:START, with PATH!MEMBER for a member of an archive";
@@ -135,7 +135,7 @@ fn ranges_of_records(input: impl BufRead) -> Result<Vec<Place>, CommandError> {
     Ok(ranges)
 }
 
-/// The place in a line as `scan --format grep` and `search` print it.
+/// Returns the place in a line printed by `scan --format grep` or `search`.
 fn place_of_grep_line(line: &str) -> Option<Place> {
     let text = format!("{line}\n");
     let found = record::parse_grep_line(text.as_bytes())?;
@@ -148,14 +148,14 @@ fn place_of_grep_line(line: &str) -> Option<Place> {
     })
 }
 
-/// Returns `true` for a line that `search` prints below a place, which a path with blanks before it
-/// looks like.
+/// Returns `true` for a line that `search` prints below a place. A path with leading blanks looks
+/// like one.
 fn is_passage(line: &str) -> bool {
     line.starts_with("  ")
 }
 
-/// Returns `true` for an empty line, and for one that `search` prints above a place, a date or none
-/// and two spaces, or below it.
+/// Returns `true` for an empty line, and for a line that `search` prints above or below a place.
+/// The line above it is a date, or its replacement, and two spaces.
 fn is_heading(line: &str) -> bool {
     let date = line.split("  ").next().unwrap_or_default();
     let is_date = date.len() == 10
@@ -169,7 +169,7 @@ fn bytes(place: &Place) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let stream = stream(place)?;
     let Some(end) = place.end else {
-        // A record's text is no longer, however long the line is.
+        // The text of a record is at most that long, however long the line is.
         let mut line = BufReader::new(stream.take(Limits::default().url_bytes as u64));
         if line.read_until(b'\n', &mut bytes)? == 0 {
             return Err(io::Error::other(format!(
@@ -192,7 +192,7 @@ fn bytes(place: &Place) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The bytes from the start of a place on, unpacked.
+/// Returns the decompressed bytes after the start of a place.
 fn stream(range: &Place) -> io::Result<Box<dyn Read>> {
     if walk::is_repository(&range.path) {
         let streams = repository_streams(&range.path, &range.member, &Limits::default())?;
@@ -217,7 +217,7 @@ fn stream(range: &Place) -> io::Result<Box<dyn Read>> {
     member_from(streams, range)
 }
 
-/// The bytes from the start of a place on, which is in a member.
+/// Returns the bytes after the start of a place in a member.
 fn member_from(streams: Streams, range: &Place) -> io::Result<Box<dyn Read>> {
     let mut stream = open_member(streams, &range.member)
         .map_err(io::Error::other)?

@@ -1,4 +1,5 @@
-//! Signals that end a command: when its work is at a good end, or, for a scan, with whole lines in its outputs.
+//! Signals that end a command: at a good point in its work or, for a scan, after whole lines in its
+//! outputs.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -21,25 +22,25 @@ use urlspool_text::limits::INTERRUPT_WAIT_MS;
 pub(super) struct EndSignal(Arc<AtomicUsize>);
 
 impl EndSignal {
-    /// Returns `true` if it was SIGTERM, by which a service manager ends a service.
+    /// Returns `true` if it was SIGTERM, the signal that service managers send.
     pub(super) fn is_term(&self) -> bool {
         i32::try_from(self.0.load(Ordering::Relaxed)) == Ok(SIGTERM)
     }
 
-    /// Returns `true` if there was one.
+    /// Returns `true` if a signal arrived.
     pub(super) fn has_come(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0
     }
 }
 
-/// Sets `stop` at the first SIGINT, SIGTERM or SIGHUP (a closed terminal); the second one ends the
+/// Sets `stop` at the first SIGINT, SIGTERM or SIGHUP (a closed terminal). The second one ends the
 /// program.
 pub(super) fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<EndSignal, CommandError> {
     let code = i32::from(Exit::Interrupted.code());
     let end = EndSignal::default();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let number = usize::try_from(signal).unwrap_or_default();
-        // In this order: the first signal finds `stop` unset.
+        // The order matters: the first signal must find `stop` unset.
         flag::register_conditional_shutdown(signal, code, Arc::clone(stop))
             .and_then(|_| flag::register(signal, Arc::clone(stop)))
             .and_then(|_| flag::register_usize(signal, Arc::clone(&end.0), number))
@@ -50,13 +51,13 @@ pub(super) fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<EndSignal, Comma
     Ok(end)
 }
 
-/// Pause between two attempts to get hold of the outputs.
+/// Pause between two attempts to lock the outputs.
 const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Starts the thread that waits for SIGINT, SIGTERM and SIGHUP (a closed terminal), unless the parent process has made this one ignore them, as a shell does
-/// for commands in the background.
+/// Starts the thread that waits for SIGINT, SIGTERM and SIGHUP (a closed terminal). Signals that
+/// the parent process made this one ignore stay ignored, as a shell does for background commands.
 ///
-/// A thread, because the others may wait for input.
+/// A separate thread is needed because the others may wait for input.
 pub(super) fn leave_outputs_on_signals(outputs: SharedOutputs, bar: ProgressBar) -> io::Result<()> {
     let ignored = ignored_signals();
     let wanted = [SIGINT, SIGTERM, SIGHUP]
@@ -76,13 +77,13 @@ fn wait(mut signals: Signals, outputs: &SharedOutputs, bar: &ProgressBar) {
     }
     let begun = Instant::now();
     let mut clauses = vec!["interrupted".to_owned()];
-    // Not released, so that nothing more is written.
+    // Never released, so no more output is written.
     let _held = loop {
         if let Some(mut held) = outputs.try_lock() {
             clauses.extend(held.leave());
             break Some(held);
         }
-        // The reader of a pipe may have stopped, or the user has no patience.
+        // The reader of a pipe may have stopped, or the user may be impatient.
         let is_too_long = Duration::from_millis(INTERRUPT_WAIT_MS) < begun.elapsed();
         if is_too_long || signals.pending().next().is_some() {
             break None;
@@ -95,7 +96,8 @@ fn wait(mut signals: Signals, outputs: &SharedOutputs, bar: &ProgressBar) {
     process::exit(Exit::Interrupted.code().into());
 }
 
-/// The signals that this process ignores, one bit each, the lowest for signal 1. Known on Linux alone.
+/// The signals that this process ignores: one bit per signal, the lowest for signal 1. Only known
+/// on Linux.
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     ignored_in(&status)

@@ -1,4 +1,5 @@
-//! `urlspool splits` and `urlspool scan --dry-run`: lists of what a scan reads.
+//! `urlspool splits` and `urlspool scan --dry-run`: lists of the files and ranges that a scan
+//! reads.
 
 use std::io;
 
@@ -45,7 +46,7 @@ pub(super) fn splits(args: &SplitsArgs) -> CommandResult {
     Ok(exit)
 }
 
-/// The item of something that cannot be divided, and has no size.
+/// The item of a source that cannot be divided and has no size.
 fn whole(source: Source) -> FileRange {
     FileRange {
         source,
@@ -66,9 +67,9 @@ fn failed(source: &Source, message: &str) -> Exit {
     Exit::SomeFailed
 }
 
-/// The items of a file: ranges of about equal size, at most `max_bytes` each, if it can be divided;
-/// else the whole file. Leading NUL bytes belong to the first range, which may be larger by them;
-/// the others name them, so that nobody reads them again.
+/// Returns the items of a file. A file that can be divided has ranges of about equal size, at most
+/// `max_bytes` each; any other has one item. Leading NUL bytes belong to the first range, which may
+/// be larger by their number. The other ranges state the number, so the bytes are not read again.
 fn items(file: &WalkedFile, given: Option<Format>, max_bytes: u64) -> io::Result<Vec<FileRange>> {
     let start = SourceStart::read(&mut read::open(file)?)?;
     let format = start.format(given, file.hint).ok();
@@ -96,7 +97,7 @@ fn items(file: &WalkedFile, given: Option<Format>, max_bytes: u64) -> io::Result
 }
 
 impl SourceArgs {
-    /// The options of a scan of these sources.
+    /// Returns the options for a scan of these sources.
     pub(super) fn options(&self) -> ScanOptions {
         ScanOptions {
             include: self.include.clone(),
@@ -112,8 +113,8 @@ impl SourceArgs {
     }
 }
 
-/// Prints a line `KIND<tab>BYTES<tab>PATH` for each file that the job would read. Skipped files are reported on standard
-/// error with `--verbose`.
+/// Prints a line `KIND<tab>BYTES<tab>PATH` for each file that the job would read. With `--verbose`,
+/// reports skipped files on standard error.
 pub(super) fn dry_run(job: &Job, args: &ScanArgs) -> CommandResult {
     let mut out = StdoutLines::new(EscapeForm::Text);
     let mut exit = Exit::Done;
@@ -164,18 +165,18 @@ pub(super) fn dry_run(job: &Job, args: &ScanArgs) -> CommandResult {
     Ok(exit)
 }
 
-/// The kind of standard input and of pipes, which are not read to recognize it.
+/// The kind of standard input and pipes, which are not read to detect it.
 const STREAM: &str = "stream";
 
-/// The kind of git repositories, which are not read to recognize it.
+/// The kind of git repositories, which are not read to detect it.
 const GIT: &str = "git";
 
 /// The kind of a part whose item does not name it.
 const AUTO: &str = "auto";
 
-/// Content of a file, as its first bytes show it.
+/// The content of a file, judged by its first bytes.
 enum Content {
-    /// Messages of a kind, or a compressed file or an archive.
+    /// Messages of this kind, or a compressed file or an archive.
     Read(&'static str),
     /// Content that is skipped, and the reason.
     Skipped(&'static str),
@@ -183,7 +184,7 @@ enum Content {
 
 fn content(file: &WalkedFile, given: Option<Format>) -> io::Result<Content> {
     let start = SourceStart::read(&mut read::open(file)?)?;
-    // The kind that is given is the one of the members of a container.
+    // A given kind is the kind of the members of a container.
     let given = given.filter(|_| !start.is_container());
     Ok(match start.format(given, file.hint) {
         Ok(format) if is_skipped_output(file, given, format, &start) => {
@@ -195,7 +196,7 @@ fn content(file: &WalkedFile, given: Option<Format>) -> io::Result<Content> {
     })
 }
 
-/// Returns `true` for a file of a folder that an earlier run wrote.
+/// Returns `true` for a file in a folder that an earlier run wrote.
 fn is_skipped_output(
     file: &WalkedFile,
     given: Option<Format>,

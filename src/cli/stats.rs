@@ -1,4 +1,4 @@
-//! `urlspool stats`: what is in mailboxes, in records, or in a database that was loaded.
+//! `urlspool stats`: statistics of mailboxes, of records, or of a loaded database.
 
 mod data;
 mod input;
@@ -31,7 +31,7 @@ use urlspool_text::diagnostic::Event;
 
 pub(super) fn stats(args: &StatsArgs) -> CommandResult {
     let input = StatsInput::of(args)?;
-    // First: paths in a folder can be compared when it exists, and the page may be in it.
+    // Comes first: paths in a folder can be compared once it exists, and the page may be in it.
     let folder = args.csv.as_deref().map(TableFolder::create).transpose()?;
     let outputs = ReportOutputs {
         file: args.html.as_deref(),
@@ -49,7 +49,8 @@ pub(super) fn stats(args: &StatsArgs) -> CommandResult {
             format!("--json and --html would both go to {STDOUT}; name a file for --html");
         return Err(CommandError::usage(message));
     }
-    // Files that cannot be written are reported before the work. They are begun again after it, so that an interruption leaves none.
+    // Unwritable files are reported before the work. They are created again afterwards, so an
+    // interruption leaves none behind.
     drop(args.html.as_deref().map(OutputFile::create).transpose()?);
     let (overview, exit) = overview(args, &input)?;
     if let Some(path) = &args.html {
@@ -149,7 +150,8 @@ fn mail_job(args: &StatsArgs, paths: &[PathBuf]) -> Result<Job, CommandError> {
     })
 }
 
-/// Returns the statistics of the mail of a job, the summary, and the number of events for which the exit code is 1.
+/// Returns the statistics of a job's mail, the summary, and the number of events that cause exit
+/// code 1.
 fn scanned(args: &StatsArgs, job: &mut Job) -> Result<(Stats, Summary, u64), CommandError> {
     pipeline::reserve_descriptors(job);
     let options = ScanOptions::default().extraction(&job.line_format);
@@ -174,7 +176,7 @@ fn scanned(args: &StatsArgs, job: &mut Job) -> Result<(Stats, Summary, u64), Com
     Ok((report.stats, summary, failures))
 }
 
-/// Receiver of a scan's records, which are counted and dropped.
+/// A receiver of a scan's records, which are counted and dropped.
 struct StatsReport {
     stats: Stats,
     today: String,
@@ -195,7 +197,7 @@ impl Report for StatsReport {
         Ok(())
     }
 
-    /// Reports only failures: limits and skipped input are counted in the summary.
+    /// Reports only failures. The summary counts limits and skipped input.
     fn event(&mut self, event: &Event) -> io::Result<()> {
         if event.diagnostic.kind.is_failure() {
             self.failures += 1;
@@ -209,7 +211,7 @@ impl Report for StatsReport {
     }
 }
 
-/// Statistics, and what is known of their input.
+/// Statistics, with information about their input.
 struct Overview {
     /// The input as the user named it.
     name: String,
@@ -218,19 +220,19 @@ struct Overview {
     stats: Stats,
     /// The counts of the scan, if the input is mail.
     summary: Option<Summary>,
-    /// Maximum number of names of a list.
+    /// Maximum number of names in a list.
     top: usize,
     names_senders: bool,
 }
 
-/// A kind of list, as the outputs have it.
+/// A kind of list, with its names in the outputs.
 struct ListKind {
     title: &'static str,
     /// The name in JSON.
     key: &'static str,
-    /// The name of one of its names.
+    /// The noun for one of its entries.
     noun: &'static str,
-    /// The CSV file.
+    /// The name of the CSV file.
     file: &'static str,
     /// Selects the list of this kind.
     of: fn(&Stats) -> &TopList,
@@ -243,7 +245,7 @@ struct NamedList<'o> {
 }
 
 impl Overview {
-    /// The lists in the order in which they are shown.
+    /// Returns the lists in the order of display.
     fn lists(&self) -> Vec<NamedList<'_>> {
         let kinds = LISTS
             .iter()
@@ -257,7 +259,7 @@ impl Overview {
     }
 }
 
-/// Writes each kind of list once: its title, the name of one of its names, and the list.
+/// Defines the kinds of lists, each with its title, the noun for one of its entries, and the list.
 macro_rules! list_kinds {
     ($($title:literal, $noun:literal, $list:ident;)+) => {
         [$(ListKind {
@@ -270,7 +272,7 @@ macro_rules! list_kinds {
     };
 }
 
-/// The kinds of lists, in the order in which they are shown.
+/// The kinds of lists, in the order of display.
 static LISTS: [ListKind; 9] = list_kinds! {
     "Domains", "domain", domains;
     "Hosts", "host", hosts;

@@ -1,8 +1,8 @@
-//! Standard output and standard error: on a terminal nothing that it would obey, and colours only
-//! where they are wanted.
+//! Standard output and standard error. Terminals receive no control characters from input, and
+//! colours only where they are wanted.
 //!
 //! A reader that closes standard output early is a normal end. A message that cannot be written to
-//! standard error is lost, since nothing else could report it.
+//! standard error is lost, since no other channel could report it.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -19,8 +19,8 @@ use urlspool_store::load::is_file_of_database;
 pub(crate) use urlspool_text::diagnostic::printable as escaped;
 use urlspool_text::diagnostic::{EscapeForm, printable_lines};
 
-/// Returns whole lines as they are written: on a terminal with escapes of this form for everything that it would obey, and as they
-/// are to files and pipes.
+/// Returns whole lines in their written form: with a form, control characters are replaced by such
+/// escapes; without one, the lines are unchanged.
 pub(crate) fn escaped_lines(lines: &[u8], form: Option<EscapeForm>) -> Cow<'_, [u8]> {
     match form {
         None => Cow::Borrowed(lines),
@@ -29,7 +29,7 @@ pub(crate) fn escaped_lines(lines: &[u8], form: Option<EscapeForm>) -> Cow<'_, [
 }
 
 impl When {
-    /// Returns `true` if the thing is to be done on standard error.
+    /// Returns `true` if the feature applies to standard error.
     pub(crate) fn on_stderr(self) -> bool {
         match self {
             When::Auto => std::io::stderr().is_terminal(),
@@ -47,7 +47,7 @@ impl When {
         }
     }
 
-    /// The use of escape sequences in lines for people on standard output.
+    /// Returns the style of lines for people on standard output.
     pub(crate) fn grep_style(self) -> GrepStyle {
         let stdout = io::stdout();
         if self.colors(&stdout) {
@@ -59,10 +59,10 @@ impl When {
         }
     }
 
-    /// The use of colours in help and in errors of the arguments.
+    /// Returns the use of colours in the help and in errors of the arguments.
     pub(crate) fn clap_choice(self) -> clap::ColorChoice {
         match self {
-            // Clap takes any value of CLICOLOR_FORCE for a wish, also `0`.
+            // Clap takes any value of CLICOLOR_FORCE as a request, even `0`.
             When::Auto if std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value == "0") => {
                 if self.colors(&std::io::stdout()) && self.colors(&std::io::stderr()) {
                     clap::ColorChoice::Always
@@ -78,9 +78,9 @@ impl When {
 }
 
 /// Returns `true` if the environment asks for colours (no-color.org, bixense.com/clicolors), or
-/// leaves them to terminals.
+/// leaves the choice to terminals.
 ///
-/// As clap decides for the help.
+/// Follows the rules that clap uses for the help.
 fn wants_colors(variable: impl Fn(&str) -> Option<OsString>, is_terminal: bool) -> bool {
     let is_on = |name| variable(name).is_some_and(|value| !value.is_empty() && value != "0");
     let is_off = |name| variable(name).is_some_and(|value| value == "0");
@@ -94,7 +94,7 @@ fn wants_colors(variable: impl Fn(&str) -> Option<OsString>, is_terminal: bool) 
     }
 }
 
-/// The syntax of tables that are printed.
+/// The syntax of printed tables.
 pub(super) const CSV: TableSyntax = TableSyntax::Csv {
     guard: FormulaGuard::On,
     delimiter: b',',
@@ -111,10 +111,10 @@ pub(super) fn print(bytes: &[u8]) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Columns of a page whose width nobody knows.
+/// Width of a page whose actual width is unknown, in columns.
 const USUAL_COLUMNS: usize = 80;
 
-/// The width of the terminal that standard output is, or a usual one.
+/// Returns the width of the terminal on standard output, or a usual one.
 pub(super) fn stdout_columns() -> usize {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
     match size.map(|size| size.ws_col) {
@@ -135,15 +135,15 @@ pub(super) fn check_is_not_database(database: &Path) -> Result<(), CommandError>
     )))
 }
 
-/// Buffered standard output. On a terminal nothing is written that the terminal would obey.
+/// Buffered standard output. Control characters are escaped on a terminal.
 pub(super) struct StdoutLines {
     sink: PipeSink<BufWriter<Stdout>>,
-    /// The form of escapes, if there are any.
+    /// The form of escapes, if any.
     escapes: Option<EscapeForm>,
 }
 
 impl StdoutLines {
-    /// Standard output for lines in which a terminal's escapes have this form.
+    /// Creates the output for lines that use this form of escapes on a terminal.
     pub(super) fn new(form: EscapeForm) -> StdoutLines {
         let stdout = io::stdout();
         StdoutLines {
@@ -152,8 +152,8 @@ impl StdoutLines {
         }
     }
 
-    /// Standard output for lines whose writer has escaped what a terminal would obey, and perhaps
-    /// added colours.
+    /// Creates the output for lines whose control characters are already escaped, and which may
+    /// contain colours.
     pub(super) fn of_escaped_lines() -> StdoutLines {
         StdoutLines {
             escapes: None,
@@ -161,23 +161,23 @@ impl StdoutLines {
         }
     }
 
-    /// Appends whole lines. Returns `false` if the reader has closed its end.
+    /// Appends whole lines. Returns `false` if the reader closed its end.
     pub(super) fn put(&mut self, lines: &[u8]) -> Result<bool, CommandError> {
         let put = self.sink.put(&escaped_lines(lines, self.escapes));
         put.map_err(|error| CommandError::output(STDOUT, &error))
     }
 
-    /// Writes what is buffered.
+    /// Flushes the buffer.
     pub(super) fn finish(&mut self) -> Result<(), CommandError> {
         let finished = self.sink.finish();
         finished.map_err(|error| CommandError::output(STDOUT, &error))
     }
 }
 
-/// Writes a line to standard error. `eprintln!` panics if the disk is full or the reader of a pipe
-/// has gone.
+/// Writes a line to standard error. `eprintln!` would panic if the disk is full or the reader of a
+/// pipe is gone.
 pub(super) fn print_message(line: fmt::Arguments<'_>) {
-    // In one piece, so that lines of several threads do not mix.
+    // Written in one call, so lines of several threads do not mix.
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 

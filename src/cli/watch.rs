@@ -1,4 +1,4 @@
-//! `urlspool watch` and `urlspool status`, with the page of a status for people.
+//! `urlspool watch` and `urlspool status`, including the status page for people.
 
 mod paths;
 
@@ -30,7 +30,7 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
     }
     let mut watch = PathWatch::of(args, color)?;
     if args.rebuild_state {
-        // What no sidecar lists is written again.
+        // Messages that no sidecar lists are written again.
         watch.config.watch.existing = Some(ExistingMail::Write);
     }
     let level = match args.output {
@@ -49,8 +49,8 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
             config.state.dir.display()
         );
     }
-    // The sandbox of this thread and its children does not keep the state from being removed after
-    // it.
+    // The sandbox confines this thread and its children, so it does not keep the state from being
+    // removed afterwards.
     std::thread::scope(|scope| scope.spawn(|| run(args, None, config)).join()).unwrap_or_else(
         |_| {
             let message = "the program failed; please report this as a bug";
@@ -59,10 +59,10 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
     )
 }
 
-/// The file that a folder of states holds after a run.
+/// The file that a state folder contains after a run.
 const STATE_FILE: &str = "state.db";
 
-/// Checks that the folders of the daemon are none of the user's files.
+/// Checks that the folders of the daemon are not files.
 fn check_folders(config: &Config) -> Result<(), CommandError> {
     let named = [
         ("output.dir", &config.output.dir),
@@ -78,7 +78,7 @@ fn check_folders(config: &Config) -> Result<(), CommandError> {
     }
 }
 
-/// Runs the daemon, and reports what it did not read.
+/// Runs the daemon, and reports the files that it did not read.
 fn run(args: &WatchArgs, path: Option<PathBuf>, config: Config) -> CommandResult {
     check_folders(&config)?;
     let mode = if args.once {
@@ -144,8 +144,8 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
     }
 }
 
-/// The absolute path. It stays relative if the current folder is gone, which is reported when it is
-/// used.
+/// Returns the absolute path. If the current folder is gone, the path stays relative, and its use
+/// reports that.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -155,7 +155,7 @@ fn start_log(format: LogFormat, color: When, level: tracing::Level) {
     let log = tracing_subscriber::fmt()
         .with_writer(io::stderr)
         .with_max_level(level)
-        // A line that cannot be written is lost; by default the library panics then.
+        // A line that cannot be written is lost; by default the library would panic.
         .log_internal_errors(false)
         .with_target(false);
     match format {
@@ -164,10 +164,10 @@ fn start_log(format: LogFormat, color: When, level: tracing::Level) {
     }
 }
 
-/// Width of the names at the left.
+/// Width of the names in the left column.
 const NAME_CHARS: usize = 12;
 
-/// Returns the page of a status, as the daemon answers it: what needs the operator first.
+/// Returns the page for a status of the daemon. Conditions that need the operator come first.
 fn status_page(status: &Value) -> String {
     let mut page = String::new();
     push_state(&mut page, status);
@@ -207,7 +207,7 @@ fn push_state(page: &mut String, status: &Value) {
     push_row(page, "process", &process);
 }
 
-/// Appends the counts of what is written, and the segments.
+/// Appends the counts of written records, and the segments.
 fn push_output(page: &mut String, status: &Value) {
     let counts = &status["counts"];
     let written = format!(
@@ -236,7 +236,7 @@ fn push_output(page: &mut String, status: &Value) {
     }
 }
 
-/// Appends the numbers of files that wait, and the failures.
+/// Appends the numbers of queued files, and the failures.
 fn push_files(page: &mut String, status: &Value) {
     let files = format!(
         "{} wait, {} may still be written, {} locked, {} retried, {} given up",
@@ -275,7 +275,7 @@ fn seconds(milliseconds: &Value) -> String {
     grouped(milliseconds.as_u64().unwrap_or(0) / 1_000)
 }
 
-/// Appends a line. What mail or file names hold cannot control a terminal.
+/// Appends a line. Text from mail or file names is escaped, so it cannot control a terminal.
 fn push_row(page: &mut String, name: &str, text: &str) {
     *page += &format!("{name:<NAME_CHARS$}{}\n", printable(text));
 }
@@ -303,10 +303,15 @@ mod tests {
         let status = json!({
             "state": "paused", "why": "no space", "healthy": false, "issues": ["paused: \u{1b}[2J"],
             "version": "0.1.0", "pid": 7, "started": "2026-11-24T10:00:00Z",
-            "segment": 3, "committed_bytes": 12_345, "queue": 0, "resting": 1, "locked": 0, "failing": 1, "quarantined": 0,
-            "last_sealed": {"name": "0000000002.jsonl", "time": "2026-11-24T10:05:00Z", "records": 1_000},
+            "segment": 3, "committed_bytes": 12_345, "queue": 0, "resting": 1, "locked": 0,
+            "failing": 1, "quarantined": 0, "last_sealed": {
+                "name": "0000000002.jsonl", "time": "2026-11-24T10:05:00Z", "records": 1_000,
+            },
             "failures": [{"path": "/m/a", "why": "Permission denied"}],
-            "spools": [{"path": "/m", "state": "ok", "notices": "arrived", "last_notice_ms": 61_000, "files": 4, "lag_ms": 2_500}],
+            "spools": [{
+                "path": "/m", "state": "ok", "notices": "arrived", "last_notice_ms": 61_000,
+                "files": 4, "lag_ms": 2_500,
+            }],
             "counts": {"records": 1_234, "messages": 600, "gone": 1, "commits": 9},
             "last_error": null,
         });

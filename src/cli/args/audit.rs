@@ -13,7 +13,7 @@ use urlspool_files::config::NamedValue;
 use urlspool_files::options;
 use urlspool_text::limits::{AUDIT_CHECK_RETRIES, AUDIT_CHECK_SECONDS};
 
-/// Heading of options about the servers that are asked in the help.
+/// Help heading of options about the servers to contact.
 const SERVER: &str = "Server";
 
 /// The arguments of `audit`.
@@ -397,7 +397,7 @@ pub(crate) struct AuditSaveArgs {
     pub(crate) quiet: bool,
 }
 
-/// Parser of the form in which links are handed to a crawler.
+/// Parser for the form in which links are handed to a crawler.
 fn save_form() -> PossibleValuesParser {
     let meaning = "a URL a line, for crawlers such as Heritrix, Browsertrix and wget -i";
     [PossibleValue::new("seeds").help(meaning)].into()

@@ -1,11 +1,11 @@
-//! The texts after the options of the help: exit codes, environment, files, examples. Blocks with a title; the manual makes a
-//! section of each.
+//! The texts after the options in the help: exit codes, environment, files, examples. They are
+//! blocks with a title; the manual turns each into a section.
 
 use clap::{Command, CommandFactory};
 
 use super::Args;
 
-/// The program with all its subcommands, and the texts after their options.
+/// The program with all its subcommands and the texts after their options.
 pub(crate) fn command() -> Command {
     let text = format!("{}{PLACES}Examples:\n{}", exit_codes(None), examples(""));
     Args::command().mut_subcommands(with_texts).after_help(text)
@@ -26,7 +26,8 @@ fn with_text(command: Command, name: &str) -> Command {
     command.after_help(text)
 }
 
-/// Meanings of the exit codes. A meaning that does not hold for all commands starts with their names.
+/// Meanings of the exit codes. A meaning that does not apply to all commands starts with their
+/// names.
 const EXITS: &[(u8, &[&str])] = &[
     (0, &["done"]),
     (
@@ -94,8 +95,8 @@ fn exit_codes(command: Option<&str>) -> String {
     block + "\n"
 }
 
-/// Returns a row as the help of a command shows it, `None` if it does not hold for it: without the command's name, but with the option
-/// on which it depends.
+/// Returns a row as the help of a command shows it, or `None` if it does not apply to the command.
+/// Omits the command's name, but keeps the option that the meaning depends on.
 fn row_of(command: Option<&str>, row: &str) -> Option<String> {
     let (Some(command), Some((names, meaning))) = (command, row.split_once("`: ")) else {
         return Some(row.to_owned());
@@ -122,7 +123,7 @@ Files:
 
 ";
 
-/// Returns the examples of a command; the program has no name.
+/// Returns the examples of a command; the program itself has an empty name.
 fn examples(command: &str) -> &'static str {
     if let Some(step) = command.strip_prefix("audit ") {
         return step_examples(step);

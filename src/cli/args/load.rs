@@ -1,4 +1,4 @@
-//! The arguments of the commands about databases that were loaded.
+//! The arguments of the commands that use a loaded database.
 
 use std::path::PathBuf;
 
@@ -156,7 +156,7 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_parser = named::<SearchFormat>(), help_heading = OUTPUT)]
     pub(crate) format: Option<SearchFormat>,
 
-    /// The use of colours, which all commands have.
+    /// The use of colours, an option of all commands.
     #[arg(skip)]
     pub(crate) color: super::When,
 }
@@ -186,7 +186,7 @@ pub(crate) struct CitedArgs {
     #[arg(long, value_parser = named::<CitedFormat>(), default_value = CitedFormat::default().name(), help_heading = OUTPUT)]
     pub(crate) format: CitedFormat,
 
-    /// The use of colours, which all commands have.
+    /// The use of colours, an option of all commands.
     #[arg(skip)]
     pub(crate) color: super::When,
 }

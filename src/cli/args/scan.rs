@@ -209,7 +209,7 @@ pub(crate) struct ScanArgs {
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) verbose: bool,
 
-    /// The use of colours, which all commands have.
+    /// The use of colours, an option of all commands.
     #[arg(skip)]
     pub(crate) color: When,
 }
@@ -229,7 +229,8 @@ pub(crate) struct SplitsArgs {
     pub(crate) sources: SourceArgs,
 }
 
-/// The arguments that say which URLs are found and written. Each has a reverse, since the configuration may hold it.
+/// The arguments that select which URLs are found and written. Each has an opposite, since the
+/// configuration may set it.
 #[derive(clap::Args, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -324,7 +325,7 @@ pub(crate) struct ExtractArgs {
 }
 
 impl ExtractArgs {
-    /// Overrides the configuration by what is given.
+    /// Overrides the configuration with the given arguments.
     pub(crate) fn apply(&self, config: &mut Config) {
         for limit in &self.limits {
             limit.apply(&mut config.limits);
@@ -368,7 +369,7 @@ fn set_list<T: Clone>(value: &mut Vec<T>, given: &[T], empty: bool) {
     }
 }
 
-/// Clap lets the last of the two flags win.
+/// Applies a pair of opposite flags. Clap keeps only the last of the two.
 fn set_flag(value: &mut bool, on: bool, off: bool) {
     *value = on || *value && !off;
 }
@@ -424,7 +425,7 @@ pub(crate) struct StatsArgs {
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
 
-    /// The use of colours, which all commands have.
+    /// The use of colours, an option of all commands.
     #[arg(skip)]
     pub(crate) color: When,
 }

@@ -1,4 +1,4 @@
-//! Parsers of option values, beside those in `files::options`.
+//! Parsers of option values that are not in `files::options`.
 
 use std::ffi::OsStr;
 
@@ -12,14 +12,14 @@ use urlspool_store::load::{LoadError, TargetName};
 use urlspool_text::limits::Limits;
 use urlspool_text::origin::SourceKind;
 
-/// The value of `--kind`: `None` is `auto`. An alias, since clap makes the value of an `Option`
-/// optional.
+/// The value of `--kind`; `None` is `auto`. An alias is needed because clap makes a value of type
+/// `Option` optional.
 pub(super) type KindOption = Option<SourceKind>;
 
-/// The choice of doing something that suits a terminal.
+/// When to do something that suits a terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum When {
-    /// If it is shown on a terminal (the default).
+    /// If the output is a terminal (the default).
     #[default]
     Auto,
     /// Always.
@@ -50,7 +50,7 @@ pub(crate) enum OutputFormat {
 /// The format of the matches of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SearchFormat {
-    /// Date, sender and subject, and a line of `Grep`.
+    /// Date, sender and subject, followed by a line of `Grep`.
     Text,
     /// Source, offset and URL.
     Grep,
@@ -75,7 +75,7 @@ named_values! {
     }
 }
 
-/// A value of the matches of a search whose numbers are printed.
+/// A value by which the matches of a search are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Facet {
     /// Registrable domains.
@@ -120,7 +120,7 @@ named_values! {
     }
 }
 
-/// Parser of the name of a field.
+/// Parser for the name of a field.
 pub(super) fn field_name() -> impl TypedValueParser<Value = String> {
     let parser = StringValueParser::new().try_map(|name| options::field_name(&name));
     let names = || field_names().collect();
@@ -132,7 +132,7 @@ pub(super) fn host_of(text: &str) -> Result<String, String> {
     options::host_of(text, "--domain")
 }
 
-/// Parser with names that completion offers. The parser decides what is accepted, and an error does
+/// Parser with names for completion. The inner parser decides what is accepted, and its errors do
 /// not list all names.
 #[derive(Clone)]
 pub(super) struct OfferedNames<P> {
@@ -175,7 +175,7 @@ named_values! {
     }
 }
 
-/// Parses an option value by its name; the help lists all names.
+/// Parses an option value by name; the help lists all names.
 pub(super) fn named<V: NamedValue>() -> impl TypedValueParser<Value = V> {
     let values = V::all().map(|value| PossibleValue::new(value.name()).help(value.meaning()));
     PossibleValuesParser::new(values)
@@ -205,7 +205,7 @@ pub(super) fn item_size(text: &str) -> Result<u64, &'static str> {
     }
 }
 
-/// Parses the character between two cells: a sign that no name of a column holds, or a tab.
+/// Parses the delimiter between cells: punctuation that occurs in no column name, or a tab.
 pub(super) fn delimiter(text: &str) -> Result<u8, &'static str> {
     match text.as_bytes() {
         b"tab" | b"\\t" | b"\t" => Ok(b'\t'),
@@ -217,7 +217,7 @@ pub(super) fn delimiter(text: &str) -> Result<u8, &'static str> {
     }
 }
 
-/// The help of `--limit`, with the names of all limits.
+/// Returns the help of `--limit`, with the names of all limits.
 pub(super) fn limits_help() -> String {
     let names = Limits::ALL.iter().map(|limit| limit.name);
     format!(
@@ -227,12 +227,12 @@ pub(super) fn limits_help() -> String {
     )
 }
 
-/// The parser of the name of a hazard.
+/// Parser for the name of a hazard.
 pub(super) fn hazard_name() -> impl TypedValueParser<Value = String> {
     PossibleValuesParser::new(ClosedSet::Hazards.names())
 }
 
-/// Checks that a period does not end before it begins. The error is a message.
+/// Checks that a period does not end before it starts. The error is a message.
 pub(crate) fn check_period(
     since: Option<DatePeriod>,
     until: Option<DatePeriod>,

@@ -9,9 +9,10 @@ use urlspool_record::explain::{
 };
 use urlspool_record::record::{FieldId, RecordValue};
 
-/// The text that prints an explanation.
+/// The text of an explanation, being built.
 pub(super) struct Page {
-    /// `true` to print sentences about the whole message bold, accepted candidates green, rejected ones red.
+    /// `true` to print sentences about the whole message in bold, accepted candidates in green, and
+    /// rejected ones in red.
     has_colors: bool,
     text: String,
 }
@@ -21,7 +22,8 @@ const RED: &str = "\u{1b}[31m";
 const GREEN: &str = "\u{1b}[32m";
 const END: &str = "\u{1b}[0m";
 
-/// Returns the explanation of a file or member, as `noun` calls it, as lines of text without control characters.
+/// Formats the explanation of an input as lines of text without control characters. `noun` is the
+/// word for the input: file or member.
 pub(super) fn page(explained: &Explanation, noun: &str, has_colors: bool) -> String {
     let mut page = Page {
         has_colors,
@@ -43,7 +45,7 @@ pub(super) fn page(explained: &Explanation, noun: &str, has_colors: bool) -> Str
 }
 
 impl Page {
-    /// Appends a line of text, indented by `depth` levels, without control characters.
+    /// Appends a line of text, indented by `depth` levels. Escapes control characters.
     fn line(&mut self, depth: usize, text: &str) {
         self.indent(depth);
         self.colored(if depth == 0 { BOLD } else { "" }, text);
@@ -54,7 +56,7 @@ impl Page {
         self.text.extend(std::iter::repeat_n("  ", depth));
     }
 
-    /// Appends text without control characters, in a colour if the page has colours.
+    /// Appends text, in a colour if the page has colours. Escapes control characters.
     fn colored(&mut self, color: &str, text: &str) {
         let has_color = self.has_colors && !color.is_empty();
         let (start, end) = if has_color { (color, END) } else { ("", "") };
@@ -136,7 +138,7 @@ impl Page {
         }
     }
 
-    /// Appends the first line of a candidate: its place, the verdict and the URL or word.
+    /// Appends the first line of a candidate: its place, the verdict, and the URL or word.
     fn verdict(&mut self, place: &str, color: &str, verdict: &str, url: &str) {
         self.indent(1);
         self.text += &escaped(place);
@@ -189,7 +191,7 @@ impl Page {
         }
     }
 
-    /// Explains why a bare URL goes on in the next line, or does not.
+    /// Explains why a bare URL continues on the next line, or does not.
     fn join(&mut self, join: &ExplainedJoin) {
         let mut list = String::new();
         for (name, points) in &join.features {
@@ -206,14 +208,14 @@ impl Page {
     }
 }
 
-/// The bytes and the line of a candidate.
+/// Formats the byte range and the line of a candidate.
 fn range(candidate: &ExplainedCandidate) -> String {
     let about = if candidate.exact { "" } else { "about " };
     let (start, end, line) = (candidate.start, candidate.end, candidate.line);
     format!("{about}bytes {start} to {end}, line {line}")
 }
 
-/// A text, cut after 300 characters.
+/// Cuts a text after 300 characters.
 fn shortened(text: &str) -> String {
     const MAX_CHARS: usize = 300;
     let kept: String = text.chars().take(MAX_CHARS).collect();
@@ -241,10 +243,10 @@ mod tests {
 
     #[test]
     fn a_message_is_explained_stage_by_stage() {
-        let raw =
-            b"From: a\nMessage-ID: <i@x>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\n\
-                    see <URL:http://a.\n  example/> and std::x and <http://unclosed.example/\n\n--b\n\
-                    Content-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA\n--b--\n";
+        let raw = b"From: a\nMessage-ID: <i@x>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; \
+                boundary=b\n\n--b\n\n\
+                see <URL:http://a.\n  example/> and std::x and <http://unclosed.example/\n\n--b\n\
+                Content-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA\n--b--\n";
         let mut message = Message::parse(raw);
         message.start = 1000;
         let page = page(&message);
@@ -265,7 +267,8 @@ mod tests {
 
     #[test]
     fn the_features_of_a_join_are_explained() {
-        let raw = b"From: a\n\nIt is described in detail at http://www.host.example/path/to/some/documents/\n\
+        let raw = b"From: a\n\nIt is described in detail at \
+            http://www.host.example/path/to/some/documents/\n\
                     and-more/of-them/index.html\n\n";
         let page = page(&Message::parse(raw));
         assert!(

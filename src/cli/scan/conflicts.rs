@@ -1,4 +1,5 @@
-//! Refusal of outputs that would destroy an input or one another. Nothing is opened for writing before this.
+//! Rejects outputs that would destroy an input or one another. No file is opened for writing before
+//! this check.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -19,32 +20,33 @@ use urlspool_sources::walk::{DeviceInode, PathFilter, SymlinkPolicy, WalkStep, w
 use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::origin::Source;
 
-/// A name by which standard output can be read, if it is a file.
+/// A path that refers to standard output, if it is a file.
 const STDOUT_FILE: &str = "/dev/fd/1";
 
 /// The name of standard input among the inputs.
 const STDIN_NAME: &str = "on standard input";
 
-/// The files that a scan reads and that its user named.
+/// The files that a scan reads and that the user named.
 pub(super) struct NamedInputs<'a> {
     /// Files and folders to scan; `-` for standard input.
     pub(super) scanned: Vec<&'a Path>,
     /// Files of options and work items.
     pub(super) settings: Vec<&'a Path>,
-    /// Treatment of symbolic links beneath a scanned folder.
+    /// Treatment of symbolic links below a scanned folder.
     pub(super) links: SymlinkPolicy,
 }
 
-/// Files that are outputs, and must not be read.
+/// Output files, which must not be read.
 #[derive(Debug, Default)]
 pub(super) struct OwnFiles {
-    /// Standard output, and earlier outputs that are replaced.
+    /// Standard output, and earlier outputs to be replaced.
     pub(super) files: Vec<DeviceInode>,
-    /// An input that is standard output, and will be skipped.
+    /// An input that is also standard output, and will be skipped.
     pub(super) skipped_input: Option<PathBuf>,
 }
 
-/// Checks that no output is an input, another output, or, unless that is allowed, a file that urlspool did not write.
+/// Checks that no output is an input, another output, or, unless allowed, a file that urlspool did
+/// not write.
 ///
 /// # Errors
 ///
@@ -55,13 +57,12 @@ pub(super) fn check(
     replacement: Replacement,
 ) -> Result<OwnFiles, CommandError> {
     let outputs: Vec<NamedFile> = places.iter().flat_map(written_files).collect();
-    let on_stdout = places
-        .iter()
-        .filter(|output| output.place == OutputPlace::Stdout);
+    let on_stdout = places.iter();
+    let on_stdout = on_stdout.filter(|output| output.place == OutputPlace::Stdout);
     let on_stdout: Vec<_> = on_stdout.map(|output| output.content).collect();
     if let [one, other, ..] = on_stdout[..] {
         let one = match one {
-            // They go there without an option.
+            // Records go to standard output without an option.
             OutputContent::Records => "the records",
             one => one.option(),
         };
@@ -91,7 +92,8 @@ pub(super) fn check(
     if replacement == Replacement::Refused {
         for PlacedOutput { content, place } in places {
             if let OutputPlace::File(path) = place {
-                // The partial file of a run that was killed is replaced too; it may be a user's own.
+                // The partial file of a killed run is replaced too, and it may be a user's own
+                // file.
                 let target = resolve(path).unwrap_or_else(|_| path.clone());
                 check_replacement(path, None)
                     .and_then(|()| check_replacement(&partial_path(&target), None))
@@ -108,7 +110,7 @@ pub(super) fn check(
         }
     }
     if let Some(standard) = open_file(stdout().try_clone_to_owned()) {
-        // It has its own position in the file.
+        // The output has its own position in the file.
         if let Some(output) = outputs.iter().find(|output| output.file == standard) {
             return Err(CommandError::usage(format!(
                 "{} is standard output too; write it as `-`, or name another file",
@@ -127,8 +129,8 @@ pub(super) fn check(
     Ok(own)
 }
 
-/// The identity of the file at `path`; `None` for a folder, for a character device, which can be read and written at the same
-/// time, and for a file in a folder that does not exist.
+/// Returns the identity of the file at `path`. `None` for a folder, for a character device, which
+/// can be read and written at the same time, and for a file in a folder that does not exist.
 fn identity(path: &Path) -> Option<FileIdentity> {
     match path.metadata() {
         Ok(metadata) => identity_of(&metadata),
@@ -142,22 +144,23 @@ fn identity_of(metadata: &Metadata) -> Option<FileIdentity> {
     counts.then(|| FileIdentity::Existing(DeviceInode::of(metadata)))
 }
 
-/// File that is read, or that an output writes: under its own name or, until it is complete, aside.
+/// A file that is read, or that an output writes, under its own name or under that of the partial
+/// file.
 struct NamedFile {
-    /// The name that the user gave it, after the option of an output.
+    /// The name that the user gave it; for an output, preceded by the option.
     name: String,
     path: PathBuf,
     file: FileIdentity,
 }
 
-/// The files that an output writes.
+/// Returns the files that an output writes.
 fn written_files(output: &PlacedOutput) -> Vec<NamedFile> {
     let paths = match &output.place {
         OutputPlace::Stdout => return Vec::new(),
         OutputPlace::Device(path) => vec![path.clone()],
         OutputPlace::File(path) => match resolve(path) {
             Ok(target) => vec![path.clone(), partial_path(&target)],
-            // It cannot be opened, which is reported then.
+            // It cannot be opened, which is reported at that point.
             Err(_) => Vec::new(),
         },
     };
@@ -200,7 +203,7 @@ impl NamedInputs<'_> {
     ///
     /// # Errors
     ///
-    /// A usage error if it holds something that urlspool did not write.
+    /// A usage error if the file has content that urlspool did not write.
     fn is_beneath(&self, output: &NamedFile) -> Result<bool, CommandError> {
         if output.file.id().is_none() {
             return Ok(false);
@@ -216,18 +219,20 @@ impl NamedInputs<'_> {
         if path.is_file() && !is_replaceable(&path) {
             let (name, root) = (&output.name, root.display());
             return Err(CommandError::usage(format!(
-                "{name} would overwrite a file beneath {root}, which is scanned, and its first line does not show that urlspool \
+                "{name} would overwrite a file beneath {root}, which is scanned, and its first \
+                 line does not show that urlspool \
                  wrote it; name a file outside of {root}, or remove this one first"
             )));
         }
         Ok(true)
     }
 
-    /// Checks that standard output, to which a shell may have appended records (`>>`), is no input that urlspool did not write.
+    /// Checks that standard output, to which a shell may append records (`>>`), is not an input
+    /// that urlspool did not write.
     ///
     /// # Errors
     ///
-    /// A usage error that names the input, or the folder that holds it.
+    /// A usage error that names the input, or the folder that contains it.
     fn check_foreign(
         &self,
         standard: &FileIdentity,
@@ -245,12 +250,12 @@ impl NamedInputs<'_> {
             },
         };
         Err(CommandError::usage(format!(
-            "standard output is {holder}, which is scanned, and its first line does not show that urlspool wrote it; write the \
-             output to another file"
+            "standard output is {holder}, which is scanned, and its first line does not show that \
+             urlspool wrote it; write the output to another file"
         )))
     }
 
-    /// Returns `true` if the walk of a root finds a file, by whatever name.
+    /// Returns `true` if the walk of a root finds a file, under any name.
     fn finds(&self, root: &Path, file: &FileIdentity) -> bool {
         let filter = PathFilter::default().without_own_outputs(file.id().into_iter().collect());
         walk(&[root.to_owned()], &filter, self.links).any(|step| {
@@ -260,9 +265,9 @@ impl NamedInputs<'_> {
     }
 }
 
-/// Returns `true` if a file is empty, or begins with a line that urlspool wrote.
+/// Returns `true` if a file is empty or starts with a line that urlspool wrote.
 fn is_replaceable(path: &Path) -> bool {
-    /// Longer than most lines. A longer one of chosen fields is not recognized.
+    /// Longer than most lines. A longer line of chosen fields is not recognized.
     const START_BYTES: u64 = 64 << 10;
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
@@ -270,9 +275,10 @@ fn is_replaceable(path: &Path) -> bool {
     read.is_ok() && (start.is_empty() || is_ours)
 }
 
-/// Returns `true` if the URL of a line stands at its place, as in no line of `grep -n`.
+/// Returns `true` if the URL of a line occurs at the line's place. That is never the case for
+/// output of `grep -n`.
 fn names_its_url(line: ParsedGrepLine<'_>) -> bool {
-    /// The shortest scheme with its colon.
+    /// The length of the shortest scheme with its colon.
     const COMPARED_BYTES: usize = 4;
     let file = FileLocation::parse(line.names).path;
     let mut found = [0; COMPARED_BYTES];
@@ -281,17 +287,18 @@ fn names_its_url(line: ParsedGrepLine<'_>) -> bool {
     read.is_ok() && start.is_some_and(|start| found.eq_ignore_ascii_case(start))
 }
 
-/// A copy of a standard stream, if it is a file.
+/// Returns the identity of a standard stream, if it is a file.
 fn open_file(stream: io::Result<OwnedFd>) -> Option<FileIdentity> {
     let metadata = File::from(stream.ok()?).metadata().ok()?;
     identity_of(&metadata).filter(|_| metadata.is_file())
 }
 
-/// The input that is standard output, and is skipped: a shell may have put it into a list of all files.
+/// Returns the input that is also standard output, and is skipped: a shell may have included it in
+/// a list of all files.
 ///
 /// # Errors
 ///
-/// A usage error if it is standard input, of which there would be no end.
+/// A usage error if it is standard input, which would never end.
 fn skipped_input(
     standard: &FileIdentity,
     inputs: &[NamedFile],
@@ -299,7 +306,8 @@ fn skipped_input(
     match inputs.iter().find(|input| input.file == *standard) {
         None => Ok(None),
         Some(input) if input.name == STDIN_NAME => Err(CommandError::usage(
-            "standard input and standard output are the same file; name another file for the output".to_owned(),
+            "standard input and standard output are the same file; name another file for the \
+             output",
         )),
         Some(input) => Ok(Some(PathBuf::from(&input.name))),
     }

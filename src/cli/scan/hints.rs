@@ -1,4 +1,4 @@
-//! Hints on standard error: what is probably not what the user wanted.
+//! Hints on standard error about results that the user probably did not want.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -23,11 +23,13 @@ use urlspool_text::grammar::Scheme;
 use urlspool_text::limits::Limits;
 use urlspool_text::origin::{FormatHint, Source, SourceKind};
 
-/// The hints before a scan.
+/// Returns the hints before a scan.
 pub(super) fn before(args: &ScanArgs, job: &Job, config: &Config) -> Vec<String> {
     let mut hints = unknown_schemes(args, config);
     if args.format.is_none() && NamedContent::of(args).is_unknown {
-        hints.push("the ending of the -o file names no format, so that JSON lines are written; --format names another, and --into makes a database".to_owned());
+        let hint = "the ending of the -o file names no format, so that JSON lines are written; \
+                    --format names another, and --into makes a database";
+        hints.push(hint.to_owned());
     }
     hints.extend(unmatched_globs(job));
     hints.extend(repeated_paths(job));
@@ -40,9 +42,10 @@ pub(super) fn before(args: &ScanArgs, job: &Job, config: &Config) -> Vec<String>
     hints
 }
 
-/// The hints after a scan: what standard input held, and why nothing was found.
+/// Returns the hints after a scan: about the content of standard input, and reasons for an empty
+/// result.
 pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String> {
-    // Before the scan it would have to be waited for.
+    // Before the scan, this would block.
     let start = read::start_of_stdin();
     let own = own_lines(&start, "standard input", Source::STDIN);
     let mut hints: Vec<String> = own.into_iter().collect();
@@ -116,7 +119,8 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
     hints
 }
 
-/// Media types of parts that hold mail or URLs and are not read: a name, and the program that unpacks them.
+/// Unsupported media types of parts that may contain mail or URLs: a name, the types, and the
+/// program that unpacks them.
 const UNREAD_PARTS: [(&str, &[&str], &str); 3] = [
     (
         "winmail.dat",
@@ -135,7 +139,7 @@ const UNREAD_PARTS: [(&str, &[&str], &str); 3] = [
     ),
 ];
 
-/// A line about the parts that were not read although programs of others read them.
+/// Returns a line about unsupported parts that other programs can read.
 fn unread_parts(summary: &Summary) -> Option<String> {
     let kinds = UNREAD_PARTS.iter().filter_map(|(name, types, way_out)| {
         let types = types.iter();
@@ -146,7 +150,8 @@ fn unread_parts(summary: &Summary) -> Option<String> {
     (!kinds.is_empty()).then(|| format!("parts that were not read: {}", kinds.join(", ")))
 }
 
-/// Formats that hold mail or URLs and are not read: the first bytes, the name, and the program that unpacks them.
+/// Unsupported formats that may contain mail or URLs: the first bytes, the name, and the program
+/// that unpacks them.
 const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
     (
         b"7z\xbc\xaf\x27\x1c",
@@ -186,18 +191,19 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
     (
         DATABASE_START,
         "a database of SQLite",
-        "one that was loaded is searched (`urlspool search FILE WORD`) and counted (`urlspool stats FILE`)",
+        "one that was loaded is searched (`urlspool search FILE WORD`) and counted (`urlspool \
+         stats FILE`)",
     ),
 ];
 
-/// A line for each file that the user named and that has a format which is not read, with the way out.
+/// Returns a line, with the remedy, for each file of unsupported format that the user named.
 pub(in crate::cli) fn unread_inputs(job: &Job, summary: &Summary) -> Vec<String> {
     let has_skipped_repository = 0 < count(&summary.files_skipped, SkipReason::Repository);
     let lines = named_roots(job).filter_map(|root| {
         if has_skipped_repository && is_skipped_repository(root) {
             return Some(format!(
-                "{0} was not read, because it is a git repository without the messages of a mailing list; \
-                 check it out and scan its files: `git clone {0} FOLDER`",
+                "{0} was not read, because it is a git repository without the messages of a \
+                 mailing list; check it out and scan its files: `git clone {0} FOLDER`",
                 root.display()
             ));
         }
@@ -231,7 +237,7 @@ pub(in crate::cli) fn unread_inputs(job: &Job, summary: &Summary) -> Vec<String>
     lines.collect()
 }
 
-/// Returns `true` for a document of which something is read.
+/// Returns `true` for a document whose text can be read, at least in part.
 fn is_read_document(path: &Path, start: &[u8]) -> bool {
     let Some(kind) = DocumentKind::of(start) else {
         return false;
@@ -243,23 +249,28 @@ fn is_read_document(path: &Path, start: &[u8]) -> bool {
         file.take(limits.message_bytes as u64)
             .read_to_end(&mut bytes)
     });
-    // Why a damaged or too large one is not read is in an event.
+    // For a damaged or too large document, an event states the reason.
     read.is_ok() && read_document(kind, &bytes, &limits, &mut || {}) != DocumentReading::default()
 }
 
-/// Returns `true` for a git repository that is not read: one of program code, for example.
+/// Returns `true` for a git repository that is not read, such as one with program code.
 fn is_skipped_repository(root: &Path) -> bool {
+    let open = || Repository::open(root, &GitHost::new(&Limits::default()));
     is_repository(root)
-        && Repository::open(root, &GitHost::new(&Limits::default())).is_ok_and(|content| matches!(content, RepositoryContent::Skipped(reason) if reason == SkipReason::Repository))
+        && matches!(
+            open(),
+            Ok(RepositoryContent::Skipped(SkipReason::Repository))
+        )
 }
 
-/// Returns `true` if the first line is the path of something that exists, as `find` prints it.
+/// Returns `true` if the first line is the path of an existing file or folder, as `find` prints it.
 fn begins_with_a_path(start: &[u8]) -> bool {
     let line = start.split(|&byte| byte == b'\n' || byte == 0).next();
     line.is_some_and(|line| !line.is_empty() && Path::new(OsStr::from_bytes(line)).exists())
 }
 
-/// A hint for each named file that begins with records or work items of urlspool: their URLs would be found a second time.
+/// Returns a hint for each named file that starts with records or work items of urlspool: their
+/// URLs would be found a second time.
 fn own_records(job: &Job) -> Vec<String> {
     let hints = named_roots(job).filter_map(|root| {
         let path = root.display().to_string();
@@ -268,17 +279,19 @@ fn own_records(job: &Job) -> Vec<String> {
     hints.collect()
 }
 
-/// A hint for an input that begins with records or work items. `name` is that of a sentence, `path` that of an argument.
+/// Returns a hint for an input that starts with records or work items. `name` is its name in a
+/// sentence, `path` its name as an argument.
 fn own_lines(start: &[u8], name: &str, path: &str) -> Option<String> {
     if is_written_line(start) && !start.starts_with(b"{") {
         return Some(format!(
-            "{name} is a table that urlspool wrote, and its URLs are found a second time; scan the mail that it came from"
+            "{name} is a table that urlspool wrote, and its URLs are found a second time; scan the \
+             mail that it came from"
         ));
     }
     if is_written_line(start) {
         return Some(format!(
-            "{name} holds what urlspool wrote; `urlspool stats {path}` counts its records, and `urlspool load --into DB {path}` makes \
-             a database of them"
+            "{name} holds what urlspool wrote; `urlspool stats {path}` counts its records, and \
+             `urlspool load --into DB {path}` makes a database of them"
         ));
     }
     let line = start.split(|&byte| byte == b'\n').next()?;
@@ -287,7 +300,7 @@ fn own_lines(start: &[u8], name: &str, path: &str) -> Option<String> {
     })
 }
 
-/// A line about encrypted members of the archives that the user named.
+/// Returns a line about encrypted members of the archives that the user named.
 pub(super) fn encrypted_members(job: &Job, summary: &Summary) -> Option<String> {
     let members = count(&summary.members_skipped, SkipReason::Encrypted);
     let has_named = job.roots.iter().any(|root| root.is_file());
@@ -297,14 +310,12 @@ pub(super) fn encrypted_members(job: &Job, summary: &Summary) -> Option<String> 
     })
 }
 
-/// A hint about paths that are named twice, perhaps through a link, or are in a folder that is named: their URLs are found twice.
-/// Costs the resolution of each path.
+/// Returns a hint about paths that are named twice, perhaps through a link, or are inside a named
+/// folder: their URLs are found twice. Costs the resolution of each path.
 pub(in crate::cli) fn repeated_paths(job: &Job) -> Option<String> {
-    let roots = named_roots(job);
-    let roots: Vec<(&PathBuf, PathBuf)> = roots
-        .filter(|root| root.as_os_str() != Source::STDIN)
-        .filter_map(|root| Some((root, root.canonicalize().ok()?)))
-        .collect();
+    let roots = named_roots(job).filter(|root| root.as_os_str() != Source::STDIN);
+    let roots = roots.filter_map(|root| Some((root, root.canonicalize().ok()?)));
+    let roots: Vec<(&PathBuf, PathBuf)> = roots.collect();
     let named: HashSet<&Path> = roots.iter().map(|(_, place)| place.as_path()).collect();
     let mut seen = HashSet::new();
     let mut repeated = roots.iter().filter(|(_, place)| {
@@ -317,17 +328,19 @@ pub(in crate::cli) fn repeated_paths(job: &Job) -> Option<String> {
     let first = repeated.next()?.0.display();
     Some(match repeated.count() {
         0 => format!(
-            "{first} is named twice, or is in a folder that is named: its URLs are found twice; name each file once"
+            "{first} is named twice, or is in a folder that is named: its URLs are found twice; \
+             name each file once"
         ),
         others => format!(
-            "{first} and {} are named twice, or are in folders that are named: their URLs are found twice; \
-             name each file once, as `find FOLDER -type f` does",
+            "{first} and {} are named twice, or are in folders that are named: their URLs are \
+             found twice; name each file once, as `find FOLDER -type f` does",
             counted(others as u64, "other path", "other paths")
         ),
     })
 }
 
-/// A hint for each named file of several messages that is read as another kind, because the user named that.
+/// Returns a hint for each named file of several messages that is read as another kind, because the
+/// user named that kind.
 fn contradicted_kinds(args: &ScanArgs, job: &Job) -> Vec<String> {
     let Some(given) = args.sources.kind.filter(|kind| *kind != SourceKind::Text) else {
         return Vec::new();
@@ -341,8 +354,8 @@ fn contradicted_kinds(args: &ScanArgs, job: &Job) -> Vec<String> {
         );
         (is_several && found != given).then(|| {
             format!(
-                "{} begins as {}, and --kind {} divides it in another way: its URLs may get the sender and the date of another \
-                 message; without --kind the format is recognized",
+                "{} begins as {}, and --kind {} divides it in another way: its URLs may get the \
+                 sender and the date of another message; without --kind the format is recognized",
                 root.display(),
                 found.name(),
                 given.name()
@@ -352,7 +365,7 @@ fn contradicted_kinds(args: &ScanArgs, job: &Job) -> Vec<String> {
     hints.collect()
 }
 
-/// The reason why a named input is not loaded: it holds what urlspool wrote.
+/// Returns the reason why a named input is not loaded: it was written by urlspool.
 pub(super) fn own_input(job: &Job, target: &str) -> Option<String> {
     named_roots(job).find_map(|root| {
         let start = start_of(root)?;
@@ -361,17 +374,20 @@ pub(super) fn own_input(job: &Job, target: &str) -> Option<String> {
             None
         } else if start.starts_with(b"{") {
             Some(format!(
-                "{path} holds what urlspool wrote, and no mail; load its records: urlspool load --into {target} {path}"
+                "{path} holds what urlspool wrote, and no mail; load its records: urlspool load \
+                 --into {target} {path}"
             ))
         } else {
             Some(format!(
-                "{path} is a table that urlspool wrote, and no mail; scan the mail that it came from"
+                "{path} is a table that urlspool wrote, and no mail; scan the mail that it came \
+                 from"
             ))
         }
     })
 }
 
-/// A hint for each path that does not exist and looks like a pattern, which shells replace by the files that match.
+/// Returns a hint for each path that does not exist and looks like a pattern, which shells replace
+/// by the matching files.
 fn unmatched_globs(job: &Job) -> Vec<String> {
     named_roots(job)
         .filter(|path| {
@@ -385,7 +401,7 @@ fn unmatched_globs(job: &Job) -> Vec<String> {
         .collect()
 }
 
-/// A hint for each scheme that is wanted and that urlspool does not know.
+/// Returns a hint for each requested scheme that urlspool does not know.
 fn unknown_schemes(args: &ScanArgs, config: &Config) -> Vec<String> {
     let extract = &config.extract;
     let origin = if args.extract.schemes.is_empty() {
@@ -398,12 +414,14 @@ fn unknown_schemes(args: &ScanArgs, config: &Config) -> Vec<String> {
         Scheme::named(name.as_bytes()).is_none()
             && !extra.any(|extra| extra.eq_ignore_ascii_case(name))
     });
-    unknown
-        .map(|name| format!("{origin}: {name} is an unknown scheme: of its URLs only those with `{name}://` are found"))
-        .collect()
+    let found = "of its URLs only those with";
+    let hints = unknown.map(|name| {
+        format!("{origin}: {name} is an unknown scheme: {found} `{name}://` are found")
+    });
+    hints.collect()
 }
 
-/// The options that held URLs back, as a list in a sentence.
+/// Lists the options that held URLs back, for use in a sentence.
 fn filters(counts: &NamedCounts) -> String {
     let options: Vec<String> = counts
         .iter()
@@ -416,7 +434,7 @@ fn filters(counts: &NamedCounts) -> String {
     options.join(", ")
 }
 
-/// The files and folders that the user named.
+/// Returns the files and folders that the user named.
 fn named_roots(job: &Job) -> impl Iterator<Item = &PathBuf> {
     job.roots.iter().filter(|_| job.items.is_none())
 }

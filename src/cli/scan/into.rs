@@ -16,11 +16,12 @@ use urlspool_store::load::{
     LoadCounts, LoadJob, LoadMode, ScannedFiles, TargetName, files_of_database, load_scan,
 };
 
-/// Returns the load that the arguments ask for, if they do.
+/// Returns the load that the arguments request, if any.
 ///
 /// # Errors
 ///
-/// A database that does not exist has no rows to be counted, and one that is read would be destroyed.
+/// A missing database has no rows to count, and a database that is also an input would be
+/// destroyed.
 pub(super) fn load_job(args: &ScanArgs, job: &Job) -> Result<Option<LoadJob>, CommandError> {
     let Some(target) = &args.into else {
         return Ok(None);
@@ -51,12 +52,12 @@ pub(super) fn load_job(args: &ScanArgs, job: &Job) -> Result<Option<LoadJob>, Co
     Ok(Some(load))
 }
 
-/// The target in a command.
+/// The target, as written in a command.
 pub(super) fn name(target: &TargetName) -> String {
     database(target).map_or_else(|| "TARGET".to_owned(), |path| path.display().to_string())
 }
 
-/// The file of the target, if it is one.
+/// The file of the target, if it is a file.
 pub(super) fn database(target: &TargetName) -> Option<&Path> {
     match target {
         TargetName::Sqlite(path) => Some(path),
@@ -68,7 +69,7 @@ fn identity(path: &Path) -> Option<DeviceInode> {
     path.metadata().ok().map(|found| DeviceInode::of(&found))
 }
 
-/// The fields of the records that the target needs.
+/// The record fields that the target needs.
 pub(super) fn fields(target: &TargetName) -> Vec<FieldId> {
     match target {
         TargetName::Elasticsearch { .. } => FieldId::ALL.to_vec(),
@@ -76,11 +77,11 @@ pub(super) fn fields(target: &TargetName) -> Vec<FieldId> {
     }
 }
 
-/// Scans and loads. Returns the result of the scan, and the numbers of the load.
+/// Scans and loads. Returns the result of the scan, and the counts of the load.
 ///
 /// # Errors
 ///
-/// The target cannot be used, or the load has failed.
+/// The target is unusable, or the load failed.
 pub(super) fn run(
     load: &LoadJob,
     job: &mut Job,
@@ -90,7 +91,7 @@ pub(super) fn run(
     let mut load_report = StderrReport::beneath(report.bar.clone());
     let scan = |feed| {
         if let Some(database) = database(&load.target) {
-            // They are there now.
+            // The files exist by now.
             let files = files_of_database(database).collect();
             job.filter = std::mem::take(&mut job.filter).without_own_outputs(files);
         }
@@ -108,7 +109,7 @@ pub(super) fn run(
     ended.map_err(|error| load_error(&error))
 }
 
-/// Prints the numbers of the load: always those of a run that changes nothing, else on a terminal, or if they are wanted.
+/// Prints the counts of the load: always for a dry run, otherwise on a terminal or on request.
 pub(super) fn print_counts(args: &ScanArgs, counts: &LoadCounts) {
     let summary = summary(counts);
     if args.dry_run {

@@ -1,4 +1,5 @@
-//! The job that the arguments of `scan` ask for: its inputs, and the format and encoding of its output.
+//! The job that the arguments of `scan` describe: its inputs, and the format and encoding of its
+//! output.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -26,7 +27,7 @@ use urlspool_store::load::evidence_of_database;
 use urlspool_text::limits::SNIFF_BYTES;
 use urlspool_text::origin::{FileRange, FormatHint, Source, SourceKind};
 
-/// The options of the arguments: the configuration file, if there is one, overridden by the flags.
+/// Returns the options: the configuration file, if there is one, overridden by the flags.
 pub(super) fn options(args: &ScanArgs) -> Result<ScanOptions, CommandError> {
     check_period(args.since, args.until).map_err(CommandError::usage)?;
     let given = args.config.as_deref();
@@ -50,7 +51,7 @@ pub(super) fn options(args: &ScanArgs) -> Result<ScanOptions, CommandError> {
     })
 }
 
-/// The source of the evidence for joins. A file or a database is read here.
+/// Returns the source of the evidence for joins. Reads it if it is a file or a database.
 fn evidence(args: &ScanArgs, max_urls: usize) -> Result<Option<EvidenceSource>, CommandError> {
     let Some(path) = &args.evidence else {
         return Ok(None);
@@ -68,7 +69,7 @@ fn evidence(args: &ScanArgs, max_urls: usize) -> Result<Option<EvidenceSource>, 
     Ok(Some(source))
 }
 
-/// The job of the arguments.
+/// Returns the job that the arguments describe.
 pub(super) fn job(args: &ScanArgs, options: &ScanOptions) -> Result<Job, CommandError> {
     let items = args.splits.as_deref().map(split_items).transpose()?;
     let mut roots = args.paths.clone();
@@ -84,7 +85,8 @@ pub(super) fn job(args: &ScanArgs, options: &ScanOptions) -> Result<Job, Command
     })
 }
 
-/// Reads the paths that a file, or standard input, lists: separated by NUL if it has any, else by line ends.
+/// Reads the paths listed in a file or on standard input. They are separated by NUL if there is
+/// any, otherwise by line ends.
 fn listed_paths(list: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let name = list.display();
     let mut text = Vec::new();
@@ -103,11 +105,10 @@ fn listed_paths(list: &Path) -> Result<Vec<PathBuf>, CommandError> {
         return Err(CommandError::usage(message));
     }
     let separator = if text.contains(&0) { 0 } else { b'\n' };
-    let paths = text
-        .split(|&byte| byte == separator)
-        .filter(|path| !path.is_empty());
+    let paths = text.split(|&byte| byte == separator);
+    let paths = paths.filter(|path| !path.is_empty());
     let mut paths: Vec<PathBuf> = paths.map(|path| OsStr::from_bytes(path).into()).collect();
-    // In a list `-` is the name of a file.
+    // In a list, `-` is the name of a file.
     for path in &mut paths {
         if path.as_os_str() == Source::STDIN {
             *path = Path::new(".").join(&path);
@@ -116,7 +117,7 @@ fn listed_paths(list: &Path) -> Result<Vec<PathBuf>, CommandError> {
     Ok(paths)
 }
 
-/// Reads the work items in a file, or on standard input.
+/// Reads the work items in a file or on standard input.
 fn split_items(path: &Path) -> Result<Vec<FileRange>, CommandError> {
     let name = path.display();
     let unreadable = |error: io::Error| CommandError::usage(format!("cannot read {name}: {error}"));
@@ -131,7 +132,8 @@ fn split_items(path: &Path) -> Result<Vec<FileRange>, CommandError> {
         if !line.trim().is_empty() {
             let item = record::read_item(&line);
             items.push(item.map_err(|error| {
-                let message = format!("{name}, line {number}: not a work item: {error}; `urlspool splits PATH` prints them");
+                let way_out = "`urlspool splits PATH` prints them";
+                let message = format!("{name}, line {number}: not a work item: {error}; {way_out}");
                 CommandError::usage(message)
             })?);
         }
@@ -139,18 +141,19 @@ fn split_items(path: &Path) -> Result<Vec<FileRange>, CommandError> {
     Ok(items)
 }
 
-/// Content of an output file as its name states it: `urls.csv.gz` is a compressed table.
+/// Content of an output file, judged by its name: `urls.csv.gz` is a compressed table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NamedContent {
-    /// The format; `None` if the ending is unknown, or there is none.
+    /// The format; `None` if the extension is unknown or missing.
     pub(super) format: Option<OutputFormat>,
     pub(super) compression: Option<OutputCompression>,
-    /// `true` if there is an ending that names no format.
+    /// `true` if there is an extension that names no format.
     pub(super) is_unknown: bool,
 }
 
 impl NamedContent {
-    /// The content of the records' output; nothing is said of standard output and devices.
+    /// Returns the content of the output of records. Standard output and devices do not indicate
+    /// one.
     pub(super) fn of(args: &ScanArgs) -> NamedContent {
         match args.output.as_deref().map(OutputPlace::of) {
             Some(OutputPlace::File(path)) => NamedContent::of_name(&path),
@@ -202,7 +205,8 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
         format,
         OutputFormat::Urls | OutputFormat::Hrefs | OutputFormat::Grep
     );
-    // What people read may be defanged; records of the other formats are data for programs, which need the URL.
+    // Output for people may be defanged. Records in other formats are data for programs, which need
+    // the URL.
     let is_for_readers = !matches!(format, OutputFormat::Jsonl | OutputFormat::Parquet);
     let is_csv = format == OutputFormat::Csv;
     let is_table = is_csv || format == OutputFormat::Tsv;
@@ -277,7 +281,7 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
     })
 }
 
-/// Returns the way in which the records of a scan, which have this format, are written to their output.
+/// Returns how the records of a scan with this line format are written to their output.
 pub(super) fn encoding(
     args: &ScanArgs,
     line_format: &LineFormat,
@@ -295,8 +299,8 @@ pub(super) fn encoding(
             });
         }
         _ if !HAS_PARQUET => {
-            "-o: this program was built without the feature `parquet`; build it with `--features parquet`, or name another \
-             ending, such as .csv"
+            "-o: this program was built without the feature `parquet`; build it with `--features \
+             parquet`, or name another ending, such as .csv"
         }
         _ if compression.is_some() => {
             "Parquet is compressed within the file; name it without `.gz` or `.zst`"
@@ -323,7 +327,7 @@ fn parquet_encoding(args: &ScanArgs, output: &Path) -> Result<RecordEncoding, Co
     Ok(RecordEncoding::Parquet { fields, partition })
 }
 
-/// Returns `true` if `path`, which may not exist yet, lies in `folder`.
+/// Returns `true` if `path`, which may not exist yet, is in `folder`.
 fn is_beneath(path: &Path, folder: &Path) -> bool {
     match (resolve(path), folder.canonicalize()) {
         (Ok(path), Ok(folder)) => path.starts_with(folder),
@@ -331,8 +335,8 @@ fn is_beneath(path: &Path, folder: &Path) -> bool {
     }
 }
 
-/// The format that is asked for, or the one that the output's name has; without one, lines for people on a terminal, as long as no
-/// argument asks for data.
+/// Returns the requested format, or the format of the output's name. Otherwise it is a format for
+/// people on a terminal, unless an argument asks for data.
 fn format(args: &ScanArgs, is_on_terminal: bool) -> OutputFormat {
     let asks_for_data = args.output.is_some()
         || !args.fields.is_empty()
@@ -346,7 +350,7 @@ fn format(args: &ScanArgs, is_on_terminal: bool) -> OutputFormat {
     })
 }
 
-/// The fields that are chosen, each once, in the order of the arguments. `None` if none are.
+/// Returns the chosen fields, each once, in the order of the arguments. `None` if none are chosen.
 fn chosen_fields(args: &ScanArgs) -> Option<Vec<FieldId>> {
     if args.slim {
         Some(FieldId::slim())

@@ -1,4 +1,5 @@
-//! The outputs of a scan: opened before the scan begins, completed when it has ended, left when it fails.
+//! The outputs of a scan: opened before the scan starts, completed when it ends, left when it
+//! fails.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -38,7 +39,7 @@ impl OutputContent {
         }
     }
 
-    /// The noun for its lines.
+    /// The noun for the output's lines.
     fn noun(self) -> &'static str {
         match self {
             OutputContent::Records => "records",
@@ -49,8 +50,8 @@ impl OutputContent {
     }
 }
 
-/// Compression of a file. Each batch of lines is a gzip member, or a Zstandard frame, of its own, so that a file that is not complete can
-/// be unpacked too.
+/// Compression of a file. Each batch of lines is a separate gzip member or Zstandard frame, so an
+/// incomplete file can be decompressed too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutputCompression {
     Gzip,
@@ -58,7 +59,7 @@ pub(super) enum OutputCompression {
 }
 
 impl OutputCompression {
-    /// The compression that the ending of a name stands for.
+    /// Returns the compression that a file extension stands for.
     pub(super) fn of_ending(ending: &str) -> Option<OutputCompression> {
         match ending {
             "gz" => Some(OutputCompression::Gzip),
@@ -79,7 +80,7 @@ impl OutputCompression {
         }
     }
 
-    /// Unpacks a file.
+    /// Decompresses a file.
     fn unpacked(self, file: File) -> io::Result<Box<dyn Read>> {
         match self {
             OutputCompression::Gzip => Ok(Box::new(MultiGzDecoder::new(file))),
@@ -95,9 +96,9 @@ pub(super) enum RecordEncoding {
         /// The compression of a file.
         compression: Option<OutputCompression>,
     },
-    /// Columns, in a file or in a folder of files.
+    /// Columns, in one file or in a folder of files.
     Parquet {
-        /// The fields that are chosen.
+        /// The chosen fields.
         fields: Vec<FieldId>,
         partition: Option<Partition>,
     },
@@ -127,7 +128,7 @@ pub(super) fn places(args: &ScanArgs) -> Vec<PlacedOutput> {
     std::iter::once(records).chain(others).collect()
 }
 
-/// Returns the place of the records; that of nothing if they are loaded.
+/// Returns the place of the records; a null device if they are loaded.
 pub(super) fn records_place(args: &ScanArgs) -> OutputPlace {
     match &args.output {
         _ if args.into.is_some() => nowhere(),
@@ -136,7 +137,8 @@ pub(super) fn records_place(args: &ScanArgs) -> OutputPlace {
     }
 }
 
-/// Leaves files of records and rejects as they are, also those that an earlier run left: the run reads nothing.
+/// Keeps existing files of records and rejects, including those of earlier runs, for a run that
+/// reads no input.
 pub(super) fn leave_records(places: &mut [PlacedOutput]) {
     for PlacedOutput { content, place } in places {
         let holds_records = matches!(content, OutputContent::Records | OutputContent::Rejects);
@@ -150,13 +152,12 @@ fn nowhere() -> OutputPlace {
     OutputPlace::Device("/dev/null".into())
 }
 
-/// Open output.
 struct Output {
     /// The name in messages.
     name: String,
     content: OutputContent,
     format: LineFormat,
-    /// The form of escapes, if there are any.
+    /// The form of escapes, if any.
     escapes: Option<EscapeForm>,
     compression: Option<OutputCompression>,
     file: OutputFile,
@@ -203,7 +204,7 @@ impl Output {
         })
     }
 
-    /// Appends a batch of whole lines. `Ok(false)` if the reader has gone.
+    /// Appends a batch of whole lines. `Ok(false)` if the reader is gone.
     fn put(&mut self, batch: &[u8]) -> Result<bool, CommandError> {
         let lines = escaped_lines(batch, self.escapes);
         let put = match self.compression {
@@ -215,18 +216,18 @@ impl Output {
         put.map_err(|error| CommandError::output(&self.name, &error))
     }
 
-    /// Completes the output: a file gets its name.
+    /// Completes the output. A file gets its final name.
     fn finish(&mut self) -> Result<(), CommandError> {
         let finished = self.file.complete();
         finished.map_err(|error| CommandError::output(&self.name, &error))
     }
 
-    /// Leaves a file that is not complete, and says so in a clause; `None` if there is none.
+    /// Leaves an incomplete file, and returns a clause about it; `None` if there is none.
     fn leave(&mut self) -> Option<String> {
         let left = self.file.leave().transpose()?;
         let counted = left.and_then(|left| Ok((self.count(&left)?, left.path)));
         match counted {
-            // The names of a table's columns.
+            // Only the column names of a table were written.
             Ok((0, _)) => None,
             Ok((count, path)) => {
                 let (path, noun) = (self.shown(path), self.content.noun());
@@ -236,7 +237,7 @@ impl Output {
         }
     }
 
-    /// Returns the number of records in a file that was left. One that holds none is removed.
+    /// Returns the number of records in a file that was left. Removes the file if it has none.
     fn count(&self, left: &LeftOutput) -> io::Result<u64> {
         if let Some(records) = left.records {
             return Ok(records);
@@ -252,7 +253,7 @@ impl Output {
         Ok(count)
     }
 
-    /// The path of a partial file as the user would write it, unless the output is a link.
+    /// Returns the path of a partial file as the user would write it, unless the output is a link.
     fn shown(&self, resolved: PathBuf) -> PathBuf {
         let named = partial_path(Path::new(&self.name));
         if named.canonicalize().is_ok_and(|path| path == resolved) {
@@ -263,7 +264,7 @@ impl Output {
     }
 }
 
-/// The open outputs, that of the records first.
+/// The open outputs. The output of the records is first.
 pub(in crate::cli) struct Outputs {
     outputs: Vec<Output>,
     /// The error that ends the run.
@@ -283,13 +284,14 @@ impl Outputs {
         })
     }
 
-    /// The files that are being written.
+    /// Returns the files being written.
     pub(super) fn files(&self) -> Vec<DeviceInode> {
         let files = self.outputs.iter().filter_map(|output| output.file.id());
         files.collect()
     }
 
-    /// Appends lines to the output of this content, if there is one. `None` after an error, which [`Outputs::failed`] returns.
+    /// Appends lines to the output with this content, if there is one. `None` after an error, which
+    /// [`Outputs::failed`] returns.
     pub(super) fn put(&mut self, content: OutputContent, lines: &[u8]) -> Option<bool> {
         let mut outputs = self.outputs.iter_mut();
         let Some(output) = outputs.find(|output| output.content == content) else {
@@ -301,7 +303,7 @@ impl Outputs {
             .ok()
     }
 
-    /// Appends records as values, which only outputs of columns receive. `None` after an error.
+    /// Appends records as values, which only columnar outputs receive. `None` after an error.
     pub(super) fn put_records(&mut self, records: Vec<Record>) -> Option<()> {
         let output = self.outputs.first_mut()?;
         let put = output.file.put_records(records);
@@ -309,7 +311,7 @@ impl Outputs {
             .ok()
     }
 
-    /// Writes the summary and completes all outputs, also those after one that fails.
+    /// Writes the summary and completes all outputs, even if one of them fails.
     pub(super) fn finish(&mut self, summary: &Summary) -> Result<(), CommandError> {
         let mut text = Vec::new();
         summary.write(&mut text);
@@ -324,7 +326,7 @@ impl Outputs {
         result.map_err(|error| self.with_partial_files(&error))
     }
 
-    /// Gives up records and rejects: existing files stay as they are.
+    /// Discards records and rejects. Existing files are unchanged.
     pub(super) fn discard_records(&mut self) {
         for output in &mut self.outputs {
             if matches!(
@@ -336,7 +338,8 @@ impl Outputs {
         }
     }
 
-    /// The error of a run that failed with `error`, and what it leaves.
+    /// Returns the error of a run that failed with `error`, with clauses about the files that it
+    /// leaves.
     pub(super) fn failed(&mut self, error: &io::Error) -> CommandError {
         let error = self
             .error
@@ -345,12 +348,13 @@ impl Outputs {
         self.with_partial_files(&error)
     }
 
-    /// Leaves the files that are not complete. Returns a clause for each.
+    /// Leaves the incomplete files. Returns a clause about each.
     pub(in crate::cli) fn leave(&mut self) -> Vec<String> {
         self.outputs.iter_mut().filter_map(Output::leave).collect()
     }
 
-    /// Gives up the outputs of a run. Returns its error, and what it leaves.
+    /// Ends the outputs of a failed run. Returns its error, with clauses about the files that it
+    /// leaves.
     pub(super) fn with_partial_files(&mut self, error: &CommandError) -> CommandError {
         let mut clauses = vec![error.to_string()];
         clauses.extend(self.leave());
@@ -367,12 +371,13 @@ impl SharedOutputs {
         SharedOutputs(Arc::new(Mutex::new(outputs)))
     }
 
-    /// Waits until no batch is being written. A panic leaves nothing half done: each call writes whole batches.
+    /// Waits until no batch is being written. A panic cannot leave partial data, since each call
+    /// writes whole batches.
     pub(super) fn lock(&self) -> MutexGuard<'_, Outputs> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `None` if a batch is being written.
+    /// Locks the outputs. `None` if a batch is being written.
     pub(in crate::cli) fn try_lock(&self) -> Option<MutexGuard<'_, Outputs>> {
         match self.0.try_lock() {
             Ok(outputs) => Some(outputs),
@@ -382,10 +387,10 @@ impl SharedOutputs {
     }
 }
 
-/// The form of escapes in lines that are written to a terminal.
+/// Returns the form of escapes in lines written to a terminal.
 fn escapes(format: &LineFormat) -> Option<EscapeForm> {
     match format {
-        // Its writer has escaped them, and set colours.
+        // Its writer has already escaped the lines and set colours.
         LineFormat::Grep(GrepStyle::Colored, _) => None,
         LineFormat::Table(_)
         | LineFormat::Grep(..)
@@ -395,7 +400,7 @@ fn escapes(format: &LineFormat) -> Option<EscapeForm> {
     }
 }
 
-/// The number of records in a file of whole lines of a format.
+/// Returns the number of records in a file of whole lines in a format.
 fn count_records(format: &LineFormat, file: impl Read) -> io::Result<u64> {
     let (has_names, has_quotes) = match format {
         LineFormat::Table(Table { header, syntax, .. }) => (
@@ -408,7 +413,7 @@ fn count_records(format: &LineFormat, file: impl Read) -> io::Result<u64> {
     Ok(lines.saturating_sub(u64::from(has_names)))
 }
 
-/// Counts line feeds; outside quotation marks only, if there are any.
+/// Counts line feeds. With `has_quotes`, only those outside quotation marks count.
 fn count_line_feeds(file: impl Read, has_quotes: bool) -> io::Result<u64> {
     let mut reader = BufReader::new(file);
     let (mut count, mut is_quoted) = (0, false);
@@ -419,7 +424,7 @@ fn count_line_feeds(file: impl Read, has_quotes: bool) -> io::Result<u64> {
         }
         for at in memchr::memchr2_iter(b'\n', b'"', bytes) {
             if bytes[at] == b'"' {
-                // Two of them in a quoted text stand for one, and end and begin it again.
+                // A pair of quotation marks in quoted text is one mark; it toggles the state twice.
                 is_quoted ^= has_quotes;
             } else {
                 count += u64::from(!is_quoted);

@@ -1,4 +1,5 @@
-//! The receiver of a scan's results: records, rejects and events; the progress bar; and the summary for standard error.
+//! The receiver of a scan's results: records, rejects and events. Also the progress bar and the
+//! summary on standard error.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,35 +28,35 @@ pub(super) struct ScanReport {
     pub(super) events: EventOutput,
     pub(super) bar: ProgressBar,
     pub(super) counts: EventCounts,
-    /// The way of the records to a database, and the files that they come from, if they are loaded.
+    /// The destination of loaded records, and the files that they come from.
     pub(super) loaded: Option<LoadedRecords>,
-    /// `true` after the reader of the records has closed its end.
+    /// `true` once the reader of the records closed its end.
     pub(super) is_cut_short: bool,
 }
 
-/// The records' way to the load, and the files that they come from.
+/// The destination of loaded records, and the files that they come from.
 pub(super) struct LoadedRecords {
     pub(super) feed: RecordFeed,
     pub(super) files: ScannedFiles,
 }
 
 pub(super) enum EventOutput {
-    /// The output of JSON lines that `--events` names.
+    /// The output of JSON lines named by `--events`.
     Lines,
     /// Standard error, as text.
     Stderr {
         has_colors: bool,
-        /// `true` to report only failures, for which the exit code is 1.
+        /// `true` to report only failures, which cause exit code 1.
         quiet: bool,
     },
 }
 
-/// Numbers of events.
+/// Counts of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EventCounts {
-    /// Input that could not be read whole.
+    /// Input that could not be read completely.
     pub(super) failures: u64,
-    /// Everything else: nothing is lost, or it was skipped on purpose.
+    /// All other events: no data is lost, or it was skipped on purpose.
     pub(super) notes: u64,
 }
 
@@ -122,12 +123,13 @@ pub(in crate::cli) fn print_event(event: &Event, has_colors: bool, bar: &Progres
     bar.suspend(|| drop(writeln!(io::stderr(), "{line}")));
 }
 
-/// The result for the pipeline. The outputs keep the error itself.
+/// Converts a result for the pipeline. The outputs keep the error itself.
 fn or_error<T>(put: Option<T>) -> io::Result<T> {
     put.ok_or_else(|| io::Error::other("an output cannot be written"))
 }
 
-/// The line `urlspool: PATH:OFFSET: kind: message`, or `urlspool: cannot read PATH: reason`.
+/// Formats an event as `urlspool: PATH:OFFSET: kind: message`, or `urlspool: cannot read PATH:
+/// reason`.
 fn event_text(event: &Event, has_colors: bool) -> String {
     let mut path = event.source.path.to_string_lossy().into_owned();
     for name in event.source.member() {
@@ -149,7 +151,7 @@ fn event_text(event: &Event, has_colors: bool) -> String {
     format!("urlspool: {path}{offset}: {name}: {message}")
 }
 
-/// Words for a kind: failures in red, skips dimmed, all others in yellow.
+/// Colours the words for a kind: failures red, skips dimmed, all others yellow.
 fn colored(words: &str, kind: DiagnosticKind, has_colors: bool) -> String {
     let code = match kind {
         _ if !has_colors => return words.to_owned(),
@@ -160,9 +162,9 @@ fn colored(words: &str, kind: DiagnosticKind, has_colors: bool) -> String {
     format!("\u{1b}[{code}m{words}\u{1b}[0m")
 }
 
-/// The progress bar of a scan, hidden if none is wanted.
+/// Creates the progress bar of a scan, hidden if it is not wanted.
 pub(super) fn progress_bar(args: &ScanArgs, records: &OutputPlace, job: &Job) -> ProgressBar {
-    // A terminal, or a pipe that may end in a pager: the bar would be drawn over the records.
+    // On a terminal, or on a pipe that may end in a pager, the bar would be drawn over the records.
     let is_on_screen =
         *records == OutputPlace::Stdout && (is_pipe() || std::io::stdout().is_terminal());
     let is_wanted = match args.progress {
@@ -176,7 +178,8 @@ pub(super) fn progress_bar(args: &ScanArgs, records: &OutputPlace, job: &Job) ->
     }
 }
 
-/// The progress bar of a command that prints nothing before it has read everything; hidden where standard error is no terminal.
+/// Creates the progress bar of a command that prints no output before it has read all input. Hidden
+/// if standard error is not a terminal.
 pub(in crate::cli) fn bar_on_stderr(job: &Job) -> ProgressBar {
     if When::Auto.on_stderr() {
         visible_bar(total_bytes(job))
@@ -185,7 +188,7 @@ pub(in crate::cli) fn bar_on_stderr(job: &Job) -> ProgressBar {
     }
 }
 
-/// Shows what was read so far.
+/// Shows how much was read so far.
 pub(in crate::cli) fn show_progress(bar: &ProgressBar, summary: &Summary) {
     bar.set_position(summary.bytes_read);
     bar.set_message(format!(
@@ -194,7 +197,8 @@ pub(in crate::cli) fn show_progress(bar: &ProgressBar, summary: &Summary) {
     ));
 }
 
-/// Returns `true` if the records go through a pipe, perhaps to a pager, which would be overwritten.
+/// Returns `true` if the records go through a pipe, perhaps to a pager, whose screen a message
+/// would overwrite.
 pub(super) fn may_be_paged(records: &OutputPlace) -> bool {
     *records == OutputPlace::Stdout && is_pipe()
 }
@@ -220,7 +224,7 @@ fn template(total_bytes: Option<u64>) -> &'static str {
     }
 }
 
-/// The number of bytes to read; `None` if an input is a stream. Walks all roots.
+/// Returns the number of bytes to read; `None` if an input is a stream. Walks all roots.
 fn total_bytes(job: &Job) -> Option<u64> {
     match &job.items {
         Some(items) => walk::walk_items(items, &job.filter).map(step_bytes).sum(),
@@ -239,13 +243,14 @@ fn step_bytes(step: WalkStep) -> Option<u64> {
     }
 }
 
-/// The summary in four lines.
+/// Formats the summary as four lines.
 pub(super) fn summary_text(summary: &Summary) -> String {
     format!(
         "urlspool: {} files: {} read, {} skipped{}, {} failed{}\n\
          urlspool: {} members: {} read, {} skipped{}, {} failed{}; {} bytes unpacked\n\
          urlspool: {} messages: {} scanned, {} skipped{}; {} bytes\n\
-         urlspool: {} candidates, {} unwrapped: {} records, {} rejects{}, {} filtered{}, {} duplicates",
+         urlspool: {} candidates, {} unwrapped: {} records, {} rejects{}, {} filtered{}, {} \
+         duplicates",
         summary.files,
         summary.files_read,
         summary.files_skipped.sum(),
@@ -275,7 +280,7 @@ pub(super) fn summary_text(summary: &Summary) -> String {
     )
 }
 
-/// The last line on a terminal.
+/// Formats the last line on a terminal.
 pub(super) fn last_line(summary: &Summary, counts: EventCounts, elapsed: Duration) -> String {
     let files = summary.files_read + summary.files_failed.sum();
     let mut line = format!(
@@ -298,7 +303,7 @@ pub(super) fn last_line(summary: &Summary, counts: EventCounts, elapsed: Duratio
     line
 }
 
-/// The counts in parentheses, or an empty text.
+/// Formats the counts in parentheses, or an empty text.
 fn by_name(counts: &BTreeMap<String, u64>) -> String {
     let counts: Vec<String> = counts
         .iter()
@@ -327,7 +332,7 @@ mod tests {
         assert!(!template(None).contains("total"));
     }
 
-    /// The bar took two lines of a terminal of 80 columns, and each drawing left one.
+    /// The bar used to take two lines of a terminal of 80 columns, and each redraw left one behind.
     #[test]
     fn the_counts_are_cut_at_the_width_of_the_terminal() {
         for total in [None, Some(1)] {

@@ -1,4 +1,4 @@
-//! The inputs of `stats`: mail, records or a database, which their beginning shows.
+//! The inputs of `stats`: mail, records or a database, detected by their first bytes.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ impl StatsInput {
     ///
     /// # Errors
     ///
-    /// A usage error: the paths are of several kinds, are of none, or do not exist.
+    /// A usage error: the paths are of several kinds, of no supported kind, or do not exist.
     pub(super) fn of(args: &StatsArgs) -> Result<StatsInput, CommandError> {
         let mut paths = args.paths.clone();
         if paths.is_empty() {
@@ -69,7 +69,7 @@ impl StatsInput {
         Ok(StatsInput { kind, paths })
     }
 
-    /// The input in titles.
+    /// Names the input in titles.
     pub(super) fn title(&self) -> String {
         match self.paths.as_slice() {
             [path] if path.as_os_str() == Source::STDIN => "standard input".to_owned(),
@@ -79,8 +79,8 @@ impl StatsInput {
         }
     }
 
-    /// Names the input that a file is, if it is one: a path that was given, a file of the database, or a file of records beneath a
-    /// folder.
+    /// Returns the name of the input that a file is, if any: a given path, a file of the database,
+    /// or a file of records below a given folder.
     pub(super) fn name_of(&self, file: &FileIdentity) -> Option<String> {
         if self.kind == InputKind::Database {
             let is_database = is_file_of_database(&self.paths[0], file);
@@ -132,7 +132,7 @@ impl InputKind {
     }
 }
 
-/// Returns `true` if there are options that choose files of mail.
+/// Returns `true` if options select files of mail.
 fn has_options(args: &StatsArgs) -> bool {
     let sources = &args.sources;
     let globs = sources.include.len() + sources.exclude.len();
@@ -163,7 +163,7 @@ fn kind_of(path: &Path) -> Result<Option<InputKind>, CommandError> {
     if load::is_named_as_records(path) {
         return Ok(Some(InputKind::Records));
     }
-    // One that cannot be read is reported by the scan.
+    // The scan reports an unreadable file.
     let start = start_of(path).unwrap_or_default();
     kind_of_start(path, &start).map(Some)
 }
@@ -180,11 +180,12 @@ fn kind_of_start(path: &Path, start: &[u8]) -> Result<InputKind, CommandError> {
         return Ok(InputKind::Records);
     }
     Err(CommandError::usage(format!(
-        "{name} is a table that urlspool wrote; stats counts records, which `urlspool scan` writes as JSON lines"
+        "{name} is a table that urlspool wrote; stats counts records, which `urlspool scan` writes \
+         as JSON lines"
     )))
 }
 
-/// The error of paths of which none exists.
+/// Returns the error for paths none of which exists.
 fn missing(paths: &[PathBuf]) -> CommandError {
     let mut texts = paths.iter().map(|path| path.to_string_lossy());
     if let Some(server) = texts.find(|path| path.contains("://")) {

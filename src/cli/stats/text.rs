@@ -1,4 +1,4 @@
-//! Statistics as a page for people: aligned tables and bars in the width of the terminal.
+//! Statistics as a page for people: aligned tables and bars that fit the width of the terminal.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -12,27 +12,27 @@ use urlspool_text::diagnostic::{counted, grouped, printable};
 pub(super) struct PageStyle {
     /// Width of the terminal.
     pub(super) columns: usize,
-    /// Titles are bold.
+    /// `true` for bold titles.
     pub(super) has_colors: bool,
 }
 
-/// Width below which lines are not shortened any more.
+/// Width below which lines are no longer shortened.
 const LEAST_COLUMNS: usize = 26;
 
-/// Width above which bars do not grow.
+/// Maximum width that bars use.
 const MOST_COLUMNS: usize = 110;
 
-/// Width of the names of totals.
+/// Width of the column with the names of totals.
 const TOTAL_COLUMNS: usize = 13;
 
-/// Width that names of lists leave to bars.
+/// Minimum width reserved for bars next to the names of lists.
 const BAR_COLUMNS: usize = 16;
 
-/// Width from which there are bars, and shares.
+/// Minimum widths for bars and for shares.
 const BARS_FROM: usize = 50;
 const SHARES_FROM: usize = 36;
 
-/// Returns the page. Nothing in it is obeyed by a terminal but the codes of bold titles.
+/// Returns the page. The only escape sequences in it are those of bold titles.
 pub(super) fn page(overview: &Overview, style: PageStyle) -> String {
     let mut page = TextPage {
         text: String::new(),
@@ -46,11 +46,9 @@ pub(super) fn page(overview: &Overview, style: PageStyle) -> String {
         return page.text;
     }
     let years = stats.years.iter();
-    let years: Vec<_> = years
-        .map(|(year, urls)| (year.to_string(), *urls))
-        .collect();
+    let years = years.map(|(year, urls)| (year.to_string(), *urls));
     let years = Rows {
-        rows: years,
+        rows: years.collect(),
         total: stats.urls,
     };
     let mut tables = vec![("URLs by year".to_owned(), years)];
@@ -61,13 +59,11 @@ pub(super) fn page(overview: &Overview, style: PageStyle) -> String {
         }
     }
     let names = tables.iter().flat_map(|(_, table)| &table.rows);
-    let name_columns = names
-        .map(|(name, _)| shown(name).width())
-        .max()
-        .unwrap_or(0);
+    let name_columns = names.map(|(name, _)| shown(name).width()).max();
     let numbers = tables.iter().flat_map(|(_, table)| &table.rows);
     let number_columns = numbers.map(|(_, urls)| grouped(*urls).len()).max();
-    let layout = Layout::of(page.columns, name_columns, number_columns.unwrap_or(0));
+    let (names, numbers) = (name_columns.unwrap_or(0), number_columns.unwrap_or(0));
+    let layout = Layout::of(page.columns, names, numbers);
     for (title, table) in &tables {
         if !table.rows.is_empty() {
             page.table(title, table, layout);
@@ -167,7 +163,7 @@ fn add_unread(text: &mut String, skipped: u64, failed: u64) {
     }
 }
 
-/// Returns a number with its noun: `about 2,345,678 (±0.8 %) messages` if it is an estimate.
+/// Formats a number with its noun; an estimate as `about 2,345,678 (±0.8 %) messages`.
 pub(super) fn estimated(estimate: Estimate, one: &str, many: &str) -> String {
     let Estimate { count, error } = estimate;
     match error {
@@ -188,7 +184,7 @@ pub(super) fn day(date: &str) -> &str {
 /// Names with numbers of URLs.
 struct Rows {
     rows: Vec<(String, u64)>,
-    /// The number that shares are of.
+    /// The total that shares refer to.
     total: u64,
 }
 
@@ -239,7 +235,7 @@ fn dead_protocols(stats: &Stats) -> (String, Rows) {
     )
 }
 
-/// Widths of the columns of all tables, so that they stand below each other.
+/// Column widths shared by all tables, which aligns them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     name: usize,
@@ -249,10 +245,10 @@ struct Layout {
     bar: usize,
 }
 
-/// Width of a share with the blanks before it.
+/// Width of a share, including the blanks before it.
 const SHARE_COLUMNS: usize = 9;
 
-/// Width of the margin of tables, and of the gap after a column.
+/// Width of the margin of tables, and of the gap between columns.
 const GAP: usize = 2;
 
 impl Layout {
@@ -298,7 +294,7 @@ impl TextPage {
         }
     }
 
-    /// Appends a name and a text, which is continued below itself where the terminal ends.
+    /// Appends a name and a text. Continuation lines are indented to the start of the text.
     fn total(&mut self, name: &str, text: &str) {
         let columns = self.columns.saturating_sub(GAP + TOTAL_COLUMNS).max(8);
         let mut line = format!("{:GAP$}{name:<TOTAL_COLUMNS$}", "");
@@ -348,12 +344,12 @@ impl TextPage {
     }
 }
 
-/// Returns a text of others without what a terminal would obey.
+/// Escapes control characters in text from input.
 fn shown(text: &str) -> String {
     printable(text)
 }
 
-/// Returns a text that is at most `columns` wide, with an ellipsis if it is longer.
+/// Cuts a text to at most `columns`, with an ellipsis if it is longer.
 fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -366,19 +362,19 @@ fn cut(text: &str, columns: usize) -> String {
     text.chars().take_while(fits).collect::<String>() + "\u{2026}"
 }
 
-/// Returns a share in percent.
+/// Formats a share in percent.
 pub(super) fn share(part: u64, whole: u64) -> String {
-    // In tenths of a percent, rounded: an `f64` would lose digits.
+    // Computed in rounded tenths of a percent, since an `f64` would lose digits.
     let tenths = (u128::from(part) * 2_000 + u128::from(whole)) / (u128::from(whole) * 2).max(1);
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
-/// The parts of a block, from an eighth to a whole one.
+/// Block characters, from an eighth to a full block.
 const BLOCKS: [char; 8] = [
     '\u{258f}', '\u{258e}', '\u{258d}', '\u{258c}', '\u{258b}', '\u{258a}', '\u{2589}', '\u{2588}',
 ];
 
-/// Returns a bar as long as the share of the largest number, at least an eighth of a column.
+/// Returns a bar proportional to the largest number, at least an eighth of a column long.
 fn bar(urls: u64, largest: u64, columns: usize) -> String {
     let eighths = u128::from(urls) * 8 * columns as u128 / u128::from(largest.max(1));
     let eighths = usize::try_from(eighths)

@@ -13,13 +13,16 @@ use urlspool_store::page::html::{Cell, card, foreign, number_column, ratio, tabl
 use urlspool_store::stats::{DEAD_PROTOCOLS, Estimate};
 use urlspool_text::diagnostic::{counted, grouped, shortened};
 
-/// Names of a list that a chart shows.
+/// Maximum number of names in a chart.
 const CHARTED_NAMES: usize = 12;
 
-/// Columns of a name beside its bar, for which there is room. The table has the whole name.
+/// Maximum width of a name beside its bar, in columns. The table has the full name.
 const CHARTED_COLUMNS: usize = 24;
 
-/// Returns the page. Texts of the archive are escaped, and lead nowhere.
+/// Label of a chart above a table.
+const TABLE_BELOW: &str = "numbers of URLs; the table below has the values";
+
+/// Returns the page. Texts from the archive are escaped and are not links.
 pub(super) fn page(overview: &Overview) -> String {
     let lists: Vec<_> = overview
         .lists()
@@ -49,6 +52,8 @@ fn cards(overview: &Overview) -> Markup {
     let stats = &overview.stats;
     let distinct = stats.distinct();
     let messages = estimated(distinct.messages, "with URLs", "with URLs");
+    let broken = "had been broken over lines";
+    let broken = counted(stats.joined, broken, broken);
     let dates = match (&stats.first, &stats.last) {
         (Some(first), Some(last)) => format!("{} \u{2013} {}", year(first), year(last)),
         _ => "none".to_owned(),
@@ -60,24 +65,12 @@ fn cards(overview: &Overview) -> Markup {
     html! {
         section aria-label="Summary" { "\n"
             dl.cards { "\n"
-                (card(
-                    "URLs",
-                    &text(&grouped(stats.urls)),
-                    &text(&counted(stats.joined, "had been broken over lines", "had been broken over lines")),
-                ))
-                (card(
-                    "Distinct URLs",
-                    &text(&grouped(distinct.urls.count)),
-                    &text(&error(distinct.urls)),
-                ))
+                (card("URLs", &text(&grouped(stats.urls)), &text(&broken)))
+                (estimate_card("Distinct URLs", distinct.urls))
                 @if let Some(summary) = &overview.summary {
                     (card("Messages", &text(&grouped(summary.messages_scanned)), &text(&messages)))
                 } @else {
-                    (card(
-                        "Messages with URLs",
-                        &text(&grouped(distinct.messages.count)),
-                        &text(&error(distinct.messages)),
-                    ))
+                    (estimate_card("Messages with URLs", distinct.messages))
                 }
                 (card("Years", &text(&dates), &range))
             } "\n"
@@ -86,11 +79,16 @@ fn cards(overview: &Overview) -> Markup {
     }
 }
 
+fn estimate_card(title: &str, estimate: Estimate) -> Markup {
+    let count = text(&grouped(estimate.count));
+    card(title, &count, &text(&error(estimate)))
+}
+
 fn text(text: &str) -> Markup {
     html! { (text) }
 }
 
-/// Returns the error of an estimate, or nothing.
+/// Formats the error of an estimate; empty for an exact number.
 fn error(estimate: Estimate) -> String {
     estimate.error.map_or_else(String::new, |error| {
         format!("estimated, \u{b1}{:.1}\u{a0}%", error * 100.0)
@@ -138,18 +136,17 @@ fn years(overview: &Overview) -> Markup {
     let stats = &overview.stats;
     let names: Vec<_> = stats.years.keys().map(u16::to_string).collect();
     let largest = stats.years.values().copied().max().unwrap_or(1);
-    let rows: Vec<_> = names
-        .iter()
-        .zip(stats.years.values())
-        .map(|(name, urls)| row(name, *urls, largest))
-        .collect();
+    let rows = names.iter().zip(stats.years.values());
+    let rows = rows.map(|(name, urls)| row(name, *urls, largest));
+    let rows: Vec<_> = rows.collect();
+    let title = "URLs by year of the message";
     html! {
         section #years { "\n"
             h2 { "By year" } "\n"
             @if rows.is_empty() {
                 p { "No message with a URL has a usable date." } "\n"
             } @else {
-                (bars("URLs by year of the message", "numbers of URLs", &[URLS], &rows, BarScale::Numbers))
+                (bars(title, "numbers of URLs", &[URLS], &rows, BarScale::Numbers))
             }
         } "\n"
     }
@@ -174,13 +171,11 @@ fn names(list: &NamedList<'_>, overview: &Overview) -> Markup {
     let names = list.names.names();
     let largest = top.first().map_or(1, |top| top.count);
     let charted = top.iter().take(CHARTED_NAMES);
-    let charted: Vec<_> = charted
-        .map(|top| (name_beside_bar(top.name), top.count))
-        .collect();
-    let rows: Vec<_> = charted
-        .iter()
-        .map(|(name, urls)| row(name, *urls, largest))
-        .collect();
+    let charted = charted.map(|top| (name_beside_bar(top.name), top.count));
+    let charted: Vec<_> = charted.collect();
+    let rows = charted.iter();
+    let rows = rows.map(|(name, urls)| row(name, *urls, largest));
+    let rows: Vec<_> = rows.collect();
     let columns = [
         text_column(list.kind.noun),
         number_column("URLs"),
@@ -200,19 +195,20 @@ fn names(list: &NamedList<'_>, overview: &Overview) -> Markup {
             p {
                 (counted(top.len() as u64, "name", "names")) " of " (grouped(names.count)) ". "
                 @if let Some(error) = names.error {
-                    "The number of names is estimated, within \u{b1}" (format!("{:.1}", error * 100.0)) "\u{a0}%. "
+                    "The number of names is estimated, within \u{b1}"
+                    (format!("{:.1}", error * 100.0)) "\u{a0}%. "
                 }
                 @if 0 < list.names.error() {
                     "Numbers of URLs are too small by at most " (grouped(list.names.error())) "."
                 }
             } "\n"
-            (bars(list.kind.title, "numbers of URLs; the table below has the values", &[URLS], &rows, BarScale::Numbers))
+            (bars(list.kind.title, TABLE_BELOW, &[URLS], &rows, BarScale::Numbers))
             (table(list.kind.title, &columns, cells, None))
         } "\n"
     }
 }
 
-/// Returns the beginning of a name that has room beside its bar, with an ellipsis if there is more.
+/// Returns as much of a name as fits beside its bar, with an ellipsis if it was cut.
 fn name_beside_bar(name: &str) -> Cow<'_, str> {
     let mut width = 0;
     let fits = |c: &char| {
@@ -222,7 +218,7 @@ fn name_beside_bar(name: &str) -> Cow<'_, str> {
     shortened(name, name.chars().take_while(fits).count())
 }
 
-/// Twice the columns of a character.
+/// Returns the width of a character in half columns.
 fn half_columns(c: char) -> usize {
     match c {
         'm' | 'w' | 'M' | 'W' | '@' => 3,
@@ -232,7 +228,7 @@ fn half_columns(c: char) -> usize {
 
 fn protocols(overview: &Overview) -> Markup {
     const CLASSES: [&str; DEAD_PROTOCOLS.len()] = ["p1", "p2", "p3", "p4", "p5"];
-    // Undated ones last.
+    // Undated ones come last.
     let (undated, dated): (Vec<_>, Vec<_>) = overview
         .stats
         .dead_protocols
@@ -240,15 +236,12 @@ fn protocols(overview: &Overview) -> Markup {
         .partition(|(year, _)| year.is_none());
     let protocols: Vec<_> = dated.into_iter().chain(undated).collect();
     let years = protocols.iter().map(|(year, _)| year);
-    let years: Vec<_> = years
-        .map(|year| year.map_or_else(|| "undated".to_owned(), |year| year.to_string()))
-        .collect();
-    let largest = protocols
-        .iter()
-        .map(|(_, counts)| counts)
-        .map(|counts| counts.iter().sum::<u64>())
-        .max()
-        .unwrap_or(1);
+    let years =
+        years.map(|year| year.map_or_else(|| "undated".to_owned(), |year| year.to_string()));
+    let years: Vec<_> = years.collect();
+    let counts = protocols.iter().map(|(_, counts)| counts);
+    let largest = counts.map(|counts| counts.iter().sum::<u64>()).max();
+    let largest = largest.unwrap_or(1);
     let rows: Vec<_> = years
         .iter()
         .zip(protocols.iter().map(|(_, counts)| counts))
@@ -273,13 +266,14 @@ fn protocols(overview: &Overview) -> Markup {
             cells
         });
     html! {
+        @let title = "URLs of dead protocols by year";
         section #protocols { "\n"
             h2 { "Dead protocols" } "\n"
             p { "URLs of schemes that browsers do not open any more." } "\n"
             @if rows.is_empty() {
                 p { "There are none." } "\n"
             } @else {
-                (bars("URLs of dead protocols by year", "numbers of URLs; the table below has the values", &series, &rows, BarScale::Numbers))
+                (bars(title, TABLE_BELOW, &series, &rows, BarScale::Numbers))
                 (table("URLs of dead protocols", &columns, cells, None))
             }
         } "\n"
@@ -293,20 +287,22 @@ fn method(overview: &Overview) -> Markup {
             p {
                 "Each URL counts as often as it was found. "
                 @match overview.kind {
-                    "database" => "A database holds each record once, also one of a message that was found in copies. ",
+                    "database" => "A database holds each record once, also one of a message \
+                                   that was found in copies. ",
                     "records" => "Records of messages that are gone since are counted too. ",
                     _ => "",
                 }
                 "Two URLs are the same if their forms for comparing are: case of scheme and host, \
                  default ports and escapes of plain characters do not matter. The year is that of \
-                 the message in UTC, from 1970 to 2099. The domain is the registrable domain by the \
-                 public suffix list. A sender is an address, a list its List-Id."
+                 the message in UTC, from 1970 to 2099. The domain is the registrable domain by \
+                 the public suffix list. A sender is an address, a list its List-Id."
             } "\n"
             p {
                 "Numbers are exact unless an error is named. Beyond 1.8 million distinct URLs, \
                  messages or sources their number is estimated (HyperLogLog); 19 of 20 estimates \
-                 stay within the error. Beyond 100,000 names of a list the numbers of rare names are \
-                 dropped (Misra-Gries), and all others may be too small by the number that is named."
+                 stay within the error. Beyond 100,000 names of a list the numbers of rare names \
+                 are dropped (Misra-Gries), and all others may be too small by the number that is \
+                 named."
             } "\n"
         } "\n"
     }

@@ -1,4 +1,4 @@
-//! `urlspool watch PATH...`: the configuration that the arguments stand for.
+//! `urlspool watch PATH...`: the configuration derived from the arguments.
 
 use std::env;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use urlspool_text::hash::hash_pieces;
 use urlspool_text::limits::SHOWN_SETTLE_MS;
 use urlspool_text::origin::Source;
 
-/// Watched paths, and the place of what is kept of them.
+/// Watched paths, and the place of their state.
 pub(super) struct PathWatch {
     pub(super) config: Config,
     /// The folder of a state that is not kept.
@@ -64,20 +64,20 @@ impl PathWatch {
                 let folder = temporary.insert(TemporaryFolder::create()?);
                 folder.path.clone()
             };
-            // No segment is written.
+            // No segments are written.
             config.output.dir = config.state.dir.join("segments");
         }
         check_places(args, &config)?;
         Ok(PathWatch { config, temporary })
     }
 
-    /// The first line for the reader of standard error; `None` if the log says as much.
+    /// Returns the first line for standard error; `None` if the log contains the same information.
     pub(super) fn greeting(&self, args: &WatchArgs) -> Option<String> {
         let is_skipping = self.config.watch.existing == Some(ExistingMail::Skip);
         if args.once && self.temporary.is_some() && is_skipping {
-            return Some(
-                "nothing is kept, and mail that is there already is not shown: with --once, add --from-start, or -o FOLDER".to_owned(),
-            );
+            let line = "nothing is kept, and mail that is there already is not shown: with \
+                        --once, add --from-start, or -o FOLDER";
+            return Some(line.to_owned());
         }
         if args.output.is_some() || args.once {
             return None;
@@ -102,12 +102,12 @@ impl PathWatch {
     }
 }
 
-/// The folder of the state beside the segments in `folder`.
+/// Returns the folder of the state that belongs to the segments in `folder`.
 pub(super) fn state_in(folder: &Path) -> PathBuf {
     folder.join(".state")
 }
 
-/// The format of the lines that are printed.
+/// Returns the format of the printed lines.
 fn lines(args: &WatchArgs, color: When) -> LineFormat {
     if args.stdout {
         LineFormat::default()
@@ -169,7 +169,7 @@ fn refused(path: &Path, reason: &str) -> Result<(), CommandError> {
     Err(CommandError::usage(message))
 }
 
-/// Checks that what is written is not in what is read.
+/// Checks that the output is not inside the input.
 fn check_places(args: &WatchArgs, config: &Config) -> Result<(), CommandError> {
     let (option, given, folder) = match &args.output {
         Some(given) => ("-o", given, &config.output.dir),
@@ -190,7 +190,7 @@ fn check_places(args: &WatchArgs, config: &Config) -> Result<(), CommandError> {
     }
 }
 
-/// The reason why nothing may be written to a place while a path is watched.
+/// Returns the reason why a place must not be written to while a path is watched.
 fn conflict(place: &Path, path: &Path) -> Option<String> {
     let watched = resolved(path);
     let path = path.display();
@@ -207,7 +207,7 @@ fn conflict(place: &Path, path: &Path) -> Option<String> {
     }
 }
 
-/// The folder of the state of `watch --stdout` for these paths.
+/// Returns the folder of the state of `watch --stdout` for these paths.
 fn kept_state(spools: &[Spool]) -> Result<PathBuf, CommandError> {
     let named = env::var_os("XDG_STATE_HOME").map(PathBuf::from);
     let home = env::home_dir().map(|home| home.join(".local/state"));
@@ -226,13 +226,13 @@ fn kept_state(spools: &[Spool]) -> Result<PathBuf, CommandError> {
     Ok(base.join("urlspool").join(format!("watch-{key:016x}")))
 }
 
-/// A folder that is removed when it is dropped.
+/// A folder that is removed on drop.
 struct TemporaryFolder {
     path: PathBuf,
 }
 
 impl TemporaryFolder {
-    /// Creates a folder that nobody else may read.
+    /// Creates a folder that only its owner may read.
     fn create() -> Result<TemporaryFolder, CommandError> {
         let process = std::process::id();
         let mut attempt = 0;
@@ -240,7 +240,7 @@ impl TemporaryFolder {
             let path = env::temp_dir().join(format!("urlspool-watch-{process}-{attempt}"));
             match fs::DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(TemporaryFolder { path }),
-                // A process of the same number may have been killed.
+                // A killed process may have had the same process ID.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => attempt += 1,
                 Err(error) => {
                     let name = path.display();
@@ -257,7 +257,7 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        // The system removes what is left here.
+        // The system removes the folder if this fails.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
