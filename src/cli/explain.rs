@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_location_is_a_file_and_perhaps_an_offset() {
+    fn a_location_is_a_file_with_an_optional_offset() {
         let check = |text: &str, path: &str, offset| {
             let expected = MessageLocation {
                 file: FileLocation {

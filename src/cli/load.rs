@@ -23,7 +23,7 @@ const NAMED_LINES: u64 = 20;
 const BUSY_ATTEMPTS: u32 = 4;
 
 pub(super) fn load(args: &LoadArgs) -> CommandResult {
-    let mut report = StderrReport::beneath(ProgressBar::hidden());
+    let mut report = StderrReport::below(ProgressBar::hidden());
     let job = job(args);
     let signal = match job.mode {
         LoadMode::Follow => stop_on_signals(&job.stop)?,
@@ -151,7 +151,7 @@ pub(super) struct StderrReport {
 
 impl StderrReport {
     /// Creates a report for use while a progress bar is drawn.
-    pub(super) fn beneath(bar: ProgressBar) -> StderrReport {
+    pub(super) fn below(bar: ProgressBar) -> StderrReport {
         StderrReport {
             bar,
             bad_lines: 0,

@@ -70,7 +70,7 @@ impl ParsePrinter<'_> {
             }
             let text = line.strip_suffix(b"\n").unwrap_or(&line);
             let text = text.strip_suffix(b"\r").unwrap_or(text);
-            let goes_on = if self.args.from_json {
+            let is_open = if self.args.from_json {
                 let unquoted: String = serde_json::from_slice(text).map_err(|error| {
                     failed(format!(
                         "standard input, line {number}: not a JSON string: {error}"
@@ -80,7 +80,7 @@ impl ParsePrinter<'_> {
             } else {
                 self.print_url(text)?
             };
-            if !goes_on {
+            if !is_open {
                 break;
             }
         }

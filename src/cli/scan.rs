@@ -47,7 +47,7 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     pipeline::reserve_descriptors(&job);
     let mut report = open_outputs(args, &mut job, &mut hints)?;
     print_hints(args, &hints);
-    let begun = Instant::now();
+    let started = Instant::now();
     let extractor = Extractor::new(options.extraction(&job.line_format));
     let extractor = add_evidence(options.evidence.as_ref(), &job, extractor, &mut report)
         .map_err(|error| CommandError::new(Exit::SomeFailed, error.to_string()))?;
@@ -81,7 +81,7 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     for line in &unread {
         print_message(format_args!("urlspool: {}", escaped(line)));
     }
-    print_totals(args, &summary, report.counts, begun);
+    print_totals(args, &summary, report.counts, started);
     if let Some(counts) = load_counts {
         into::print_counts(args, &counts);
         if 0 < counts.bad_lines + counts.refused_records {
@@ -199,7 +199,7 @@ fn print_hints(args: &ScanArgs, hints: &[String]) {
 }
 
 /// Prints the counts of the run: one line on a terminal, more on request.
-fn print_totals(args: &ScanArgs, summary: &Summary, counts: EventCounts, begun: Instant) {
+fn print_totals(args: &ScanArgs, summary: &Summary, counts: EventCounts, started: Instant) {
     if args.quiet {
         return;
     }
@@ -209,7 +209,7 @@ fn print_totals(args: &ScanArgs, summary: &Summary, counts: EventCounts, begun: 
     if stderr().is_terminal() && !report::may_be_paged(&records_place(args)) {
         print_message(format_args!(
             "{}",
-            report::last_line(summary, counts, begun.elapsed())
+            report::last_line(summary, counts, started.elapsed())
         ));
     }
 }

@@ -75,7 +75,7 @@ fn wait(mut signals: Signals, outputs: &SharedOutputs, bar: &ProgressBar) {
     if signals.forever().next().is_none() {
         return;
     }
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut clauses = vec!["interrupted".to_owned()];
     // Never released, so no more output is written.
     let _held = loop {
@@ -84,7 +84,7 @@ fn wait(mut signals: Signals, outputs: &SharedOutputs, bar: &ProgressBar) {
             break Some(held);
         }
         // The reader of a pipe may have stopped, or the user may be impatient.
-        let is_too_long = Duration::from_millis(INTERRUPT_WAIT_MS) < begun.elapsed();
+        let is_too_long = Duration::from_millis(INTERRUPT_WAIT_MS) < started.elapsed();
         if is_too_long || signals.pending().next().is_some() {
             break None;
         }

@@ -108,7 +108,7 @@ fn overview(args: &StatsArgs, input: &StatsInput) -> Result<(Overview, Exit), Co
             (stats, Some(summary))
         }
         InputKind::Records => {
-            let mut report = StderrReport::beneath(ProgressBar::hidden());
+            let mut report = StderrReport::below(ProgressBar::hidden());
             let read = load::stats_of_records(paths, &mut |event| report.report(event));
             report.finish();
             if 0 < read.failures {

@@ -299,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_names_what_needs_the_operator_first() {
+    fn the_page_lists_first_what_needs_the_operator() {
         let status = json!({
             "state": "paused", "why": "no space", "healthy": false, "issues": ["paused: \u{1b}[2J"],
             "version": "0.1.0", "pid": 7, "started": "2026-11-24T10:00:00Z",

@@ -21,7 +21,7 @@ use std::io;
 use crate::store::HolderKey;
 use urlspool_text::diagnostic::SkipReason;
 
-pub(crate) use file_ingest::{ExistingFiles, IngestContext, file_standing};
+pub(crate) use file_ingest::{ExistingFiles, IngestContext, file_read_state};
 pub(crate) use identity::{FileVersion, can_share, mailbox_scopes};
 pub(crate) use mbox::{WriterLock, why_locked};
 pub(crate) use message_ingest::ParserPool;
@@ -49,7 +49,7 @@ enum EndCertainty {
 
 /// Recorded progress for a version of a file, before it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FileStanding {
+pub(crate) enum FileReadState {
     /// Not read, or not completely. If holders are tracked, this pass holds the messages already
     /// read of an mbox.
     Unread(Option<HolderKey>),
@@ -60,12 +60,12 @@ pub(crate) enum FileStanding {
     Read(HolderKey),
 }
 
-impl FileStanding {
+impl FileReadState {
     /// The holder of the messages read from the file.
     pub(crate) fn holder(self) -> Option<HolderKey> {
         match self {
-            FileStanding::Empty(pass) | FileStanding::Unread(pass) => pass,
-            FileStanding::Read(holder) => Some(holder),
+            FileReadState::Empty(pass) | FileReadState::Unread(pass) => pass,
+            FileReadState::Read(holder) => Some(holder),
         }
     }
 }

@@ -364,7 +364,7 @@ pub fn compress(from: &Path, to: &Path) -> io::Result<()> {
 /// # Errors
 ///
 /// The system's error.
-pub fn take_place(next: &Path, path: &Path) -> io::Result<()> {
+pub fn replace_with(next: &Path, path: &Path) -> io::Result<()> {
     File::open(next)?.sync_all()?;
     fs::rename(next, path)?;
     sync_dir(path.parent().unwrap_or(Path::new(".")))
@@ -379,7 +379,7 @@ pub fn take_place(next: &Path, path: &Path) -> io::Result<()> {
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let next = path.with_extension("next");
     write_synced(&next, bytes)?;
-    take_place(&next, path)
+    replace_with(&next, path)
 }
 
 /// Replaces the content of a file like [`replace`]. Only the owner can read the new file.
@@ -398,7 +398,7 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .mode(0o600)
         .open(&next)?;
     file.write_all(bytes)?;
-    take_place(&next, path)
+    replace_with(&next, path)
 }
 
 /// Removes a file if it exists.

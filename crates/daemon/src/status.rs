@@ -172,7 +172,7 @@ pub enum Notices {
 pub struct WithheldBy {
     /// Its path.
     pub path: String,
-    /// The reason for which the file is not read.
+    /// The reason why the file is not read.
     pub why: String,
 }
 
@@ -497,7 +497,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unreadable_spool_is_an_issue_and_a_missing_one_is_none() {
+    fn an_unreadable_spool_is_a_health_issue_but_a_missing_one_is_not() {
         let spool = |state, unreadable| SpoolStatus {
             path: "/s".to_owned(),
             state,

@@ -62,7 +62,7 @@ mod tests {
 
     /// The expected hash comes from the reference implementation.
     #[test]
-    fn the_hash_with_a_key_gives_the_answer_of_the_reference() {
+    fn the_keyed_hash_matches_the_reference() {
         let key = HashKey::new(std::array::from_fn(|at| at as u8));
         assert_eq!(key.hash(b""), 0x3356_5e76_7f09_3e6f_0fed_268f_9d8f_fec7);
     }

@@ -429,7 +429,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_before_now_has_a_unit() {
+    fn a_time_before_now_needs_a_unit() {
         let now = jiff::Timestamp::now().as_second();
         for (text, seconds) in [("24h", 86_400), ("7d", 604_800), ("2w", 1_209_600)] {
             let period = date_period(text).unwrap();
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_have_a_unit() {
+    fn ages_need_a_unit() {
         assert_eq!(age("36h"), Some(Duration::from_hours(36)));
         assert_eq!(age("2w"), Some(Duration::from_hours(14 * 24)));
         for text in ["", "30", "d", "-1d", "1.5d", "30\u{e9}"] {
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_reported() {
+    fn errors_in_limits_are_explained() {
         for (text, message) in [
             ("url_bytes", "NAME=VALUE"),
             ("url_byte=1", "did you mean `url_bytes`?"),
@@ -493,7 +493,7 @@ mod date_tests {
     }
 
     #[test]
-    fn a_period_ends_where_the_next_one_begins() {
+    fn a_period_ends_at_the_start_of_the_next() {
         check("1996", "1996-01-01T00:00:00Z", "1997-01-01T00:00:00Z");
         check("1996-12", "1996-12-01T00:00:00Z", "1997-01-01T00:00:00Z");
         check("1996-02-29", "1996-02-29T00:00:00Z", "1996-03-01T00:00:00Z");

@@ -105,7 +105,7 @@ pub(super) fn check(
     }
     let mut own = OwnFiles::default();
     for output in &outputs {
-        if inputs.is_beneath(output)? {
+        if inputs.contains(output)? {
             own.files.extend(output.file.id());
         }
     }
@@ -204,7 +204,7 @@ impl NamedInputs<'_> {
     /// # Errors
     ///
     /// A usage error if the file has content that urlspool did not write.
-    fn is_beneath(&self, output: &NamedFile) -> Result<bool, CommandError> {
+    fn contains(&self, output: &NamedFile) -> Result<bool, CommandError> {
         if output.file.id().is_none() {
             return Ok(false);
         }

@@ -88,7 +88,7 @@ pub(super) fn run(
     extractor: &Extractor,
     report: &mut ScanReport,
 ) -> Result<(io::Result<Summary>, LoadCounts), CommandError> {
-    let mut load_report = StderrReport::beneath(report.bar.clone());
+    let mut load_report = StderrReport::below(report.bar.clone());
     let scan = |feed| {
         if let Some(database) = database(&load.target) {
             // The files exist by now.

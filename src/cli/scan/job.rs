@@ -319,7 +319,7 @@ fn parquet_encoding(args: &ScanArgs, output: &Path) -> Result<RecordEncoding, Co
             "--partition year needs the field message.date",
         ));
     }
-    if partition.is_some() && args.paths.iter().any(|root| is_beneath(output, root)) {
+    if partition.is_some() && args.paths.iter().any(|root| is_inside(output, root)) {
         return Err(CommandError::usage(
             "the folder of --partition lies in a folder that is read; name another",
         ));
@@ -328,7 +328,7 @@ fn parquet_encoding(args: &ScanArgs, output: &Path) -> Result<RecordEncoding, Co
 }
 
 /// Returns `true` if `path`, which may not exist yet, is in `folder`.
-fn is_beneath(path: &Path, folder: &Path) -> bool {
+fn is_inside(path: &Path, folder: &Path) -> bool {
     match (resolve(path), folder.canonicalize()) {
         (Ok(path), Ok(folder)) => path.starts_with(folder),
         _ => false,
@@ -368,7 +368,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_an_output_says_its_format_and_its_compression() {
+    fn the_name_of_an_output_selects_its_format_and_compression() {
         let content = |name: &str| {
             let NamedContent {
                 format,

@@ -441,7 +441,7 @@ mod tests {
     use urlspool_record::record::{FormulaGuard, Links};
 
     #[test]
-    fn records_are_counted_without_the_names_and_with_their_line_feeds() {
+    fn records_are_counted_without_the_header_and_may_contain_line_feeds() {
         let table = |syntax, header| {
             LineFormat::Table(Table {
                 columns: FieldId::table_columns(),

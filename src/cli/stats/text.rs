@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn names_leave_room_for_bars_on_wide_terminals_alone() {
+    fn names_leave_room_for_bars_only_on_wide_terminals() {
         let wide = Layout::of(80, 200, 6);
         assert_eq!((wide.bar, wide.has_shares), (BAR_COLUMNS, true));
         assert_eq!(2 + wide.name + 2 + 6 + 9 + 2 + wide.bar, 80);

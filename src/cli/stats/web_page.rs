@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_beside_bars_are_cut_where_the_room_ends() {
+    fn names_beside_bars_are_cut_to_their_width() {
         for (name, shown) in [
             ("info.cern.ch".to_owned(), "info.cern.ch".to_owned()),
             ("i".repeat(24), "i".repeat(24)),

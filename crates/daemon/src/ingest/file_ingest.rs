@@ -16,7 +16,7 @@ use super::identity::{FileVersion, PiecePosition, mailbox_key, place_key};
 use super::mbox::{MboxFile, head_hash};
 use super::message_ingest::ParserPool;
 use super::message_ingest::{MailboxProgress, MessageIngest};
-use super::{EndCertainty, FileOutcome, FileStanding, SettleState};
+use super::{EndCertainty, FileOutcome, FileReadState, SettleState};
 use crate::Result;
 use crate::status::Counters;
 use crate::store::{
@@ -342,19 +342,19 @@ impl IngestContext<'_> {
 }
 
 /// Returns the recorded progress for this version of the file. Opens no file.
-pub(crate) fn file_standing(
+pub(crate) fn file_read_state(
     session: &Session,
     identity: &SpoolIdentity,
     file: &WalkedFile,
     version: FileVersion,
-) -> Result<FileStanding> {
+) -> Result<FileReadState> {
     let mboxes = version.mbox_keys(file, identity);
     let hash_key = session.hash_key();
     let writer = session.lock()?;
     let state = writer.db()?;
     if version.size == 0 {
         let cursors = cursors(state, &mboxes)?;
-        return Ok(FileStanding::Empty(held_pass(state, &cursors)?));
+        return Ok(FileReadState::Empty(held_pass(state, &cursors)?));
     }
     let key = version.key(&file.source.path, file.hint, identity, hash_key);
     let look = version.look(place_key(&identity.path_of(&file.source.path), hash_key));
@@ -363,13 +363,13 @@ pub(crate) fn file_standing(
             LookChange::None => {}
             LookChange::Renamed => state.set_file_look(key, look)?,
             LookChange::Content => {
-                return Ok(FileStanding::Unread(state.is_holder(key)?.then_some(key)));
+                return Ok(FileReadState::Unread(state.is_holder(key)?.then_some(key)));
             }
         }
-        return read_standing(state, key);
+        return holder_read_state(state, key);
     }
     if file.hint == FormatHint::Maildir {
-        return Ok(FileStanding::Unread(None));
+        return Ok(FileReadState::Unread(None));
     }
     let cursors = cursors(state, &mboxes)?;
     for cursor in &cursors {
@@ -385,11 +385,11 @@ pub(crate) fn file_standing(
             }
         }
         // A cursor stored for another spool may name no holder.
-        if let read @ FileStanding::Read(_) = read_standing(state, cursor.pass)? {
+        if let read @ FileReadState::Read(_) = holder_read_state(state, cursor.pass)? {
             return Ok(read);
         }
     }
-    Ok(FileStanding::Unread(held_pass(state, &cursors)?))
+    Ok(FileReadState::Unread(held_pass(state, &cursors)?))
 }
 
 /// The positions up to which the mboxes with these keys were read.
@@ -410,11 +410,11 @@ fn held_pass(state: &StateDb, cursors: &[MboxCursor]) -> Result<Option<HolderKey
 
 /// Returns the recorded progress for a file that was read. If holders are tracked, the file must be
 /// one; otherwise its messages are unknown.
-fn read_standing(state: &StateDb, holder: HolderKey) -> Result<FileStanding> {
+fn holder_read_state(state: &StateDb, holder: HolderKey) -> Result<FileReadState> {
     if state.tracks_holders() && !state.is_holder(holder)? {
-        return Ok(FileStanding::Unread(None));
+        return Ok(FileReadState::Unread(None));
     }
-    Ok(FileStanding::Read(holder))
+    Ok(FileReadState::Read(holder))
 }
 
 /// An open file with its version and its first bytes, which determine its format.
@@ -542,9 +542,9 @@ fn ingest_block(
     ingest: &mut MessageIngest<'_>,
 ) -> Result<()> {
     let position = match &block.role {
-        BlockRole::LaterFragment(begun) => Some(PiecePosition {
+        BlockRole::LaterFragment(head) => Some(PiecePosition {
             first_digest: *first_digest,
-            offset: block.offset - begun.start,
+            offset: block.offset - head.start,
         }),
         BlockRole::Whole | BlockRole::FirstFragment => None,
     };

@@ -181,8 +181,8 @@ impl MboxFile<'_> {
                 Err(outcome) => return Ok(Some(outcome)),
             };
             block.offset += start;
-            if let BlockRole::LaterFragment(begun) = &mut block.role {
-                begun.start += start;
+            if let BlockRole::LaterFragment(head) = &mut block.role {
+                head.start += start;
             }
             if block.role == BlockRole::Whole && end == start {
                 return Ok(None);
@@ -208,14 +208,14 @@ impl MboxFile<'_> {
             if position.is_none() && ingest.holder.is_some() {
                 // An interrupted message is read again from its start, if its first bytes are
                 // unchanged.
-                let begun = MboxCursor {
+                let resumable = MboxCursor {
                     first: start,
                     last: end,
                     guard: guard_hash(&block.bytes, self.key),
                     ..cursor
                 };
                 let key = self.version.id.hash_in(ingest.mailbox.key);
-                ingest.positions = [(key, self.position(begun, head))].into();
+                ingest.positions = [(key, self.position(resumable, head))].into();
             }
             let digest = ingest.ingest_messages(&pieces, position, message_end)?;
             if position.is_none() {
@@ -672,7 +672,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_removed_after_an_interruption_is_gone() {
+    fn a_message_removed_after_an_interruption_is_gone() {
         let mut scene = Scene::new("interrupted");
         // The first segment cannot be published, so the chunk is interrupted after a commit.
         let segment = scene.store.config().output.dir.join("0000000001.jsonl");
@@ -690,15 +690,18 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_removed_after_a_part_of_it_was_read_is_gone() {
+    fn a_message_removed_after_a_partial_read_is_gone() {
         for before in [0..0, 0..3] {
             let mut scene = Scene::new("large");
             scene.max_message_bytes = CHUNK_BYTES;
             let first = letters(before);
             let large = letters(7..8) + &"and so on\n".repeat(3 * CHUNK_BYTES / 10);
             scene.settle_state = SettleState::Changing;
-            let begun = scene.ingest(&(first.clone() + &large), || ()).unwrap();
-            assert!(matches!(begun.outcome, FileOutcome::Waiting), "{begun:?}");
+            let partial = scene.ingest(&(first.clone() + &large), || ()).unwrap();
+            assert!(
+                matches!(partial.outcome, FileOutcome::Waiting),
+                "{partial:?}"
+            );
             scene.settle_state = SettleState::Settled;
             let next = first + &letters(8..9);
             assert_eq!(scene.ingest(&next, || ()).unwrap().complete(), 1);
@@ -737,7 +740,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_changes_between_its_pieces_is_noticed() {
+    fn a_message_that_changes_between_its_pieces_is_detected() {
         let scene = Scene::new("pieces");
         let line = "http://a.example/\n";
         let text = format!("From a\nSubject: s\n\n{}", line.repeat(1_000_000));

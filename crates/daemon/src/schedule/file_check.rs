@@ -14,7 +14,8 @@ use super::reader::{
 use crate::Result;
 use crate::environment::{LogRecord, MonotonicTime};
 use crate::ingest::{
-    FileOutcome, FileStanding, FileVersion, IngestContext, SettleState, WriterLock, file_standing,
+    FileOutcome, FileReadState, FileVersion, IngestContext, SettleState, WriterLock,
+    file_read_state,
 };
 use crate::status::{LastError, read_error_kind};
 use crate::store::{Session, is_state_database};
@@ -53,14 +54,14 @@ impl SpoolReader {
         file: &WalkedFile,
         metadata: io::Result<Metadata>,
         host: &mut dyn ReaderHost,
-    ) -> Result<FileStanding> {
+    ) -> Result<FileReadState> {
         let metadata = match metadata {
             Ok(metadata) => metadata,
             Err(error) => {
                 self.check_missing(spool, &file.source.path, host);
                 return Ok(match error.kind() {
-                    io::ErrorKind::NotFound => FileStanding::Empty(None),
-                    _ => FileStanding::Unread(None),
+                    io::ErrorKind::NotFound => FileReadState::Empty(None),
+                    _ => FileReadState::Unread(None),
                 });
             }
         };
@@ -68,7 +69,7 @@ impl SpoolReader {
         if is_state_database(&self.config.state.dir, name, &metadata) {
             // A bind mount makes the state visible in the spool. Recording that it was read would
             // change it again, without end.
-            return Ok(FileStanding::Empty(None));
+            return Ok(FileReadState::Empty(None));
         }
         let checked = CheckedFile {
             file,
@@ -82,7 +83,7 @@ impl SpoolReader {
             .failures
             .may_read(checked.path(), checked.inode_version, now)
         {
-            return self.unread_standing(&checked);
+            return self.unread_file_state(&checked);
         }
         self.check_opened(&checked, host)
     }
@@ -92,17 +93,17 @@ impl SpoolReader {
         &mut self,
         checked: &CheckedFile<'_>,
         host: &mut dyn ReaderHost,
-    ) -> Result<FileStanding> {
+    ) -> Result<FileReadState> {
         let session = self.session()?;
         let mut nuls = 0;
         loop {
-            let (outcome, standing) =
+            let (outcome, read_state) =
                 self.ingest_checked_file(checked, &mut nuls, &session, host)?;
             let is_partial = matches!(outcome, FileOutcome::Partial);
             self.plan_next_check(checked, outcome, host);
             session.lock()?.advance_on_read()?;
             if !is_partial || self.stopping {
-                return Ok(standing);
+                return Ok(read_state);
             }
             self.between_files(host)?;
         }
@@ -158,7 +159,7 @@ impl SpoolReader {
         nuls: &mut u64,
         session: &Session,
         host: &mut dyn ReaderHost,
-    ) -> Result<(FileOutcome, FileStanding)> {
+    ) -> Result<(FileOutcome, FileReadState)> {
         let (file, version) = (checked.file, checked.version);
         let settle_state = self.settle_state(checked, host);
         // A single-message file is not opened before it has settled. A file that changed again is
@@ -183,9 +184,9 @@ impl SpoolReader {
         if !watched.scanned && checked.repository.is_none() {
             context.report_truncation(file, version)?;
         }
-        let mut standing = file_standing(session, &identity, file, version)?;
-        let before = standing;
-        let is_read = !matches!(standing, FileStanding::Unread(_));
+        let mut read_state = file_read_state(session, &identity, file, version)?;
+        let before = read_state;
+        let is_read = !matches!(read_state, FileReadState::Unread(_));
         let outcome = if is_read {
             FileOutcome::Complete
         } else if must_settle {
@@ -201,15 +202,15 @@ impl SpoolReader {
         };
         if !is_read && self.config.output.tombstones {
             // The file may have changed while it was read.
-            standing = match file.source.path.symlink_metadata() {
+            read_state = match file.source.path.symlink_metadata() {
                 Ok(metadata) => {
                     let version = match checked.repository {
                         Some(_) => version,
                         None => FileVersion::of(&metadata),
                     };
-                    file_standing(session, &identity, file, version)?
+                    file_read_state(session, &identity, file, version)?
                 }
-                Err(_) => FileStanding::Unread(None),
+                Err(_) => FileReadState::Unread(None),
             };
         }
         for event in &events {
@@ -219,20 +220,20 @@ impl SpoolReader {
             self.counters.files_read += 1;
         }
         if !is_read {
-            self.mark_rewritten(checked, before, standing, host.now());
+            self.mark_rewritten(checked, before, read_state, host.now());
         }
-        Ok((outcome, standing))
+        Ok((outcome, read_state))
     }
 
     /// Returns the recorded progress of a file that cannot be read now.
-    fn unread_standing(&self, checked: &CheckedFile<'_>) -> Result<FileStanding> {
+    fn unread_file_state(&self, checked: &CheckedFile<'_>) -> Result<FileReadState> {
         if !self.config.output.tombstones {
-            return Ok(FileStanding::Unread(None));
+            return Ok(FileReadState::Unread(None));
         }
         let session = self.session()?;
         let root = &self.spools[checked.spool].spool.path;
         let identity = session.lock()?.spool_identity(root)?;
-        file_standing(&session, &identity, checked.file, checked.version)
+        file_read_state(&session, &identity, checked.file, checked.version)
     }
 
     /// Schedules a scan of the spool if a file that was read may contain fewer messages than
@@ -240,8 +241,8 @@ impl SpoolReader {
     fn mark_rewritten(
         &mut self,
         checked: &CheckedFile<'_>,
-        before: FileStanding,
-        after: FileStanding,
+        before: FileReadState,
+        after: FileReadState,
         now: MonotonicTime,
     ) {
         match (before.holder(), after.holder()) {
@@ -521,7 +522,7 @@ impl SpoolReader {
         spool: usize,
         path: &Path,
         host: &mut dyn ReaderHost,
-    ) -> Result<Option<(WalkedFile, FileVersion, FileStanding)>> {
+    ) -> Result<Option<(WalkedFile, FileVersion, FileReadState)>> {
         let source = Source::at(path.to_owned());
         let Ok(metadata) = path.metadata() else {
             self.check_missing(spool, path, host);
@@ -537,7 +538,7 @@ impl SpoolReader {
             preopened: None,
         };
         if !self.failures.may_read(path, inode_version, host.now()) {
-            return Ok(Some((file, folder, FileStanding::Unread(None))));
+            return Ok(Some((file, folder, FileReadState::Unread(None))));
         }
         let repository = match Repository::open(path, &self.git_host()) {
             Ok(RepositoryContent::Mail(repository)) => repository,
@@ -547,7 +548,7 @@ impl SpoolReader {
             }
             Err(error) => {
                 self.record_failure(spool, &source, inode_version, &error, host);
-                return Ok(Some((file, folder, FileStanding::Unread(None))));
+                return Ok(Some((file, folder, FileReadState::Unread(None))));
             }
         };
         let version = folder.of_repository(repository.tip());
@@ -558,8 +559,8 @@ impl SpoolReader {
             inode_version,
             repository: Some(&repository),
         };
-        let standing = self.check_opened(&opened, host)?;
-        Ok(Some((file, version, standing)))
+        let read_state = self.check_opened(&opened, host)?;
+        Ok(Some((file, version, read_state)))
     }
 
     /// The version of the repository at `path`, and its last commit.

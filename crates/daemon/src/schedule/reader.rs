@@ -294,7 +294,7 @@ impl SpoolReader {
 
     /// Returns `true` if a file that may have settled is due, or work is paused.
     #[must_use]
-    pub fn must_go_on(&self, now: MonotonicTime) -> bool {
+    pub fn has_due_work(&self, now: MonotonicTime) -> bool {
         let mut files = self.unsettled.values();
         files.any(|file| file.due <= now && file.reported_lock().is_none())
             || self.shared.writer.lock().is_paused()
@@ -619,7 +619,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_a_pause_undid_is_not_done() {
+    fn a_run_is_not_done_until_work_lost_in_a_pause_is_repeated() {
         let store = StoreFixture::new("done");
         let mut config = store.config();
         (config.state.commit_interval, config.watch.settle) = (Duration::ZERO, Duration::ZERO);

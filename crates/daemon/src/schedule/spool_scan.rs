@@ -157,20 +157,20 @@ impl SpoolReader {
                 WalkStep::File(file) => {
                     let metadata = file.source.path.symlink_metadata();
                     scan.add(&file, &metadata);
-                    let standing = self.check_file(scan.spool, &file, metadata, host)?;
+                    let read_state = self.check_file(scan.spool, &file, metadata, host)?;
                     if let Some(census) = &mut scan.census {
-                        census.add(&file, standing);
+                        census.add(&file, read_state);
                     }
                 }
                 WalkStep::Repository(source) => {
                     let checked = self.check_repository(scan.spool, &source.path, host)?;
                     scan.files += 1;
-                    if let Some((file, version, standing)) = checked {
+                    if let Some((file, version, read_state)) = checked {
                         if let Some(survey) = &mut scan.survey {
                             survey.add_version(&file, version);
                         }
                         if let Some(census) = &mut scan.census {
-                            census.add(&file, standing);
+                            census.add(&file, read_state);
                         }
                     }
                 }

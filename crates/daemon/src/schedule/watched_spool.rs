@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::environment::MonotonicTime;
-use crate::ingest::{FileStanding, FileVersion, mailbox_scopes, why_locked};
+use crate::ingest::{FileReadState, FileVersion, mailbox_scopes, why_locked};
 use crate::status::{Notices, SpoolState, SpoolStatus, WithheldBy};
 use crate::store::{Hash128, HolderKey, SpoolIdentity, path_key};
 use urlspool_files::config::Spool;
@@ -354,12 +354,12 @@ impl CensusBlock {
 
 impl SpoolCensus {
     /// Adds a present file.
-    pub(super) fn add(&mut self, file: &WalkedFile, standing: FileStanding) {
+    pub(super) fn add(&mut self, file: &WalkedFile, read_state: FileReadState) {
         let version = match file.source.path.symlink_metadata() {
             Ok(metadata) => FileVersion::of(&metadata),
-            // The file was renamed or removed since its check; the next census will tell.
+            // The file was renamed or removed since its check; the next census shows which.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if let FileStanding::Read(holder) = standing {
+                if let FileReadState::Read(holder) = read_state {
                     self.holders.push(holder);
                 }
                 return;
@@ -373,12 +373,12 @@ impl SpoolCensus {
             version,
             content,
         };
-        let mut holder = standing.holder();
-        match standing {
-            FileStanding::Read(_) => {}
-            FileStanding::Unread(None) => self.unread.push(unread(UnreadContent::Unknown)),
-            FileStanding::Unread(Some(_)) => self.unread.push(unread(UnreadContent::ReadBefore)),
-            FileStanding::Empty(pass) => {
+        let mut holder = read_state.holder();
+        match read_state {
+            FileReadState::Read(_) => {}
+            FileReadState::Unread(None) => self.unread.push(unread(UnreadContent::Unknown)),
+            FileReadState::Unread(Some(_)) => self.unread.push(unread(UnreadContent::ReadBefore)),
+            FileReadState::Empty(pass) => {
                 // A mail program rewrites a mailbox in place, under its lock.
                 if let Some(why) = why_locked(file) {
                     let was_read = pass.is_some();

@@ -215,7 +215,7 @@ impl ReaderLoop {
     fn is_done(&mut self, reader: &SpoolReader, timer: &OnceTimer) -> bool {
         let now = self.now();
         let is_over = timer.is_over(reader.patience(ONCE_TIMEOUT), now);
-        reader.is_done(now) || is_over && !reader.must_go_on(now)
+        reader.is_done(now) || is_over && !reader.has_due_work(now)
     }
 
     fn poll(&mut self, path: PathBuf, reason: &str) {
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_reads_nothing_ends_before_everything_was_scanned() {
+    fn a_run_without_new_mail_ends_before_its_scan_is_complete() {
         let mut timer = OnceTimer::start(MonotonicTime::default());
         let at = |seconds| MonotonicTime::default().plus(Duration::from_secs(seconds));
         timer.update(0, false, at(60));

@@ -223,7 +223,7 @@ mod tests {
 
     /// Runs on its own thread, which stays confined.
     #[test]
-    fn rights_that_are_not_needed_are_denied() {
+    fn unneeded_rights_are_denied() {
         let root = std::env::temp_dir().join(format!("urlspool-confine-{}", std::process::id()));
         for folder in ["spool", "other", "etc"] {
             fs::create_dir_all(root.join(folder)).unwrap();

@@ -174,10 +174,10 @@ fn http_answer(status: &str, content_type: &str, body: &str) -> String {
 fn read_request(client: &mut impl Read) -> Vec<u8> {
     let mut request = Vec::new();
     let mut buffer = [0; 512];
-    let begun = Instant::now();
+    let started = Instant::now();
     while memchr::memmem::find(&request, b"\r\n\r\n").is_none()
         && request.len() < REQUEST_BYTES
-        && begun.elapsed() < CLIENT_TIMEOUT
+        && started.elapsed() < CLIENT_TIMEOUT
     {
         match client.read(&mut buffer) {
             Ok(0) | Err(_) => break,

@@ -179,8 +179,8 @@ impl Supervisor {
         checked.is_ok()
     }
 
-    /// Replaces the readers by readers of another configuration, as far as it takes effect without
-    /// a restart. The configuration waits while [`RETIRED_READER_THREADS`] readers of earlier
+    /// Applies the part of another configuration that takes effect without a restart, and replaces
+    /// the readers. The configuration waits while [`RETIRED_READER_THREADS`] readers of earlier
     /// configurations are running. A later configuration replaces a waiting one.
     pub(super) fn reload(&mut self, config: Box<Config>) -> Result<()> {
         if RETIRED_READER_THREADS < self.retired + self.running {
@@ -244,9 +244,9 @@ impl Supervisor {
     pub(super) fn drain(&mut self) -> Result<()> {
         self.stopping = true;
         self.readers.iter().for_each(ReaderThread::stop);
-        let begun = Instant::now();
-        while self.running > 0 && begun.elapsed() < DRAIN_TIMEOUT {
-            let left = DRAIN_TIMEOUT.saturating_sub(begun.elapsed());
+        let started = Instant::now();
+        while self.running > 0 && started.elapsed() < DRAIN_TIMEOUT {
+            let left = DRAIN_TIMEOUT.saturating_sub(started.elapsed());
             if let Ok(SupervisorEvent::ReaderEnded { generation, result }) =
                 self.events.recv_timeout(left)
             {
@@ -454,7 +454,7 @@ mod tests {
     /// Each SIGHUP used to leave behind the threads of a file system that did not answer, without a
     /// limit.
     #[test]
-    fn a_configuration_waits_while_too_many_readers_have_not_ended() {
+    fn a_configuration_waits_until_enough_readers_have_ended() {
         let folder =
             std::env::temp_dir().join(format!("urlspool-supervisor-{}", std::process::id()));
         let place = |name: &str| folder.join(name).display().to_string();
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn each_change_has_its_key_and_both_values() {
+    fn each_change_names_its_key_and_both_values() {
         assert_eq!(changes("", ""), [""; 0]);
         assert_eq!(
             changes(
@@ -554,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_a_restart_is_named_and_stays_in_force() {
+    fn changes_that_need_a_restart_are_named_and_not_applied() {
         let new = "[output]\ndir = \"/o\"\n[state]\ndir = \"/s\"\n[metrics]\nlisten \
             = \"\"\n[watch]\nconfine = \"none\"";
         let text = changes("", new);
@@ -569,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn spools_are_told_apart_by_their_paths() {
+    fn spools_are_identified_by_their_paths() {
         let spool =
             |path: &str, kind: &str| format!("[[spool]]\npath = \"{path}\"\nkind = \"{kind}\"\n");
         let old = [

@@ -270,7 +270,7 @@ impl Committer {
         self.db.copy_to(&next).inspect_err(|_| {
             let _ = std::fs::remove_file(&next);
         })?;
-        segment::take_place(&next, &folder.join("snapshot.db")).at(folder)?;
+        segment::replace_with(&next, &folder.join("snapshot.db")).at(folder)?;
         for copy in copies {
             std::fs::remove_file(copy).at(folder)?;
         }

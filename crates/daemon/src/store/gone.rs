@@ -669,7 +669,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_with_their_highest_bit_are_found() {
+    fn keys_with_the_highest_bit_set_are_found() {
         let fixture = StoreFixture::new("highest-bit");
         let state = fixture.state();
         state
@@ -712,7 +712,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_holds_a_grown_message_holds_its_earlier_digests() {
+    fn a_holder_of_a_grown_message_also_holds_its_earlier_digests() {
         let fixture = StoreFixture::new("grown");
         let state = fixture.state();
         let mailbox = state.mailbox(7, 7, 1).unwrap();
@@ -880,7 +880,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_comes_back_is_given_and_gone_again() {
+    fn a_message_that_returns_is_recorded_and_gone_again() {
         let test = GoneTest::new("comes-back");
         for holder in [1, 2] {
             test.read(holder, 5, &[]);
@@ -931,7 +931,7 @@ mod tests {
     }
 
     #[test]
-    fn a_growing_message_that_is_gone_gives_its_urls_again() {
+    fn a_growing_message_is_forgotten_when_it_is_gone() {
         let test = GoneTest::new("growing");
         test.read(1, 5, &[]);
         test.read(2, 6, &[]);
@@ -981,7 +981,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_returns_during_its_release_holds_what_is_read_in_it_again() {
+    fn a_file_that_returns_during_its_release_is_a_holder_again() {
         let test = GoneTest::new("returns");
         test.read(1, 5, &[]);
         assert_eq!(digests(test.state.release_holder(1).unwrap()), [[5]]);
@@ -1031,7 +1031,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_mailbox_without_a_name_the_database_is_damaged() {
+    fn a_mailbox_without_a_name_means_a_damaged_database() {
         let test = GoneTest::new("no-name");
         test.read(1, 5, &[]);
         test.state

@@ -364,7 +364,7 @@ mod tests {
     use crate::store::tests::StoreFixture;
 
     #[test]
-    fn another_version_tries_messages_again_that_were_set_aside() {
+    fn another_version_retries_messages_that_were_set_aside() {
         let fixture = StoreFixture::new("set-aside");
         let state = fixture.state();
         let mailboxes = [7, 8].map(|key| state.mailbox(key, 7, 1).unwrap());

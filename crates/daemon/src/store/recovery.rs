@@ -279,7 +279,7 @@ fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<()> {
     dir.remember(next - 1).at(dir.path())?;
     let messages = fill(&db, &sidecars, next)?;
     db.close()?;
-    segment::take_place(&new, &paths.db).at(&paths.db)?;
+    segment::replace_with(&new, &paths.db).at(&paths.db)?;
     rename_shutdown_hash(&new, &paths.db);
     // The log was copied into the database, so an empty one that remains is harmless.
     let _ = fs::remove_file(new.with_extension("db-wal"));
@@ -452,7 +452,7 @@ mod tests {
     use crate::store::tests::StoreFixture;
 
     #[test]
-    fn a_segment_is_published_once_whatever_step_of_it_was_interrupted() {
+    fn an_interrupted_publication_publishes_the_segment_once() {
         for steps in 0..=4 {
             let fixture = StoreFixture::new(&format!("steps-{steps}"));
             let mut committer = open(&fixture.config(), &mut |_| {}).unwrap();

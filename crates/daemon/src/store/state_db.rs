@@ -412,7 +412,7 @@ pub(super) fn hash128(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash128>
 ///
 /// [`DaemonError::Inconsistent`] if they differ, or an I/O error.
 fn check_shutdown_hash(db: &Path) -> Result<bool> {
-    let path = path_beside(db);
+    let path = shutdown_hash_path(db);
     let Ok(expected) = fs::read_to_string(&path) else {
         return Ok(false);
     };
@@ -434,22 +434,22 @@ fn check_shutdown_hash(db: &Path) -> Result<bool> {
 fn write_shutdown_hash(db: &Path) {
     if let Ok(Some(hash)) = hash(db) {
         // Without a hash, the next start only checks more slowly.
-        let _ = segment::replace(&path_beside(db), hash.as_bytes());
+        let _ = segment::replace(&shutdown_hash_path(db), hash.as_bytes());
     }
 }
 
 /// Removes the hash of a database that will be created again.
 pub(super) fn remove_shutdown_hash(db: &Path) {
-    let _ = fs::remove_file(path_beside(db));
+    let _ = fs::remove_file(shutdown_hash_path(db));
 }
 
 /// Renames the hash together with its database.
 pub(super) fn rename_shutdown_hash(from: &Path, to: &Path) {
     // Without a hash, the next start only checks more slowly.
-    let _ = segment::take_place(&path_beside(from), &path_beside(to));
+    let _ = segment::replace_with(&shutdown_hash_path(from), &shutdown_hash_path(to));
 }
 
-fn path_beside(db: &Path) -> PathBuf {
+fn shutdown_hash_path(db: &Path) -> PathBuf {
     db.with_extension("sum")
 }
 
@@ -606,7 +606,7 @@ mod tests {
     use crate::ErrorKind;
 
     #[test]
-    fn an_error_names_its_file_and_is_lack_of_space_only_on_a_full_disk() {
+    fn an_error_names_its_file_and_means_lack_of_space_only_on_a_full_disk() {
         let path = std::env::temp_dir().join(format!("urlspool-db-{}.db", std::process::id()));
         let of = |code| {
             db_error(

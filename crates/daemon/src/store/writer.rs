@@ -648,7 +648,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_before_a_pause_cannot_be_written_after_it() {
+    fn data_read_before_a_pause_cannot_be_written_after_it() {
         let mut fixture = StoreFixture::new("pause");
         let writer = fixture.writer();
         let (one, other) = (Arc::default(), Arc::<Heartbeat>::default());
@@ -697,7 +697,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_committed_after_an_error_of_the_state() {
+    fn no_commit_follows_an_error_of_the_state() {
         for (name, sql) in [("rollback", "ROLLBACK"), ("failure", "SELECT nothing")] {
             let mut fixture = StoreFixture::new(name);
             let writer = fixture.writer();
@@ -720,7 +720,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_a_status_ends_the_committer() {
+    fn a_failed_status_query_closes_the_committer() {
         let mut fixture = StoreFixture::new("status");
         let writer = fixture.writer();
         put(&writer.session(&Arc::default()).unwrap()).unwrap();

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_is_refused_where_nothing_would_be_done() {
+    fn zero_is_refused_where_a_positive_value_is_needed() {
         check(
             "[output]\nseal_bytes = 0",
             "output.seal_bytes must be more than 0",
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_folder_that_is_not_known_is_refused() {
+    fn an_unknown_home_folder_is_refused() {
         let config = || Config::parse("[state]\ndir = \"~joe/state\"").unwrap();
         for home in [None, Some(Path::new("/home/jane"))] {
             let error = config().expand_home(home).unwrap_err().to_string();

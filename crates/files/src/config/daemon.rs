@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_many_spools_as_tables() {
+    fn each_spool_table_is_a_spool() {
         let config =
             Config::parse("[[spool]]\npath = \"/a\"\n[[spool]]\npath = \"/b\"\nkind = \"mbox\"")
                 .unwrap();

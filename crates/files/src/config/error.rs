@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_characters_at_fault_are_marked() {
+    fn the_wrong_characters_are_marked() {
         let error = ConfigError::at("a = 1\n\u{e9} = bad\n", &(11..14), "no");
         assert_eq!(error.to_string(), "line 2, column 5: no");
         assert_eq!(error.excerpt(), ["  2 | \u{e9} = bad", "    |     ^^^"]);

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_units_and_what_is_not_given_is_default() {
+    fn sizes_have_units_and_missing_limits_have_their_defaults() {
         let config =
             Config::parse("[limits]\nurl_bytes = \"4KiB\"\nwrapper_bytes = 100\nmime_depth = 7");
         let expected = Limits {

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn formatted_sizes_are_parsed_back() {
         for bytes in [0, 1, 1_000, 1 << 10, 1_536 << 10, (1 << 30) + 1, 5 << 30] {
             assert_eq!(parse_size(&format_size(bytes)), Some(bytes));
         }

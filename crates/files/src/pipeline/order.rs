@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_after_the_end() {
+    fn no_thread_waits_after_the_end() {
         let order = order_of(&[(Lane::Run, 1)]);
         let task = order.next_task().unwrap();
         order.close();

@@ -156,7 +156,7 @@ impl Coordinator<'_, '_> {
     fn run_units(&mut self, units: Units<'_>, lane: Lane) -> io::Result<bool> {
         match self.order {
             None => self.work_on(units),
-            Some(order) => self.give_out(units, lane, order),
+            Some(order) => self.distribute(units, lane, order),
         }
     }
 
@@ -179,7 +179,7 @@ impl Coordinator<'_, '_> {
 
     /// Distributes the units to the threads, and writes available batches before each one. Writes
     /// all batches before it waits for more bytes of a stream.
-    fn give_out(&mut self, mut units: Units<'_>, lane: Lane, order: &Order) -> io::Result<bool> {
+    fn distribute(&mut self, mut units: Units<'_>, lane: Lane, order: &Order) -> io::Result<bool> {
         let threads = self.context.job.threads;
         let max_bytes = threads as u64 * BLOCK_BYTES_PER_THREAD;
         let nothing = InProgress { units: 0, bytes: 0 };

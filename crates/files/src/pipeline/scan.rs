@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scan_gives_its_records_and_then_its_counts() {
+    fn a_scan_yields_its_records_and_then_its_counts() {
         let mut records = scan(["../../corpus/text/appendix.txt"]).run().unwrap();
         let first = records.next().unwrap();
         assert_eq!(first.url(), "ftp://info.cern.ch/pub/www/doc;type=d");

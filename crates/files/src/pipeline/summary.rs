@@ -550,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_that_does_not_hold_is_reported() {
+    fn an_imbalance_is_reported() {
         let mut summary = Summary {
             candidates: 3,
             records: 2,

@@ -339,13 +339,13 @@ mod tests {
         let job = Job::default();
         let mut writer = Writer::new(&job, Unique::None, &mut report);
         let mut records = UnreportedRecords::from(BatchRecords::default());
-        let begun = || {
+        let started = || {
             counted(|summary| {
                 summary.messages = 1;
                 summary.messages_scanned = 1;
             })
         };
-        for chunk in [begun(), read(), begun()] {
+        for chunk in [started(), read(), started()] {
             writer.write(chunk, &mut records).unwrap();
         }
         let summary = writer.end();

@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_resolved_also_if_nothing_is_there() {
+    fn paths_of_missing_files_are_resolved() {
         let folder = folder("resolve");
         symlink("later", folder.join("link")).unwrap();
         symlink("loop", folder.join("loop")).unwrap();

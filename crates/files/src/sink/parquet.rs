@@ -223,7 +223,7 @@ mod tests {
 
     /// A column that is misspelt or renamed would silently get the default properties.
     #[test]
-    fn columns_with_properties_of_their_own_are_columns_of_records() {
+    fn columns_with_special_properties_are_columns_of_records() {
         let schema = Columns::new(None).schema();
         let schema = ArrowSchemaConverter::new().convert(&schema).unwrap();
         let columns: Vec<_> = schema

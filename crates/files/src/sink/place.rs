@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_are_told_from_files() {
+    fn devices_and_files_are_distinguished() {
         let place = |path: &str| OutputPlace::of(Path::new(path));
         for path in ["-", "/dev/stdout", "/dev/fd/1"] {
             assert_eq!(place(path), OutputPlace::Stdout, "{path}");
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_that_show_urlspool_are_replaced() {
+    fn only_files_written_by_urlspool_are_replaced() {
         let folder = std::env::temp_dir().join(format!("urlspool-replace-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("file");

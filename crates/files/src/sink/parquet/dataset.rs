@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_year_is_that_of_the_date() {
+    fn the_year_is_taken_from_the_date() {
         assert_eq!(year(Some("1996-01-02T00:00:00Z")), "1996");
         assert_eq!(year(Some("0031-01-02T00:00:00Z")), "0031");
         assert_eq!(year(Some("-000001-01-02T00:00:00Z")), "undated");
