@@ -1,4 +1,5 @@
-//! The fixtures: their golden output, their copies with CRLF, and the URLs that a careful reader expects in them.
+//! The fixtures: their golden output, their copies with CRLF, and the URLs that a careful reader
+//! expects in them.
 //!
 //! `URLSPOOL_BLESS=1 cargo test --test tests golden` rewrites the golden output.
 
@@ -11,25 +12,26 @@ use std::{env, fs};
 
 use serde_json::Value;
 
-use self::expected::{Difference, GAPS};
+use self::expected::{Difference, gaps};
 use crate::scene::{self, Ended, Folder, corpus, done, lines, names, url};
 
-/// Folders of which each file and each folder is one case.
+/// Folders in which each file and each folder is one case.
 const CASE_FOLDERS: &[&str] = &["mail", "text"];
 
-/// A folder that is one case, because it is one spool.
+/// Folder that is one case, because it is one spool.
 const SPOOL: &str = "news";
 
 /// A file in wire format, with CRLF.
 const WIRE: &str = "news/comp/infosystems/www/3";
 
-/// Files that have no copy with CRLF: the file in wire format, and one whose borders are where Content-Length fields lead.
+/// Files without a CRLF copy: the file in wire format, and one whose Content-Length fields fix its
+/// borders.
 const UNCHANGED: &[&str] = &[WIRE, "mail/netscape.mbox"];
 
-/// Folder of binary files, which are tested by `read_documents`.
+/// Folder of binary files, tested by `read_documents`.
 const DOCUMENTS: &str = "documents/";
 
-/// The paths that are scanned, one scan for each.
+/// Returns the paths to scan, one scan each.
 fn cases() -> Vec<String> {
     let in_folders = CASE_FOLDERS.iter().flat_map(|folder| {
         let names = names(&corpus().join(folder));
@@ -41,7 +43,7 @@ fn cases() -> Vec<String> {
     in_folders.chain([SPOOL.to_owned()]).collect()
 }
 
-/// The output of the scan of each case, in their order. The tests share it.
+/// Returns the output of each case's scan, in order. All tests share it.
 fn scanned() -> &'static [(String, Ended)] {
     static SCANNED: LazyLock<Vec<(String, Ended)>> = LazyLock::new(|| {
         let scan = |case: String| {
@@ -53,7 +55,7 @@ fn scanned() -> &'static [(String, Ended)] {
     &SCANNED
 }
 
-/// The records of the cases, by path.
+/// Returns the records of the cases, by path.
 fn found() -> BTreeMap<String, Vec<Value>> {
     let mut found: BTreeMap<_, Vec<Value>> = BTreeMap::new();
     for record in scanned().iter().flat_map(|(_, ended)| ended.records()) {
@@ -138,7 +140,8 @@ fn every_golden_file_has_its_case() {
     }
 }
 
-/// Returns the values of a record that do not depend on line ends, `id` included: equal mail gives equal identifiers.
+/// Returns the values of a record that do not depend on line ends. They include `id`, because equal
+/// mail has equal identifiers.
 fn values_without_line_ends(record: &Value) -> [String; 6] {
     ["id", "url", "fragment", "wrapper", "region"]
         .map(|key| record[key].to_string())
@@ -210,9 +213,10 @@ fn the_target_of_a_redirector_names_its_record() {
 /// Hosts with `-never` mark places without a URL.
 #[test]
 fn no_url_is_found_where_there_is_none() {
+    let gaps = gaps();
     let known = |url: &str| {
-        GAPS.iter()
-            .any(|gap| gap.difference == Difference::Surplus && gap.url == url)
+        gaps.iter()
+            .any(|(_, difference, known)| *difference == Difference::Surplus && known == url)
     };
     let found = found();
     let wrong: Vec<_> = found
@@ -224,12 +228,12 @@ fn no_url_is_found_where_there_is_none() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// The confidences of a URL and of the other readings of its place are parts of one probability. They
-/// are rounded to three digits.
+/// The confidences of a URL and of the alternate readings of its place are parts of one
+/// probability. They are rounded to three digits.
 #[test]
 fn the_readings_of_a_place_add_up_to_at_most_1() {
     let folder = Folder::new();
-    // Each word ends a full line, and each may go on in the next.
+    // Each word ends a full line and may continue on the next.
     let heads = ["a-b-", "a/b/", "a.b.", "a_b", "A1", "a%2", "x=1&y"];
     let tails = [
         "c/d.html",
@@ -250,7 +254,8 @@ fn the_readings_of_a_place_add_up_to_at_most_1() {
                 format!("www.h{n}{m}.example/{filled}"),
             ] {
                 text += &format!(
-                    "{indent}{url}{head}\n{indent}{tail}-\n{indent}{tail}\n\nThe prose around it fills its line to the end of it, as here.\n\n"
+                    "{indent}{url}{head}\n{indent}{tail}-\n{indent}{tail}\n\n\
+                     The prose around it fills its line to the end of it, as here.\n\n"
                 );
             }
         }
