@@ -1,8 +1,10 @@
-//! Hostile messages: each is read to its end, its planted URLs are found, and what exceeds a limit is one event.
+//! Hostile messages: each is read to its end, its planted URLs are found, and exceeding a limit is
+//! one event.
 //!
-//! A section of this file is a row of the project's catalogue of failures. The generators give messages of a few megabytes at most, so
-//! that each test takes seconds in an unoptimised build. That the work grows in proportion to the input is measured by
-//! `tests/tools/linear.py`, which counts instructions.
+//! The number in a test's name is a row of the project's failure catalogue. The generators make
+//! messages of at most a few megabytes, so each test takes seconds in an unoptimised build.
+//! `tests/tools/linear.py` counts instructions to check that the work grows in proportion to the
+//! input.
 
 mod decoding;
 mod html;
@@ -15,7 +17,7 @@ use urlspool_text::limits::{BLOCK_BYTES, Limits};
 
 use crate::scene::scan;
 
-/// Stack of a thread that reads messages: the program's own threads have eight times as much.
+/// Stack of a thread that reads messages. The program's own threads have eight times as much.
 const SMALL_STACK: usize = 256 << 10;
 
 /// Returns the URLs of a message, read on a thread with a small stack.
@@ -31,7 +33,7 @@ fn urls(message: impl Into<Vec<u8>>) -> Vec<String> {
     reader.unwrap().join().unwrap()
 }
 
-/// Checks that exactly these URLs are found in a message.
+/// Checks that a message yields exactly these URLs.
 #[track_caller]
 fn check(name: &str, message: impl Into<Vec<u8>>, want: &[&str]) {
     let found = urls(message);
@@ -43,7 +45,7 @@ fn check(name: &str, message: impl Into<Vec<u8>>, want: &[&str]) {
     );
 }
 
-/// Returns a message with more header lines and this body.
+/// Returns a message with these additional header lines and this body.
 fn message(header: &str, body: &str) -> String {
     format!("From: a@b.example\nSubject: s\nMIME-Version: 1.0\n{header}\n{body}")
 }
@@ -53,16 +55,13 @@ fn page(html: &str) -> String {
     message("Content-Type: text/html\n", html)
 }
 
-const MIXED: &str = "Content-Type: multipart/mixed; boundary=b\n";
-
-// Row 73: long lines.
-
 #[test]
 fn row_73_urls_are_found_in_a_line_of_many_blocks_and_over_their_edges() {
     let mut text = String::new();
     let mut want = BTreeSet::new();
     let mut number = 0;
-    // A URL at the start, in the middle and at the end, and one over each edge of a block, moved by a few bytes.
+    // A URL at the start, in the middle and at the end, and one across each edge of a block,
+    // shifted by a few bytes.
     for block in 0..4 {
         let edge = block * BLOCK_BYTES;
         for shift in [0, 7, 15] {
@@ -89,18 +88,6 @@ fn row_73_urls_are_found_in_a_line_of_many_blocks_and_over_their_edges() {
         );
     }
 }
-
-// Row 74: what makes scanners of URLs quadratic.
-
-// Row 77: dates and addresses.
-
-// Row 78: a message that made other programs panic costs no other message.
-
-// Row 80: long URLs.
-
-// Row 81: many URLs.
-
-// Row 82: hosts, ports, logins.
 
 #[test]
 fn row_82_odd_authorities_are_kept_as_written() {

@@ -1,5 +1,6 @@
-//! Rows 98 to 106 of the catalogue of failures: what the program writes, and where, when its input means harm. Row 97, on
-//! terminals, is in `cli/terminal.rs`, row 105, on metrics, in `daemon/operator.rs`.
+//! Rows 98 to 106 of the failure catalogue: the output for hostile input, and the location of the
+//! output. Row 97, on terminals, is in `cli/terminal.rs`; row 105, on metrics, is in
+//! `daemon/operator.rs`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,9 +9,7 @@ use std::path::Path;
 use crate::containers::gzip;
 use crate::scene::{Ended, Folder, Rng, done, ended, lines, urlspool};
 
-// Row 98: JSON.
-
-/// Bytes of all kinds around URLs, in every place that a record repeats.
+/// Returns bytes of all kinds around URLs, in every place that a record repeats.
 fn hostile_mail(random: &mut Rng) -> Vec<u8> {
     const PIECES: [&[u8]; 14] = [
         b"\xED\xA0\x80",
@@ -103,8 +102,6 @@ fn row_98_every_line_is_json_and_raw_bytes_come_back() {
     }
 }
 
-// Row 99: formulas.
-
 #[test]
 fn row_99_no_cell_of_a_table_is_a_formula() {
     let folder = Folder::new();
@@ -122,7 +119,8 @@ fn row_99_no_cell_of_a_table_is_a_formula() {
     for start in starts {
         let encoded = data_encoding::BASE64.encode(start.as_bytes());
         let mail = format!(
-            "From: =?utf-8?b?{encoded}?=\nSubject: =?utf-8?b?{encoded}?=\nMessage-ID: <{start}@x>\nContent-Type: text/html\n\n\
+            "From: =?utf-8?b?{encoded}?=\nSubject: =?utf-8?b?{encoded}?=\nMessage-ID: <{start}@x>\n\
+             Content-Type: text/html\n\n\
              <a href=\"http://a.example/\">{start}</a>\n"
         );
         let file = folder.file("mail", mail);
@@ -139,7 +137,7 @@ fn row_99_no_cell_of_a_table_is_a_formula() {
     }
 }
 
-/// The cells of a table in CSV (RFC 4180), read character by character.
+/// Parses the cells of a CSV table (RFC 4180), character by character.
 fn cells(table: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut is_quoted = false;
@@ -155,8 +153,6 @@ fn cells(table: &str) -> Vec<String> {
     }
     cells
 }
-
-// Row 101: injected lines in logs.
 
 #[test]
 fn row_101_an_event_is_one_line_of_the_log() {
@@ -191,8 +187,6 @@ fn row_101_an_event_is_one_line_of_the_log() {
         }
     }
 }
-
-// Rows 103 and 104: where the output is.
 
 #[test]
 fn row_103_what_is_in_the_output_folder_is_never_overwritten() {
@@ -236,7 +230,7 @@ fn row_103_what_is_in_the_output_folder_is_never_overwritten() {
     }
 }
 
-/// The files and folders of a folder, in order, and the bytes of files; hidden ones are left out.
+/// Returns the visible files and folders in a folder, in order, and the bytes of the files.
 fn snapshot(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found: Vec<_> = fs::read_dir(folder)
         .unwrap()
@@ -281,12 +275,13 @@ fn row_104_an_output_in_a_watched_folder_is_refused() {
     }
 }
 
-/// Writes a configuration of the daemon with the spool `spool` beneath `root`.
+/// Writes a configuration of the daemon with the spool `spool` in `root`.
 fn configure(root: &Path) {
     fs::create_dir_all(root.join("spool")).unwrap();
     let dir = root.display();
     let text = format!(
-        "[output]\ndir = \"{dir}/out\"\n[state]\ndir = \"{dir}/state\"\n[watch]\nsettle = \"100ms\"\n[metrics]\nlisten = \"\"\n\
+        "[output]\ndir = \"{dir}/out\"\n[state]\ndir = \"{dir}/state\"\n[watch]\n\
+         settle = \"100ms\"\n[metrics]\nlisten = \"\"\n\
          [[spool]]\npath = \"{dir}/spool\"\n"
     );
     fs::write(root.join("c.toml"), text).unwrap();

@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use super::{check, page, urls};
 use crate::scene::scan;
 
-// Row 75: HTML.
-
 #[test]
 fn row_75_hostile_html_is_tokenised_with_little_stack() {
     let link = "<a href=\"http://a.example/\">x</a>";
@@ -65,8 +63,6 @@ fn row_75_what_is_not_closed_hides_nothing_and_is_one_event() {
         assert_eq!(urls(page(&html)).len(), scan.records.len(), "{name}");
     }
 }
-
-// Row 76: character references.
 
 #[test]
 fn row_76_character_references_are_decoded_once() {
