@@ -1,4 +1,4 @@
-//! The program as a shell sees it: exit codes, streams, hostile names, files that cannot be read.
+//! The program as seen from a shell: exit codes, streams, hostile names, unreadable files.
 
 mod config;
 mod formats;
@@ -25,7 +25,7 @@ use crate::scene::{Ended, Folder, assert_contains, copy_program, done, ended, ur
 
 const MAIL: &str = "From: jane@m.example\nSubject: a lamp\n\nsee http://m.example/lamp\n";
 
-/// The exit code and the standard error of a run with these arguments.
+/// Returns the exit code and the standard error of a run with these arguments.
 #[track_caller]
 fn status(args: &[&str]) -> (i32, String) {
     let ended = ended(&mut urlspool(args), b"");
@@ -47,7 +47,8 @@ fn a_missing_path_exits_with_status_1_and_the_others_are_read() {
     assert_contains(&ended.stderr, "missing: No such file");
 }
 
-/// A scan of `path` by a user who is bound by permissions. Root is not, so that `nobody` runs a copy of the program.
+/// Scans `path` as an unprivileged user. Permissions do not bind root, so root runs a copy of the
+/// program as `nobody`.
 #[track_caller]
 fn scan_without_privileges(path: &Path) -> Ended {
     const NOBODY: u32 = 65_534;
@@ -116,7 +117,7 @@ fn unusable_arguments_and_configurations_exit_with_status_2() {
     }
 }
 
-/// Linux alone has `/dev/full`.
+/// Only Linux has `/dev/full`.
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_exits_with_status_74() {
@@ -186,7 +187,7 @@ fn a_closed_pipe_is_a_normal_end() {
     }
 }
 
-/// An empty file is skipped without an event, a binary one with one.
+/// An empty file is skipped silently; a binary file causes an event.
 #[test]
 fn files_without_text_are_skipped() {
     let folder = Folder::new();

@@ -1,11 +1,11 @@
-//! The configuration file: its errors, its default places, its paths, and the flags that override it.
+//! The configuration file: errors, default locations, paths, and flags that override it.
 
 use std::fs;
 use std::process::Command;
 
 use crate::scene::{Ended, Folder, assert_contains, done, ended, urlspool};
 
-/// The error of `check-config` for this text, with exit status 2.
+/// Returns the error of `check-config` for this text. The exit status must be 2.
 #[track_caller]
 fn error(text: &str) -> String {
     let ended = ended(&mut urlspool(["check-config", "-"]), text.as_bytes());
@@ -17,12 +17,14 @@ fn error(text: &str) -> String {
 fn a_misspelled_key_is_shown_with_its_line_and_the_nearest_key() {
     assert_eq!(
         error("[extract]\nrule = \"wide\"\n"),
-        "urlspool: standard input, line 2, column 1: unknown key `extract.rule`; did you mean `rules`?\n  \
+        "urlspool: standard input, line 2, column 1: unknown key `extract.rule`; did you mean \
+         `rules`?\n  \
          2 | rule = \"wide\"\n    | ^^^^\n"
     );
 }
 
-/// A hostile line and a hostile name stay what they are; the line breaks of the message stay line breaks.
+/// Control characters are escaped in the quoted line and in the file name, but the message keeps
+/// its line breaks.
 #[test]
 fn hostile_text_is_escaped_line_by_line() {
     let message = error("a = \"\u{202e}\"\n");
@@ -42,7 +44,8 @@ fn hostile_text_is_escaped_line_by_line() {
     );
 }
 
-/// The program with `home` as the home folder and no other place of a configuration.
+/// Builds a command with `home` as the home folder and no other default location for a
+/// configuration.
 fn at_home(home: &Folder, args: &[&str]) -> Command {
     let mut command = urlspool(args);
     command
@@ -90,7 +93,7 @@ fn the_default_places_are_searched_in_order() {
     assert_eq!(context(command), "context = 3");
 }
 
-/// A scan gives the same on every machine, unless it is told otherwise.
+/// Without `--config`, a scan returns the same records on every machine.
 #[test]
 fn a_scan_reads_no_default_place() {
     let home = Folder::new();
@@ -111,23 +114,30 @@ fn a_scan_reads_no_default_place() {
     );
 }
 
-/// The URLs of a message with header field, HTML part and text, under a configuration and flags.
+/// Returns the URLs found with a configuration and flags in a message with a header field, an HTML
+/// part and a text part.
 #[track_caller]
 fn found(config: &str, flags: &[&str]) -> Vec<String> {
-    const MAIL: &str = "From: j@m.example\nX-URL: http://header.example/\nContent-Type: multipart/alternative; boundary=x\n\n\
-        --x\n\nwww.text.example lamp:oil\n--x\nContent-Type: text/html\n\n<a href=\"http://html.example/\">a</a>\n--x--\n";
+    const MAIL: &str = "From: j@m.example\nX-URL: http://header.example/\n\
+        Content-Type: multipart/alternative; boundary=x\n\n\
+        --x\n\nwww.text.example lamp:oil\n--x\nContent-Type: text/html\n\n\
+        <a href=\"http://html.example/\">a</a>\n--x--\n";
     let folder = Folder::new();
     let (mail, config) = (folder.file("mail", MAIL), folder.file("c.toml", config));
     done(&[&["scan", &mail, "--config", &config], flags].concat()).urls()
 }
 
-/// The parts that `--attachments` chooses, by flag, configuration and default, and the numbers of the others in the summary.
+/// Flag, configuration and default select the parts that `--attachments` searches. The summary
+/// counts the others.
 #[test]
 fn attachments_are_searched_as_far_as_they_are_wanted() {
     const MAIL: &str = "From: j@m.example\nContent-Type: multipart/mixed; boundary=x\n\n\
-        --x\n\nhttp://body.example/\n--x\nContent-Type: text/plain\nContent-Disposition: Attachment; filename=a.txt\n\nhttp://attached.example/\n\
+        --x\n\nhttp://body.example/\n--x\nContent-Type: text/plain\n\
+        Content-Disposition: Attachment; filename=a.txt\n\nhttp://attached.example/\n\
         --x\nContent-Type: application/octet-stream; name=a.txt\n\nhttp://octets.example/\n\
-        --x\nContent-Type: application/octet-stream\nContent-Disposition: attachment; filename=a.eml\n\nFrom: a@b.example\nSubject: http://message.example/\n\nx\n\
+        --x\nContent-Type: application/octet-stream\n\
+        Content-Disposition: attachment; filename=a.eml\n\nFrom: a@b.example\n\
+        Subject: http://message.example/\n\nx\n\
         --x\nContent-Type: image/png\n\nhttp://never.example/\n--x--\n";
     let folder = Folder::new();
     let (mail, config) = (
@@ -191,7 +201,8 @@ fn every_flag_has_a_reverse() {
     assert_eq!(found("", &["--no-schemeless"]), [header, html]);
     assert_eq!(found("", &["--no-html", "--html"]), [header, text, html]);
     assert_eq!(found("", &["--html", "--no-html"]), [header, text]);
-    let bare = "[extract]\nheaders = false\nhtml = false\nschemeless = false\nextra_schemes = [\"lamp\"]\n";
+    let bare = "[extract]\nheaders = false\nhtml = false\nschemeless = false\n\
+        extra_schemes = [\"lamp\"]\n";
     assert_eq!(found(bare, &[]), ["lamp:oil"]);
     assert_eq!(
         found(bare, &["--header-urls", "--no-extra-schemes"]),
@@ -221,7 +232,7 @@ fn every_flag_has_a_reverse() {
     );
 }
 
-/// Messages of libraries, in their words, were printed.
+/// Earlier versions printed the messages of libraries unchanged.
 #[test]
 fn errors_say_what_to_write() {
     for (text, message) in [

@@ -1,4 +1,4 @@
-//! The formats of `scan`: their lines, their fields, and the same bytes for any number of threads.
+//! The formats of `scan`: lines, fields, and identical output for any number of threads.
 
 mod tables;
 
@@ -6,11 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::scene::{Folder, corpus, done, ended, names, urlspool};
 
-const MAIL: &str = "From a\nDate: Mon, 1 Jul 1996 00:00:00 GMT\nFrom: \"Doe, Jane\" <jane@m.example>\n\
-    Subject: =1+2\tlamps\nMessage-ID: <1@m.example>\n\nhttp://a.example/x#y and http://A.example/x#y\n\
+const MAIL: &str = "From a\nDate: Mon, 1 Jul 1996 00:00:00 GMT\n\
+    From: \"Doe, Jane\" <jane@m.example>\n\
+    Subject: =1+2\tlamps\nMessage-ID: <1@m.example>\n\n\
+    http://a.example/x#y and http://A.example/x#y\n\
     <URL:wais://w.exa\nmple/db> or http://a b/\n";
 
-/// The names of all fields that can be chosen, in the order of the record.
+/// Returns the names of all fields that can be selected, in record order.
 fn all_fields(record: &Value) -> String {
     let fields = record.as_object().unwrap().iter();
     let names = fields.flat_map(|(name, value)| match (name.as_str(), value) {
@@ -23,7 +25,7 @@ fn all_fields(record: &Value) -> String {
     names.collect::<Vec<_>>().join(",")
 }
 
-/// A record with only these fields.
+/// Returns a copy of the record with only these fields.
 fn projected(record: &Value, fields: &[&str]) -> Value {
     let mut chosen = Map::new();
     for field in fields {
@@ -43,7 +45,7 @@ fn projected(record: &Value, fields: &[&str]) -> Value {
     Value::Object(chosen)
 }
 
-/// Everything in the corpus, as arguments.
+/// Returns the paths of the whole corpus as arguments.
 fn whole_corpus() -> Vec<String> {
     names(&corpus())
 }
@@ -90,7 +92,8 @@ fn lines_for_people_name_the_place() {
     let lines = done(&["scan", "--format", "grep", &file]);
     let at = |url: &str| MAIL.find(url).unwrap();
     let expected = format!(
-        "{file}:{}: http://a.example/x#y\n{file}:{}: http://A.example/x#y\n{file}:{}: wais://w.example/db\n{file}:{}: http://a\n",
+        "{file}:{}: http://a.example/x#y\n{file}:{}: http://A.example/x#y\n\
+         {file}:{}: wais://w.example/db\n{file}:{}: http://a\n",
         at("http://a.e"),
         at("http://A.e"),
         at("wais:"),
@@ -105,7 +108,7 @@ fn lines_for_people_name_the_place() {
     }
 }
 
-/// Each field that is written alone has the value that it has in the whole record.
+/// A field has the same value alone as in the whole record.
 #[test]
 fn all_fields_chosen_give_the_whole_record() {
     for options in [
@@ -124,7 +127,7 @@ fn all_fields_chosen_give_the_whole_record() {
     }
 }
 
-/// What a field is computed from is read for it alone too.
+/// Selecting one field still reads the fields from which it is computed.
 #[test]
 fn a_field_chosen_alone_has_its_value() {
     let folder = Folder::new();
@@ -148,13 +151,15 @@ fn a_field_chosen_alone_has_its_value() {
     }
 }
 
-/// `--unique run` cuts finished lines: of formats with lines of several lengths, and of those without a line for a record.
+/// `--unique run` drops finished lines, both in formats with several lengths of line and in formats
+/// without one line per record.
 #[test]
 fn every_format_leaves_out_repetitions() {
     let folder = Folder::new();
     let file = folder.file(
         "mail",
-        "http://a.example/ http://b.example:70000/ http://a.example/ http://b.example:70000/ http://c.example/\n",
+        "http://a.example/ http://b.example:70000/ http://a.example/ http://b.example:70000/ \
+         http://c.example/\n",
     );
     let run = |format: &str| {
         let ended = done(&["scan", "--unique", "run", "--format", format, &file]);
@@ -176,7 +181,8 @@ fn every_format_leaves_out_repetitions() {
     );
     assert_eq!(
         counts("jsonl"),
-        "{\"url\":\"http://a.example/\",\"count\":2}\n{\"url\":\"http://b.example:70000/\",\"count\":2}\n\
+        "{\"url\":\"http://a.example/\",\"count\":2}\n\
+         {\"url\":\"http://b.example:70000/\",\"count\":2}\n\
          {\"url\":\"http://c.example/\",\"count\":null}\n"
     );
 }
@@ -209,7 +215,7 @@ fn fields_that_do_not_exist_are_refused_with_the_nearest_name() {
     refused(&["--no-formula-guard", "--format", "tsv"], "--format csv");
 }
 
-/// A text with URLs of several kinds.
+/// A text with several kinds of URLs.
 const LINKS: &str = "http://www.a.example/b.html#c https://d.example/?u=http://e.example/ \
     mailto:joe@f.example ftp://ftp.g.example/h\n";
 
@@ -232,15 +238,7 @@ fn defanged_urls_are_no_links_and_are_read_back() {
     );
     for format in ["urls", "hrefs", "grep", "csv", "tsv"] {
         let text = scan(&file, &["--format", format, "--defang"]);
-        for link in [
-            "http:",
-            "https:",
-            "ftp:",
-            "mailto:",
-            "www.",
-            "d.example",
-            "f.example",
-        ] {
+        for link in "http: https: ftp: mailto: www. d.example f.example".split(' ') {
             assert!(!text.contains(link), "{format}: {text}");
         }
         assert!(text.contains("hxxps://d[.]example/"), "{format}: {text}");

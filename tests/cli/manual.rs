@@ -7,7 +7,7 @@ use std::process::Command;
 use super::reference::commands_in;
 use crate::scene::{Folder, assert_contains, done, ended, urlspool};
 
-/// The subcommands that the help lists.
+/// Returns the subcommands listed in the help.
 fn commands() -> Vec<String> {
     let help = done(&["--help"]);
     let names: Vec<_> = commands_in(help.text())
@@ -39,7 +39,7 @@ fn every_subcommand_has_examples_and_a_page_with_all_options() {
     }
 }
 
-/// The page of `scan` had empty entries, and a synopsis without values.
+/// Regression: the page of `scan` had empty entries, and a synopsis without values.
 #[test]
 fn every_option_in_a_page_has_its_text() {
     for command in commands() {
@@ -82,7 +82,7 @@ fn all_pages_are_written_where_man_finds_them() {
             fs::read_to_string(folder.path(page)).unwrap_or_else(|error| panic!("{page}: {error}"));
         assert_contains(&text, ".TH ");
         assert_contains(&text, ".SH \"SEE ALSO\"");
-        // Only where groff is installed.
+        // Runs only if groff is installed.
         if let Ok(checked) = Command::new("groff")
             .args(["-man", "-Tutf8", "-ww", "-z"])
             .arg(folder.path(page))
@@ -121,7 +121,8 @@ fn bash_offers(words: &[&str]) -> Vec<String> {
     let line = words.join("' '");
     let last = words.len() - 1;
     let ask = format!(
-        "{script}\nCOMP_WORDS=('{line}'); COMP_CWORD={last}; _urlspool urlspool \"${{COMP_WORDS[{last}]}}\" \
+        "{script}\nCOMP_WORDS=('{line}'); COMP_CWORD={last}; _urlspool urlspool \
+         \"${{COMP_WORDS[{last}]}}\" \
          \"${{COMP_WORDS[{last}-1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     );
     let asked = ended(Command::new("bash").args(["--norc", "-c", &ask]), b"");

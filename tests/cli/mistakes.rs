@@ -1,21 +1,24 @@
-//! Mistakes that newcomers make: each ends with a message that names the way out, and none with wrong data and no word.
+//! Beginners' mistakes: each ends with a message that says what to do, never with silently wrong
+//! data.
 
 use std::fs;
 
 use super::MAIL;
 use crate::scene::{Ended, Folder, ended, urlspool};
 
-const MBOX: &str = "From jane@m.example Mon Mar  4 09:12:44 1996\nFrom: jane@m.example\nSubject: a lamp\n\n\
-                    http://m.example/lamp\n\nFrom joe@m.example Mon Mar  4 10:12:44 1996\nFrom: joe@m.example\n\n\
+const MBOX: &str = "From jane@m.example Mon Mar  4 09:12:44 1996\nFrom: jane@m.example\n\
+                    Subject: a lamp\n\n\
+                    http://m.example/lamp\n\nFrom joe@m.example Mon Mar  4 10:12:44 1996\n\
+                    From: joe@m.example\n\n\
                     http://m.example/oil\n";
 
-/// Runs the program with these words as arguments in the folder.
+/// Runs the program in the folder, with these words as arguments.
 fn run(folder: &Folder, command: &str, input: &[u8]) -> Ended {
     let args = command.split_whitespace();
     ended(urlspool(args).current_dir(folder.root()), input)
 }
 
-/// Checks the exit code and texts of the message, and that no file `e.db` is left behind.
+/// Checks the exit code and the texts of the message, and that no file `e.db` is left behind.
 #[track_caller]
 fn check_input(folder: &Folder, command: &str, input: &[u8], code: i32, texts: &[&str]) {
     let ended = run(folder, command, input);
@@ -26,7 +29,7 @@ fn check_input(folder: &Folder, command: &str, input: &[u8], code: i32, texts: &
     assert!(!folder.path("e.db").exists(), "{command}");
 }
 
-/// A folder with mail, and with outputs of each kind.
+/// Creates a folder with mail and with outputs of each kind.
 fn scene() -> Folder {
     let folder = Folder::new();
     folder.write("inbox", MBOX);
@@ -40,7 +43,7 @@ fn scene() -> Folder {
     folder
 }
 
-/// A mistake on each line: exit code, arguments, and texts of the message.
+/// One mistake per line: exit code, arguments, and texts of the message.
 const MISTAKES: &str = "\
 0 | scan mail link | link is named twice | name each file once
 0 | scan mail mail/../mail/a | mail/../mail/a is named twice | name each file once
@@ -121,14 +124,14 @@ fn a_mistake_has_a_message_with_the_way_out() {
         assert!(!folder.path(name).exists(), "{name}");
     }
     assert_eq!(fs::read(folder.path("inbox")).unwrap(), MBOX.as_bytes());
-    // Twenty equal lines were printed, and an empty database was left.
+    // Regression: twenty equal lines were printed, and an empty database was left behind.
     let load = "load --into e.db";
     let scan = "standard input holds no records; scan it: urlspool scan --into e.db -";
     check_input(&folder, load, MBOX.as_bytes(), 2, &[scan]);
     check_input(&folder, load, b"http://m.example/lamp\n", 2, &[scan]);
     let table = fs::read(folder.path("urls.csv")).unwrap();
     check_input(&folder, load, &table, 2, &["a table that urlspool wrote"]);
-    // A database on standard input ended the scan with 0, and without the way out.
+    // Regression: with a database on standard input, the scan ended with 0 and without a hint.
     let not_read = [
         "standard input was not read, because it is a database",
         "urlspool search",

@@ -1,4 +1,4 @@
-//! The effect of each option of `scan` on the records and the other outputs.
+//! How each option of `scan` affects the records and the other outputs.
 
 mod evidence;
 mod filters;
@@ -11,16 +11,20 @@ use serde_json::{Value, json};
 use crate::scene::{Folder, assert_contains, done, ended, lines, url, urlspool};
 
 /// Two dated messages and one without a date.
-const DATED: &str = "From a\nDate: Mon, 1 Jul 1996 00:00:00 GMT\nSubject: http://s.example/\n\nhttp://july.example/\n\n\
-    From b\nDate: Sat, 1 Aug 1998 00:00:00 GMT\nSubject: x\n\nhttp://august.example/ and http://july.example/\n\n\
+const DATED: &str = "From a\nDate: Mon, 1 Jul 1996 00:00:00 GMT\nSubject: http://s.example/\n\n\
+    http://july.example/\n\n\
+    From b\nDate: Sat, 1 Aug 1998 00:00:00 GMT\nSubject: x\n\n\
+    http://august.example/ and http://july.example/\n\n\
     From c\nSubject: y\n\nhttp://undated.example/\n";
 
-/// URLs of several schemes and grammars, some of them twice, and candidates that are not URLs.
-const MIXED: &str = "http://a.example/x HTTP://A.EXAMPLE:80/x gopher://g.example/11/x ftp://f.example/ \
-    http://a.example/~x www.w.example <URL:http://v.example/a http://v.example/b> http://h05.example/{x} \
+/// URLs of several schemes and grammars, some of them duplicates, and candidates that are not URLs.
+const MIXED: &str = "http://a.example/x HTTP://A.EXAMPLE:80/x gopher://g.example/11/x \
+    ftp://f.example/ \
+    http://a.example/~x www.w.example <URL:http://v.example/a http://v.example/b> \
+    http://h05.example/{x} \
     mailto:jane@m.example x-lamp://l.example/ <URL:ftp:> http://... <http://open.example/\n";
 
-/// The URLs that a scan with these options finds in a text.
+/// Returns the URLs that a scan with these options finds in a text.
 #[track_caller]
 fn found(text: &str, options: &[&str]) -> Vec<String> {
     let folder = Folder::new();
@@ -28,7 +32,7 @@ fn found(text: &str, options: &[&str]) -> Vec<String> {
     done(&[&["scan", &file], options].concat()).urls()
 }
 
-/// The strict rules find only what RFC 1738 accepts.
+/// `--rules rfc1738` finds only URLs that RFC 1738 accepts.
 #[test]
 fn the_strict_rules_are_strict() {
     let urls = found(MIXED, &["--rules", "rfc1738"]);
@@ -73,10 +77,10 @@ fn context_is_the_text_around_a_url() {
         Some(false)
     );
     assert_eq!(context("0"), Value::Null);
-    // A word that is longer is cut between characters.
+    // A longer word is cut between characters.
     folder.file("file", "éé\u{2039}http://c.example/x\u{203a}éé");
     assert_eq!(context("4")["before"], "é\u{2039}");
-    // So is one after a blank or a full stop, as in texts without blanks.
+    // Also after a blank or a full stop, as in texts written without blanks.
     folder.file(
         "file",
         "\u{5317}\u{4eac}\u{5927} http://c.example/x. \u{5b66}\u{5b66}\u{5b66}\u{5b66}",
@@ -90,7 +94,7 @@ fn context_is_the_text_around_a_url() {
     }
 }
 
-/// The sum of the counts of a table in the summary.
+/// Returns the sum of the counts in a table of the summary.
 fn sum(summary: &Value, name: &str) -> u64 {
     summary[name]
         .as_object()
@@ -100,7 +104,7 @@ fn sum(summary: &Value, name: &str) -> u64 {
         .sum()
 }
 
-/// Checks the three sums of a summary, and its counts against the lines of the other outputs.
+/// Checks the three sums of a summary, and compares its counts with the lines of the other outputs.
 #[track_caller]
 fn audit(options: &[&str]) -> Value {
     let folder = Folder::new();
@@ -198,7 +202,7 @@ fn rejects_have_their_reasons_and_places() {
         kinds.insert(reject["reason"]["kind"].as_str().unwrap().to_owned());
     }
     assert!(kinds.contains("two-urls") && kinds.contains("unclosed"));
-    // A rejected wrapper gives no URL.
+    // A rejected wrapper yields no URL.
     assert!(
         !records
             .records()
@@ -234,7 +238,8 @@ fn a_dry_run_prints_what_would_be_read() {
 #[test]
 fn named_header_fields_are_in_the_records() {
     let folder = Folder::new();
-    let mail = "From a\nSubject: x\nx-labels: =?utf-8?q?S=C3=A9nt?=,\n Inbox\nReply-To: b\nX-Labels: c\n\nhttp://a.example/\n\n\
+    let mail = "From a\nSubject: x\nx-labels: =?utf-8?q?S=C3=A9nt?=,\n Inbox\nReply-To: b\n\
+        X-Labels: c\n\nhttp://a.example/\n\n\
         From b\nSubject: y\n\nhttp://b.example/\n";
     let file = folder.file("file", mail);
     let fields = |options: &[&str]| -> Vec<Value> {

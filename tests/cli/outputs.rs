@@ -1,4 +1,4 @@
-//! Outputs of `scan`: they destroy no input and no other output, and appear when they are complete.
+//! Outputs of `scan`: they overwrite no input and no other output, and appear only when complete.
 
 mod partial;
 mod refused;
@@ -13,7 +13,7 @@ use self::refused::check_refused;
 use super::MAIL;
 use crate::scene::{Ended, Folder, assert_contains, done, ended, lines, urlspool};
 
-/// A scan in the folder, with nothing on its standard input.
+/// Runs a scan in the folder with empty standard input.
 #[track_caller]
 fn scan_in(folder: &Folder, args: &[&str]) -> Ended {
     ended(
@@ -36,7 +36,7 @@ fn folder_content(folder: &Path) -> Vec<(String, Vec<u8>)> {
     content
 }
 
-/// A log of the scan in the folder that it reads is no mail.
+/// The scan's log in the scanned folder is not mail.
 #[test]
 fn standard_error_is_not_read() {
     let folder = Folder::new();
@@ -52,7 +52,8 @@ fn standard_error_is_not_read() {
     assert!(!urls.is_empty() && !urls.contains("log.example"), "{urls}");
 }
 
-/// `scan folder > folder/urls.jsonl` and `scan -o folder/urls.jsonl folder` read their own output.
+/// Regression: `scan folder > folder/urls.jsonl` and `scan -o folder/urls.jsonl folder` read their
+/// own output.
 #[test]
 fn a_scan_skips_its_own_outputs() {
     let folder = Folder::new();
@@ -60,16 +61,8 @@ fn a_scan_skips_its_own_outputs() {
     folder.write("a", &text);
     folder.write("z", &text);
     for _ in 0..2 {
-        let options = [
-            "-o",
-            "m.jsonl",
-            "--summary",
-            "b.json",
-            "--events",
-            "y.jsonl",
-            ".",
-        ];
-        let ended = scan_in(&folder, &options);
+        let options = "-o m.jsonl --summary b.json --events y.jsonl .";
+        let ended = scan_in(&folder, &options.split(' ').collect::<Vec<_>>());
         assert_eq!(ended.status, Some(0), "{}", ended.stderr);
         assert_eq!(
             lines(&fs::read(folder.path("m.jsonl")).unwrap()).len(),
@@ -94,7 +87,7 @@ fn a_scan_skips_its_own_outputs() {
     );
 }
 
-/// A later scan of the folder found every URL of the earlier output again.
+/// Regression: a later scan of the folder found every URL again in the earlier output.
 #[test]
 fn an_earlier_output_in_a_folder_is_not_read_again() {
     let folder = Folder::new();
@@ -123,7 +116,8 @@ fn an_earlier_output_in_a_folder_is_not_read_again() {
     assert!(!named.stdout.is_empty(), "{}", named.stderr);
 }
 
-/// A second run with the same arguments was refused, although urlspool wrote the file.
+/// Regression: a second run with the same arguments was refused, although urlspool had written the
+/// file.
 #[test]
 fn an_earlier_output_is_replaced_in_any_format_that_shows_its_writer() {
     let folder = Folder::new();
@@ -147,19 +141,19 @@ fn an_earlier_output_is_replaced_in_any_format_that_shows_its_writer() {
         assert_eq!(scan_in(&folder, &args).status, Some(0));
         let ended = scan_in(&folder, &args);
         ended.check(2, "add `--force`");
-        // It is an input too, which `--force` does not overwrite.
+        // The file is also an input, and `--force` does not overwrite inputs.
         let ended = scan_in(&folder, &[&args[..], &["--force"]].concat());
         assert_eq!(ended.status, Some(2));
         let way_out = "name a file outside of ., or remove this one first";
         assert!(ended.stderr.contains(way_out), "{}", ended.stderr);
         fs::remove_file(folder.path("out")).unwrap();
     }
-    // A line of `grep -n` has a number of a line, where the URL does not stand.
+    // A line of `grep -n` has a line number where a URL would be.
     folder.write("found", "mail:4: http://m.example/lamp\n");
     check_refused(&folder, &["--force", "-o", "found", "."], ["-o", "found"]);
 }
 
-/// `-o -` created a file named `-`.
+/// Regression: `-o -` created a file named `-`.
 #[test]
 fn a_hyphen_is_standard_output() {
     let folder = Folder::new();
@@ -174,7 +168,7 @@ fn a_hyphen_is_standard_output() {
     assert!(!folder.path("-").exists());
 }
 
-/// The path of the summary was opened only after all work was done.
+/// Regression: the summary was opened only after all work was done.
 #[test]
 fn all_outputs_are_opened_before_the_scan_begins() {
     let folder = Folder::new();
@@ -193,7 +187,7 @@ fn all_outputs_are_opened_before_the_scan_begins() {
     }
 }
 
-/// `--rejects /dev/full` blamed standard output.
+/// Regression: `--rejects /dev/full` blamed standard output.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_error_names_the_output_that_failed_and_the_file_that_is_left() {
@@ -218,7 +212,7 @@ fn an_error_names_the_output_that_failed_and_the_file_that_is_left() {
     );
 }
 
-/// A named pipe was skipped with exit status 0.
+/// Regression: a named pipe was skipped with exit status 0.
 #[test]
 fn named_pipes_are_read_and_written() {
     let folder = Folder::new();
@@ -274,7 +268,7 @@ fn the_ending_of_an_output_names_its_format() {
     assert_eq!(text, lines);
     let (packed, _) = written("a.jsonl.zst", &[]);
     assert_eq!(zstd::decode_all(&*packed).unwrap(), lines);
-    // What is packed does not show who wrote it.
+    // A compressed file does not show which program wrote it.
     assert_eq!(
         scan_in(&folder, &["-o", "a.jsonl.zst", "mail"]).status,
         Some(2)

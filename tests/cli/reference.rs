@@ -11,7 +11,7 @@ fn schema() -> Value {
     serde_json::from_slice(&done(&["schema"]).stdout).expect("the schema is JSON")
 }
 
-/// The schema of the lines of one type.
+/// Returns the schema of one type of line.
 fn of_type<'s>(schema: &'s Value, name: &str) -> &'s Value {
     let all = schema["oneOf"].as_array().unwrap();
     all.iter()
@@ -19,8 +19,8 @@ fn of_type<'s>(schema: &'s Value, name: &str) -> &'s Value {
         .unwrap_or_else(|| panic!("no {name}"))
 }
 
-/// Collects the places where a value does not match its schema: unknown keys, missing keys, values of another type, names
-/// that are not in a closed set.
+/// Collects the places where a value does not match its schema: unknown keys, missing keys, values
+/// of another type, names outside a closed set.
 fn mismatches(value: &Value, schema: &Value, at: &str, found: &mut BTreeSet<String>) {
     if let Some(allowed) = schema["enum"]
         .as_array()
@@ -156,7 +156,7 @@ fn the_reference_of_the_record_is_made_from_its_table() {
     );
 }
 
-/// The names of the commands in a help.
+/// Returns the names of the commands in a help text.
 pub(super) fn commands_in(help: &str) -> Vec<&str> {
     let block = help.split("Commands:\n").nth(1).unwrap_or_default();
     let lines = block.lines().take_while(|line| !line.is_empty());
@@ -167,12 +167,13 @@ pub(super) fn commands_in(help: &str) -> Vec<&str> {
     names.filter(|name| *name != "help").collect()
 }
 
-/// The page of commands has the help of each, as a program with all features of packages prints it.
+/// The page of commands shows each help as a program with all packaged features prints it.
 #[cfg(all(feature = "elasticsearch", feature = "postgres"))]
 #[test]
 fn the_reference_of_the_commands_is_made_from_the_help() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands.md");
-    let mut made = "# Commands\n\nThe help of each command, as a program with all features prints it; `urlspool man COMMAND` \
+    let mut made = "# Commands\n\nThe help of each command, as a program with all features prints \
+                    it; `urlspool man COMMAND` \
                     has the same.\n"
         .to_owned();
     let mut section = |level: &str, command: &[&str]| {
@@ -194,7 +195,7 @@ fn the_reference_of_the_commands_is_made_from_the_help() {
     if std::env::var_os("URLSPOOL_BLESS").is_some_and(|value| value == "1") {
         return fs::write(&path, made).unwrap();
     }
-    // `URLSPOOL_BLESS=1 cargo test --all-features reference` writes docs/commands.md again.
+    // `URLSPOOL_BLESS=1 cargo test --all-features reference` rewrites docs/commands.md.
     assert!(fs::read_to_string(&path).is_ok_and(|page| page == made));
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::scene::{Folder, assert_contains, corpus, done, ended, urlspool};
 
-/// The output of `show` for one record.
+/// Returns the output of `show` for one record.
 #[track_caller]
 fn shown(record: &Value) -> Vec<u8> {
     let ended = ended(&mut urlspool(["show"]), format!("{record}\n").as_bytes());
@@ -17,11 +17,12 @@ fn shown(record: &Value) -> Vec<u8> {
     ended.stdout
 }
 
-/// Returns `true` if a record's text is in the file unchanged: not encoded, and in a charset that extends ASCII.
+/// Returns `true` if the file holds the record's text unchanged: not encoded, and in a charset that
+/// extends ASCII.
 fn is_plain(record: &Value) -> bool {
     let encoding = record["part"]["encoding"].as_str().unwrap_or("7bit");
     let in_header = record["region"].as_str().unwrap().starts_with("header:");
-    // Its escape sequences are between characters, and belong to none.
+    // The charset's escape sequences are between characters and belong to none.
     let shifts = record["part"]["charset"]
         .as_str()
         .is_some_and(|name| name.eq_ignore_ascii_case("iso-2022-jp"));
@@ -59,27 +60,19 @@ fn the_bytes_of_every_record_of_the_corpus_are_found_again() {
         );
         if is_plain(record) {
             let bytes = &file[start..end];
-            // The lines of a mail may be flowed and the dots of an article doubled, but a text is unchanged.
+            // Lines of mail may be flowed and dots of news articles doubled, but a text is
+            // unchanged.
             assert!(
                 source["kind"] != "text" || bytes == record["raw"].as_str().unwrap().as_bytes(),
                 "{record}"
             );
             let repairs = record["repairs"].to_string();
-            let rewritten = [
-                "hyphen-dropped",
-                "at-sign",
-                "quoted-printable",
-                "slashes",
-                "scheme-guessed",
-                "scheme-corrected",
-                "defang",
-                "roff",
-                "escape",
-            ];
-            // In `<URL:...>` the scheme may be missing as well.
+            let rewritten = "hyphen-dropped at-sign quoted-printable slashes scheme-guessed \
+                scheme-corrected defang roff escape";
+            // In `<URL:...>` the scheme may be missing too.
             let guessed = record["wrapper"] == "schemeless"
                 || !record["raw"].as_str().unwrap().contains(':')
-                || rewritten.iter().any(|repair| repairs.contains(repair));
+                || rewritten.split(' ').any(|repair| repairs.contains(repair));
             assert!(
                 guessed || contains_in_order(bytes, record["url"].as_str().unwrap().as_bytes()),
                 "{record}"
@@ -231,7 +224,7 @@ fn a_file_whose_name_is_not_utf_8_is_explained() {
     ended.check(2, "`a/b.eml` is not base64");
 }
 
-/// An explanation shows the header that the records repeat, in whatever form the message has it.
+/// `explain` shows the header that the records repeat, in each of the message's possible forms.
 #[test]
 fn the_header_of_any_message_is_explained() {
     let folder = Folder::new();
@@ -256,7 +249,7 @@ fn the_header_of_any_message_is_explained() {
     }
 }
 
-/// It printed an empty line.
+/// Regression: an empty line was printed.
 #[test]
 fn a_place_after_the_end_of_a_file_is_an_error() {
     let folder = Folder::new();

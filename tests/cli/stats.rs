@@ -1,4 +1,5 @@
-//! `urlspool stats`: numbers that were counted by hand, the same ones from mail, records and databases, and outputs that harm nothing.
+//! `urlspool stats`: hand-counted numbers, equal numbers from mail, records and databases, and
+//! harmless outputs.
 
 use std::fs;
 use std::process::Command;
@@ -10,7 +11,8 @@ use super::terminal::on_terminal_of;
 use crate::containers::gzip;
 use crate::scene::{Ended, Folder, assert_contains, ended, urlspool};
 
-/// Four messages, three of them with URLs: a list, a news article in two groups, a message without a date.
+/// Four messages, three of them with URLs: a list, a news article in two groups, a message without
+/// a date.
 const MBOX: &str = "From jane@m.example Tue Jan  2 10:00:00 1996
 From: Jane Doe <Jane@M.example>
 Date: Tue, 2 Jan 1996 10:00:00 +0000
@@ -54,7 +56,7 @@ AAAA
 --x--
 ";
 
-/// Runs `urlspool stats` in a folder; it must end with status 0.
+/// Runs `urlspool stats` in a folder. It must end with status 0.
 #[track_caller]
 fn stats(folder: &Folder, args: &[&str], input: &[u8]) -> Ended {
     let ended = ended(&mut command(folder, args), input);
@@ -76,7 +78,7 @@ fn numbers(folder: &Folder, args: &[&str], input: &[u8]) -> Value {
     found.into_iter().next().unwrap()
 }
 
-/// The names of a list with their numbers, as JSON.
+/// Returns the names in a list with their counts, as JSON.
 fn top(numbers: &Value, list: &str) -> Value {
     let names = numbers[list]["top"].as_array().unwrap().iter();
     names
@@ -179,7 +181,7 @@ fn mail_records_and_a_database_give_the_numbers_that_were_counted_by_hand() {
     assert_eq!(database["kind"], "database");
 }
 
-/// Everything that the corpus holds, and with any number of threads.
+/// All inputs agree on the whole corpus, with any number of threads.
 #[test]
 fn the_three_kinds_of_input_agree_on_the_corpus() {
     let folder = Folder::new();
@@ -252,12 +254,14 @@ fn the_page_is_text_in_the_width_of_the_terminal() {
     }
 }
 
-/// Mail whose every text tries to be markup, or to be obeyed by a terminal.
+/// Mail in which every text is markup or contains terminal control sequences.
 fn hostile_mail() -> String {
     let evil = "<img src=x onerror=alert(1)>\u{1b}]0;x\u{7}\u{202e}\u{9b}31m";
     format!(
-        "From: {evil}@e.example\nDate: Tue, 2 Jan 1996 10:00:00 +0000\nList-Id: <</script>{evil}>\nNewsgroups: a.{evil}\n\
-         Subject: {evil}\n\n<URL:http://e.example/{evil}> <URL:x-{evil}://a.example/>\n<a href=\"javascript:1\">\n"
+        "From: {evil}@e.example\nDate: Tue, 2 Jan 1996 10:00:00 +0000\nList-Id: <</script>{evil}>\n\
+         Newsgroups: a.{evil}\n\
+         Subject: {evil}\n\n<URL:http://e.example/{evil}> <URL:x-{evil}://a.example/>\n\
+         <a href=\"javascript:1\">\n"
     )
 }
 
@@ -288,11 +292,14 @@ fn hostile_text_is_only_text() {
     );
 }
 
-/// Checks that a page holds no element of the archive, no address that leads elsewhere, and no script but its own.
+/// Checks that a page has no element from the archive, no external address, and no script except
+/// its own.
 #[track_caller]
 fn check_page(html: &str) {
-    const ELEMENTS: &str = "html head meta title style body header h1 h2 p bdi nav ul li a main svg defs pattern rect path section dl \
-        div dt dd span br figure figcaption text line table caption thead tr th tbody td footer script";
+    const ELEMENTS: &str = "html head meta title style body header h1 h2 p bdi nav ul li a main \
+        svg defs pattern rect path section dl \
+        div dt dd span br figure figcaption text line table caption thead tr th tbody td footer \
+        script";
     let mut scripts = 0;
     for token in Tokenizer::new(html).flatten() {
         let Token::StartTag(tag) = token else {
@@ -354,7 +361,7 @@ fn a_page_has_charts_and_tables_have_all_names() {
         "domain,urls,urls_at_most\nm.example,5,5\noil.example,1,1\n"
     );
     assert!(table("stats-totals.csv").contains("\ndistinct_urls,6,\n"));
-    // Again, over its own files, and to standard output.
+    // Runs again, over its own files and to standard output.
     let again = stats(&folder, &["--html", "-", "--csv", "tables", "."], b"");
     assert_eq!(again.text().matches("<html").count(), 1);
     stats(

@@ -1,4 +1,4 @@
-//! Standard error that cannot be written: messages are lost, and nothing else.
+//! An unwritable standard error loses messages but nothing else.
 
 use std::fs::{self, File};
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use super::MAIL;
 use crate::audit;
 use crate::scene::{Folder, urlspool};
 
-/// A standard error that cannot be written: a full device, or a pipe that nobody reads.
+/// A standard error that cannot be written: a full device, or a pipe without a reader.
 type BrokenStderr = fn() -> Stdio;
 
 const BROKEN: [BrokenStderr; 2] = [
@@ -15,7 +15,7 @@ const BROKEN: [BrokenStderr; 2] = [
     || Stdio::from(std::io::pipe().unwrap().1),
 ];
 
-/// The exit code of a command.
+/// Returns the exit code of a command.
 fn code(args: &[&str], stderr: BrokenStderr) -> Option<i32> {
     let mut command = urlspool(args);
     let child = command.stdin(Stdio::null()).stdout(Stdio::null());
@@ -53,7 +53,8 @@ fn results_are_imported() {
         let folder = Folder::new();
         audit::loaded(&folder, &audit::message(1, "", "http://l.cern.ch/a\n"));
         audit::audited(&folder, "plan", &["-q"]);
-        let csv = "url,status,checked_at\nhttp://l.cern.ch/a,x,2026-11-22\nhttp://l.cern.ch/a,200,2026-11-22\n";
+        let csv = "url,status,checked_at\nhttp://l.cern.ch/a,x,2026-11-22\n\
+            http://l.cern.ch/a,200,2026-11-22\n";
         let (database, csv) = (folder.path("urls.db"), folder.file("r.csv", csv));
         let args = ["audit", "import", database.to_str().unwrap(), &csv];
         assert_eq!(code(&args, stderr), Some(1));
@@ -71,7 +72,8 @@ fn the_daemon_writes_its_records() {
         folder.write("spool/a.eml", MAIL);
         let root = folder.root().display();
         let config = format!(
-            "[output]\ndir = \"{root}/out\"\n[state]\ndir = \"{root}/state\"\n[watch]\nsettle = \"10ms\"\n\
+            "[output]\ndir = \"{root}/out\"\n[state]\ndir = \"{root}/state\"\n[watch]\n\
+             settle = \"10ms\"\n\
              [metrics]\nlisten = \"\"\n[[spool]]\npath = \"{root}/spool\"\n"
         );
         let config = folder.file("c.toml", config);

@@ -1,4 +1,4 @@
-//! Words of `scan` for who sits at a terminal: hints, progress and the last line.
+//! What `scan` prints on a terminal: hints, progress and the last line.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,12 +13,13 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use super::MAIL;
 use crate::scene::{Folder, assert_contains, ended, urlspool};
 
-/// Runs a command with standard error, and standard output unless it has one, on a terminal. Returns what the terminal shows.
+/// Runs a command with standard error on a terminal, and standard output too unless it is
+/// redirected. Returns the text on the terminal.
 fn on_terminal(command: &mut Command, is_stdout: bool) -> String {
     shown_on(new_terminal(), command, is_stdout)
 }
 
-/// Runs a command on a terminal of this width. Returns what the terminal shows.
+/// Runs a command on a terminal with this number of columns. Returns the text on the terminal.
 pub(super) fn on_terminal_of(columns: u16, command: &mut Command) -> String {
     let master = new_terminal();
     let size = Winsize {
@@ -50,14 +51,15 @@ fn shown_on(master: OwnedFd, command: &mut Command, is_stdout: bool) -> String {
         .env("TERM", "xterm")
         .spawn()
         .unwrap();
-    // The command holds the terminal too, whose end is seen when all copies are closed.
+    // The command holds a copy of the terminal. Its end is visible only after all copies are
+    // closed.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let shown = read_to_end(master);
     child.wait().unwrap();
     shown
 }
 
-/// A terminal without its other end gives an error instead of the end.
+/// When its other end is closed, a terminal returns an error and not an end of file.
 fn read_to_end(master: OwnedFd) -> String {
     let mut bytes = Vec::new();
     let _ = File::from(master).read_to_end(&mut bytes);
@@ -77,7 +79,8 @@ fn a_run_on_a_terminal_ends_with_one_line_of_totals() {
     assert_eq!(piped.stderr, "");
 }
 
-/// Files and pipes get the bytes as they are, but for CSV; a terminal gets nothing that it would obey.
+/// Files and pipes receive the bytes unchanged, except in CSV. A terminal receives no control
+/// characters.
 #[test]
 fn a_terminal_is_shown_escapes() {
     let folder = Folder::new();
@@ -99,7 +102,7 @@ fn a_terminal_is_shown_escapes() {
         assert!(shown.contains("a.example"), "{format:?}: {shown:?}");
         let written = ended(&mut urlspool(&args), b"").stdout;
         let written = String::from_utf8(written).unwrap();
-        // What a browser fetches has no such character, and programs that open CSV show its texts.
+        // Browser URLs have no such character. CSV is escaped because programs display its texts.
         let is_escaped = format.contains(&"hrefs") || format.contains(&"csv");
         assert_ne!(
             written.contains('\u{9b}'),
@@ -115,7 +118,7 @@ fn a_terminal_is_shown_escapes() {
     assert_eq!(shown, "From: \\u{9b}\r\n");
 }
 
-/// The standard error of a scan with these arguments, which must succeed.
+/// Returns the standard error of a scan with these arguments. It must succeed.
 #[track_caller]
 fn hints(args: &[&str]) -> String {
     let ended = ended(urlspool(["scan"]).args(args), b"");
@@ -175,16 +178,20 @@ fn an_empty_result_has_a_hint() {
     assert!(hint.contains("extract.schemes: htps is"), "{hint}");
 }
 
-/// Row 97: no command shows a terminal what it would obey: of texts, of the names of files, of arguments.
+/// Row 97: no command prints control characters from texts, file names or arguments on a terminal.
 #[test]
 fn row_97_no_command_shows_control_characters() {
     let folder = Folder::new();
-    let hostile = "\u{1b}]8;;http://x/\u{7}a\u{1b}]52;c;eA==\u{7}\u{1b}[2J\u{9b}1m\u{7f}\u{2028}\u{2029}\u{202e}\u{2066}\u{200f}";
+    let hostile = "\u{1b}]8;;http://x/\u{7}a\u{1b}]52;c;\
+        eA==\u{7}\u{1b}[2J\u{9b}1m\u{7f}\u{2028}\u{2029}\u{202e}\u{2066}\u{200f}";
     let name = hostile.replace('/', ":");
     let html = format!("<a href=\"http://a.example/{hostile}\">{hostile}</a>");
     let mail = folder.file(
         &format!("{name}.eml"),
-        format!("From: {hostile}\nSubject: {hostile}\nContent-Type: text/html; charset=utf-8\n\n{html}\n"),
+        format!(
+            "From: {hostile}\nSubject: {hostile}\nContent-Type: text/html; charset=utf-8\n\n\
+            {html}\n"
+        ),
     );
     let damaged = folder.file(&format!("{name}.gz"), b"\x1f\x8b\x08\0\0\0\0\0\0\0broken");
     let missing = folder.path(format!("missing {name}")).display().to_string();
@@ -192,55 +199,40 @@ fn row_97_no_command_shows_control_characters() {
         !matches!(c, '\n' | '\r' | '\t')
             && (c.is_control() || "\u{2028}\u{2029}\u{202e}\u{2066}\u{200f}".contains(c))
     };
+    let place = format!("{mail}:0-100");
+    let option = format!("--{hostile}");
     for args in [
-        &["scan", "--color", "never", &mail][..],
-        &[
-            "scan",
-            "--color",
-            "never",
-            "--context",
-            "30",
-            "--format",
-            "jsonl",
-            &mail,
-        ],
-        &[
-            "scan",
-            "--format",
-            "tsv",
-            "--fields",
-            "url,anchor,message.subject,source.path",
-            &mail,
-        ],
-        &[
-            "scan", "--color", "never", "--format", "grep", &mail, &damaged, &missing,
-        ],
-        &[
-            "scan",
-            "--progress",
-            "never",
-            "--color",
-            "never",
-            "--dry-run",
-            &mail,
-            &damaged,
-        ],
-        &["explain", "--color", "never", &mail],
-        &["show", &format!("{mail}:0-100")],
-        &["parse", hostile],
-        &["scan", "--schemes", hostile, &mail],
-        &["scan", &format!("--{hostile}"), &mail],
-        &["check-config", &missing],
-        &["splits", &mail, &missing],
+        "scan --color never MAIL",
+        "scan --color never --context 30 --format jsonl MAIL",
+        "scan --format tsv --fields url,anchor,message.subject,source.path MAIL",
+        "scan --color never --format grep MAIL DAMAGED MISSING",
+        "scan --progress never --color never --dry-run MAIL DAMAGED",
+        "explain --color never MAIL",
+        "show PLACE",
+        "parse HOSTILE",
+        "scan --schemes HOSTILE MAIL",
+        "scan OPTION MAIL",
+        "check-config MISSING",
+        "splits MAIL MISSING",
     ] {
-        let mut command = urlspool(args);
+        let args = args.split(' ').map(|word| match word {
+            "MAIL" => &mail,
+            "DAMAGED" => &damaged,
+            "MISSING" => &missing,
+            "PLACE" => &place,
+            "OPTION" => &option,
+            "HOSTILE" => hostile,
+            _ => word,
+        });
+        let args: Vec<&str> = args.collect();
+        let mut command = urlspool(&args);
         let shown = on_terminal(command.env("NO_COLOR", "1"), true);
         assert!(!shown.contains(is_hostile), "{args:?}: {shown:?}");
         assert!(!shown.is_empty(), "{args:?}");
     }
 }
 
-/// It ended with status 0, and with no way out.
+/// Regression: the scan ended with status 0 and without a hint.
 #[test]
 fn a_named_file_of_another_format_is_not_read_and_its_way_out_is_named() {
     let folder = Folder::new();
@@ -264,7 +256,7 @@ fn a_named_file_of_another_format_is_not_read_and_its_way_out_is_named() {
             named.stderr
         );
     }
-    // Beneath a folder they are as usual as pictures.
+    // In a folder such files are as common as pictures.
     let beneath = ended(urlspool(["scan", "."]).current_dir(folder.root()), b"");
     assert_eq!(beneath.status, Some(0), "{}", beneath.stderr);
     assert!(
@@ -274,7 +266,7 @@ fn a_named_file_of_another_format_is_not_read_and_its_way_out_is_named() {
     );
 }
 
-/// The first bytes of standard input, by which the hints are chosen, are read all the same.
+/// The first bytes of standard input select the hints, and are then scanned like the rest.
 #[test]
 fn mail_from_a_pipe_is_read_from_its_first_byte() {
     let urls = |count: usize| -> String {

@@ -1,11 +1,11 @@
-//! Tables: columns, formulas, and values that are read back.
+//! Tables: columns, formulas, and values read back.
 
 use serde_json::Value;
 
 use super::{all_fields, scan, text};
 use crate::scene::{Folder, done, ended, urlspool};
 
-/// The rows of a CSV file (RFC 4180). `None` stands for an empty cell without quotation marks.
+/// Parses the rows of a CSV file (RFC 4180). An empty cell without quotation marks is `None`.
 fn csv(text: &str) -> Vec<Vec<Option<String>>> {
     let (mut rows, mut row, mut rest) = (Vec::new(), Vec::new(), text);
     while !rest.is_empty() {
@@ -42,7 +42,7 @@ fn csv(text: &str) -> Vec<Vec<Option<String>>> {
     rows
 }
 
-/// The cell that a value gives in CSV, without the protection against formulas.
+/// Returns the CSV cell of a value, without the protection against formulas.
 fn cell(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -94,7 +94,7 @@ fn a_table_has_the_delimiter_and_the_first_line_that_its_reader_wants() {
         let ended = ended(&mut urlspool([&["scan", &file], arguments].concat()), b"");
         ended.check(2, reason);
     }
-    // Its first line shows that urlspool wrote it, so that it is replaced without --force.
+    // The first line shows that urlspool wrote the file, so it is replaced without --force.
     let output = format!("{}/urls.csv", folder.root().display());
     for _ in 0..2 {
         done(&["scan", "--delimiter", ";", "-o", &output, &file]);
@@ -127,7 +127,7 @@ fn a_table_reads_back_as_the_records() {
                 None => cell(&record[name]),
                 Some((parent, key)) => cell(&record[parent][key]),
             };
-            // Lists of objects are JSON, with the keys in the order of the record.
+            // Lists of objects are JSON, with keys in record order.
             if name == "alternates" || name == "parts" {
                 let json: Value = serde_json::from_str(value.as_ref().unwrap()).unwrap();
                 assert_eq!(json, record[name]);

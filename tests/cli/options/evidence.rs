@@ -1,13 +1,15 @@
-//! Joins by URLs that were found whole elsewhere: in the message, in the run, in an earlier scan.
+//! Joins that rely on URLs found unbroken elsewhere: in the message, in the run, in an earlier
+//! scan.
 
 use super::found;
 use crate::scene::{Folder, assert_contains, done, ended, urlspool};
 
-/// A broken URL in one message, and the URL as a whole in the next.
-const BROKEN_AND_WHOLE: &str = "From a\nSubject: x\n\nhttp://a.example/lamp\nwick burns and the oil\n\n\
+/// A message with a broken URL, followed by one with the whole URL.
+const BROKEN_AND_WHOLE: &str = "From a\nSubject: x\n\nhttp://a.example/lamp\n\
+    wick burns and the oil\n\n\
     From b\nSubject: y\n\nSee HTTP://A.Example/lampwick/.\n";
 
-/// A message that has a broken URL in its text part and the target of a link in an encoded page.
+/// A message with a broken URL in its text part and the link target in an encoded page.
 fn alternative(parts: [&str; 2]) -> String {
     let parts = parts.map(|part| format!("--x\n{part}\n"));
     format!(
@@ -27,7 +29,8 @@ fn a_url_that_the_message_has_whole_is_joined_whatever_comes_first() {
     for parts in [[BROKEN_PART, PAGE_PART], [PAGE_PART, BROKEN_PART]] {
         assert_eq!(found(&alternative(parts), &[]), [whole, whole]);
     }
-    let quoted = "Subject: x\n\nhttp://a.example/lamp\nwick burns and the oil\n\n> http://a.example/lampwick\n";
+    let quoted = "Subject: x\n\nhttp://a.example/lamp\nwick burns and the oil\n\n\
+        > http://a.example/lampwick\n";
     assert_eq!(found(quoted, &[]), [whole, whole]);
     let other = quoted.replace("lampwick", "lampwicks");
     assert_eq!(found(&other, &[])[0], "http://a.example/lamp");
@@ -76,14 +79,14 @@ fn evidence_comes_from_the_run_records_a_list_or_a_database() {
         panic!("two records")
     };
     assert_eq!(record["repairs"][0], "bare-continuation");
-    // The URL is part of the identifier; the same evidence gives the same.
+    // The URL is part of the identifier. Equal evidence yields equal identifiers.
     let again = done(&["scan", "-j", "1", "--evidence", "self", &broken, &whole]);
     assert_eq!(own.records(), again.records());
     let other = &done(&["scan", "--slim", &broken]).records()[0];
     assert_ne!(record["id"], other["id"]);
 }
 
-/// A signature: the line after the URL would be its rest, if it did not recur.
+/// A signature. If the line after the URL did not recur, it would be joined to the URL.
 #[test]
 fn a_join_that_recurs_and_is_never_whole_is_not_made() {
     let url = "http://www.a.example/people/of/the/lamp/and/wick/department/of/";
@@ -118,7 +121,8 @@ fn an_input_that_is_read_once_is_no_evidence_for_itself() {
     done(&["scan", "--evidence", &file, "--splits", &splits]);
 }
 
-/// A URL before a doubtful line break may be the beginning of another, wherever it is stored.
+/// A URL before a doubtful line break may be only the start of a longer one, even when it comes
+/// from records or a database.
 #[test]
 fn a_doubtful_url_is_no_evidence_in_records_and_in_a_database() {
     let folder = Folder::new();
@@ -187,7 +191,7 @@ fn a_wrong_file_of_evidence_is_refused_before_the_scan() {
             refused.stderr
         );
     }
-    // A list is read no further than there is room.
+    // A list is read only until the limit is reached.
     let list = folder.file("list", "http://a.example/\nhttp://b.example/\n\na table\n");
     let limit = "evidence_urls=1";
     let ended = done(&["scan", "--limit", limit, "--evidence", &list, &file]);

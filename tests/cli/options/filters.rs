@@ -1,4 +1,4 @@
-//! Options that leave out URLs, messages or files.
+//! Options that exclude URLs, messages or files.
 
 use std::fs;
 
@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use super::{DATED, found};
 use crate::scene::{Folder, assert_contains, done, ended, urlspool};
 
-/// `--unique` goes by the key: case of the host and a default port are no difference.
+/// `--unique` compares keys, which ignore the case of the host and a default port.
 #[test]
 fn duplicates_are_dropped_within_a_message_or_the_run() {
-    let again = "From a\nA: b\n\nhttp://a.example/x HTTP://A.EXAMPLE:80/x\n\nFrom b\nA: b\n\nhttp://a.example/x\n";
+    let again = "From a\nA: b\n\nhttp://a.example/x HTTP://A.EXAMPLE:80/x\n\nFrom b\nA: b\n\n\
+        http://a.example/x\n";
     assert_eq!(found(again, &[]).len(), 3);
     assert_eq!(found(again, &["--unique", "none"]).len(), 3);
     assert_eq!(
@@ -45,7 +46,7 @@ fn since_and_until_take_whole_periods() {
         .len(),
         5
     );
-    // A period ends with its last second, whatever its length.
+    // A period includes its last second.
     for period in ["1996", "1996-07", "1996-07-01"] {
         assert_eq!(
             found(DATED, &["--since", period, "--until", period]),
@@ -54,20 +55,21 @@ fn since_and_until_take_whole_periods() {
         );
     }
     assert_eq!(found(DATED, &["--since", "1997"]), [august, july, undated]);
-    // A moment has no length.
+    // A point in time has no length.
     assert_eq!(
         found(DATED, &["--until", "1996-07-01T00:00:00Z"]),
         [undated],
     );
 }
 
-/// The date of a record decides, in whatever form its message states it.
+/// The record's date decides, no matter how the message states it.
 #[test]
 fn since_and_until_count_the_dates_of_records() {
     for message in [
         // A news and B news (RFC 850).
         "Aa.1\nnet.general\na!b\nThu Nov 19 17:28:00 1981\ntitle\nhttp://s.example/\n",
-        "From: x@b.UUCP\nNewsgroups: net.a\nPosted: Thu Nov 19 17:28:00 1981\n\nhttp://s.example/\n",
+        "From: x@b.UUCP\nNewsgroups: net.a\nPosted: Thu Nov 19 17:28:00 1981\n\n\
+         http://s.example/\n",
         "<html>\n<!--X-Date: Thu, 19 Nov 1981 17:28:00 GMT -->\n<!--X-Body-of-Message-->\n\
          <p>http://s.example/\n<!--X-Body-of-Message-End-->\n</html>\n",
     ] {
@@ -170,7 +172,8 @@ fn paths_are_read_from_a_list() {
 
 #[test]
 fn hosts_and_domains_choose() {
-    let text = "http://info.cern.ch/ http://CERN.ch./x ftp://notcern.ch/ mailto:jane@cern.ch\nhttp://b\u{fc}cher.example/ <URL:http://www.ce\nrn.ch/>\n";
+    let text = "http://info.cern.ch/ http://CERN.ch./x ftp://notcern.ch/ mailto:jane@cern.ch\n\
+        http://b\u{fc}cher.example/ <URL:http://www.ce\nrn.ch/>\n";
     assert_eq!(found(text, &["--host", "cern.ch"]), ["http://CERN.ch./x"]);
     assert_eq!(found(text, &["--domain", "CERN.ch"]).len(), 3);
     assert_eq!(
@@ -204,7 +207,8 @@ fn hosts_and_domains_choose() {
     refused.check(2, "such as info.cern.ch");
 }
 
-/// Mail of two lists with URLs in each region, some of them twice in a part, a misleading link, hazards, and redirectors in redirectors.
+/// Mail of two lists with URLs in each region, some of them twice in a part, a misleading link,
+/// hazards, and nested redirectors.
 const OF_ALL_KINDS: &str = "From a@b Mon Jan  1 00:00:00 1996
 From: Jane <jane@a.example>
 List-Id: Talk about the web <www-talk.w3.org>
@@ -214,7 +218,8 @@ Content-Type: multipart/alternative; boundary=x
 --x
 Content-Type: text/plain
 
-http://twice.example/ and http://web.archive.org/web/2002/http://web.archive.org/web/2001/ftp://in.example/f
+http://twice.example/ and \
+    http://web.archive.org/web/2002/http://web.archive.org/web/2001/ftp://in.example/f
 http://web.archive.org/web/2002/http://web.archive.org/web/2001/ftp://in.example/f
 telnet://jane:secret@odd.example:99/
 
@@ -240,8 +245,8 @@ http://twice.example/
 
 ";
 
-/// A filter chooses among the lines that a scan without it writes, and changes none of them: also the URLs inside a redirector that it
-/// holds back, and their references to it.
+/// A filter selects lines of the unfiltered scan and changes none of them. This includes URLs
+/// inside a redirector that the filter drops, and their references to it.
 #[test]
 fn each_filter_chooses_lines_and_is_counted() {
     type Choice = fn(&Value) -> bool;
@@ -329,7 +334,7 @@ fn each_filter_chooses_lines_and_is_counted() {
             "{options:?}"
         );
     }
-    // Each filter counts what those before it let pass.
+    // Each filter counts the lines that earlier filters let through.
     let (lines, summary) = scan(&[
         "--schemes",
         "http",
@@ -372,7 +377,7 @@ fn filters_that_nothing_can_pass_are_refused() {
     );
 }
 
-/// Paths that are given, listed and in work items become absolute; standard input has none.
+/// Paths become absolute in arguments, in lists and in work items. Standard input has no path.
 #[test]
 fn paths_become_absolute() {
     let folder = Folder::new();

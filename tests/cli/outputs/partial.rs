@@ -1,4 +1,4 @@
-//! Partial files of scans that were interrupted.
+//! Partial files of interrupted scans.
 
 use std::fs;
 use std::process::{Child, ChildStdin, Stdio};
@@ -9,8 +9,8 @@ use super::super::MAIL;
 use super::scan_in;
 use crate::scene::{Folder, lines, unless_ignored, urlspool, wait_until};
 
-/// Starts a scan of a long text on standard input, which stays open as long as the second value lives. One thread writes
-/// what it has before it reads on.
+/// Starts a scan of a long text on standard input, which stays open until the second value is
+/// dropped. The single thread writes its records before it reads more input.
 fn endless_scan(folder: &Folder, args: &[&str]) -> (Child, ChildStdin) {
     let mut child = urlspool(["scan"])
         .args(args)
@@ -20,7 +20,7 @@ fn endless_scan(folder: &Folder, args: &[&str]) -> (Child, ChildStdin) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // More than one unit of work.
+    // Longer than one unit of work.
     let line = format!("see http://m.example/lamp{}\n", " and so on".repeat(40));
     let text = line.repeat(15_000);
     let mut stdin = child.stdin.take().unwrap();
@@ -28,7 +28,7 @@ fn endless_scan(folder: &Folder, args: &[&str]) -> (Child, ChildStdin) {
     (child, stdin)
 }
 
-/// Ctrl-C left half a file under its final name.
+/// Regression: Ctrl-C left half a file under its final name.
 #[test]
 fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     let folder = Folder::new();
@@ -48,7 +48,7 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     let expected = format!("out.partial holds the first {count} records");
     assert!(0 < count && stderr.contains(&expected), "{stderr}");
     assert_eq!(fs::read(folder.path("out")).unwrap(), b"old\n");
-    // A closed terminal: nobody reads the message.
+    // A closed terminal, so nobody reads the message.
     fs::remove_file(&partial).unwrap();
     let (mut child, stdin) = endless_scan(
         &folder,
@@ -72,7 +72,7 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     assert!(!partial.exists());
 }
 
-/// The records of an interrupted run were removed for nothing.
+/// Regression: the records of an interrupted run were removed although the new run could not start.
 #[test]
 fn a_partial_file_stays_if_no_input_exists() {
     let folder = Folder::new();

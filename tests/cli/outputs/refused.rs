@@ -1,4 +1,4 @@
-//! Outputs that are refused: inputs, other outputs, files of others.
+//! Outputs that are refused: inputs, other outputs, other programs' files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,7 +8,7 @@ use super::super::MAIL;
 use super::{folder_content, scan_in};
 use crate::scene::{Folder, assert_contains, lines, urlspool};
 
-/// Checks that a scan is refused, that its message has both names, and that the files are unchanged.
+/// Checks that a scan is refused, that its message has both names, and that no file has changed.
 #[track_caller]
 pub(super) fn check_refused(folder: &Folder, args: &[&str], names: [&str; 2]) {
     let before: Vec<_> = folder_content(folder.root());
@@ -20,7 +20,7 @@ pub(super) fn check_refused(folder: &Folder, args: &[&str], names: [&str; 2]) {
     assert_eq!(folder_content(folder.root()), before, "{args:?}");
 }
 
-/// `urlspool scan -o archive.mbox archive.mbox` emptied the mailbox.
+/// Regression: `urlspool scan -o archive.mbox archive.mbox` emptied the mailbox.
 #[test]
 fn an_output_that_is_an_input_is_refused_by_whatever_name() {
     let folder = Folder::new();
@@ -85,7 +85,7 @@ fn two_outputs_in_one_file_are_refused() {
     check_refused(&folder, &args, ["--events", "--summary"]);
 }
 
-/// `scan < mail >> mail` has no end.
+/// `scan < mail >> mail` would never end.
 #[test]
 fn standard_input_that_is_standard_output_is_refused() {
     let folder = Folder::new();
@@ -100,7 +100,8 @@ fn standard_input_that_is_standard_output_is_refused() {
     assert_eq!(fs::read(&mail).unwrap(), MAIL.as_bytes());
 }
 
-/// Runs a scan whose standard output is a file, opened at its end or at its start. Returns its exit status and its message.
+/// Runs a scan whose standard output is a file opened at its end or at its start. Returns the exit
+/// status and the message.
 #[track_caller]
 fn scan_into(folder: &Folder, name: &str, append: bool, args: &[&str]) -> (Option<i32>, String) {
     let path = folder.path(name);
@@ -117,7 +118,8 @@ fn scan_into(folder: &Folder, name: &str, append: bool, args: &[&str]) -> (Optio
     (ended.status.code(), stderr)
 }
 
-/// `scan folder >> folder/inbox` and `scan inbox 1<> inbox` wrote records into the mailbox.
+/// Regression: `scan folder >> folder/inbox` and `scan inbox 1<> inbox` wrote records into the
+/// mailbox.
 #[test]
 fn standard_output_that_is_a_mailbox_is_refused() {
     let folder = Folder::new();
@@ -141,7 +143,7 @@ fn standard_output_that_is_a_mailbox_is_refused() {
         }
     }
     assert_eq!(fs::read(folder.path("hard")).unwrap(), MAIL.as_bytes());
-    // What urlspool wrote, or a shell has just created, is skipped.
+    // Files written by urlspool, or just created by a shell, are skipped.
     let created = folder.write("mail/urls", "");
     for count in 1..3 {
         let (status, stderr) = scan_into(&folder, "mail/urls", true, &["mail"]);
@@ -154,7 +156,7 @@ fn standard_output_that_is_a_mailbox_is_refused() {
     assert_eq!(status, Some(0), "{stderr}");
 }
 
-/// `scan -o inbox .` emptied `inbox`.
+/// Regression: `scan -o inbox .` emptied `inbox`.
 #[test]
 fn a_foreign_file_beneath_a_scanned_folder_is_not_replaced() {
     let folder = Folder::new();
@@ -167,7 +169,7 @@ fn a_foreign_file_beneath_a_scanned_folder_is_not_replaced() {
     assert_eq!(scan_in(&folder, &["."]).records().len(), 2);
 }
 
-/// `scan -o out` removed a file of the user that was called `out.partial`.
+/// Regression: `scan -o out` removed the user's own file `out.partial`.
 #[test]
 fn a_partial_file_that_urlspool_did_not_write_is_removed_only_by_force() {
     let folder = Folder::new();
@@ -182,7 +184,7 @@ fn a_partial_file_that_urlspool_did_not_write_is_removed_only_by_force() {
     assert!(folder.path("out").exists() && !folder.path("out.partial").exists());
 }
 
-/// It replaced the first mailbox: `scan -o *.mbox`.
+/// Regression: `scan -o *.mbox` replaced the first mailbox.
 #[test]
 fn a_file_that_urlspool_did_not_write_is_replaced_only_by_force() {
     let folder = Folder::new();
@@ -204,7 +206,7 @@ fn a_file_that_urlspool_did_not_write_is_replaced_only_by_force() {
     }
     let urls = ["--format", "urls", "-o", "urls.txt", "b.mbox"];
     assert_eq!(scan_in(&folder, &urls).status, Some(0));
-    // A list of URLs may be anybody's.
+    // A list of URLs does not show which program wrote it.
     assert_eq!(scan_in(&folder, &urls).status, Some(2));
     assert_eq!(
         scan_in(&folder, &[&urls[..], &["--force"]].concat()).status,
