@@ -1,10 +1,11 @@
-//! The daemon's guarantee: the records of every message appear exactly once, whatever happens.
+//! The daemon's guarantee: the records of every message appear exactly once.
 //!
-//! `failures` and `tombstones` are single cases with a simulated clock; random histories of spools are in
-//! `tests/tools/histories.py`. The others run the real program: `kills` stops it at random moments, `damage` changes its own files,
-//! `spools` does what mail programs do to mailboxes, `repositories` watches git, `scopes` changes what a mailbox is, `cli` checks commands and exit codes, `watched_paths` watches without a configuration, `operator` checks what an operator
-//! sees. Tests that need root or
-//! strace are in `tests/tools`.
+//! `failures` and `tombstones` hold single cases with a simulated clock; `tests/tools/histories.py`
+//! generates random histories of spools. The other modules run the real program: `kills` kills it
+//! at random moments, `damage` changes the daemon's own files, `spools` acts on mailboxes as mail
+//! programs do, `repositories` watches git, `scopes` changes the boundaries of a mailbox, `cli`
+//! checks commands and exit codes, `watched_paths` watches without a configuration, and `operator`
+//! checks what an operator sees. Tests that need root or strace are in `tests/tools`.
 
 mod cli;
 mod collisions;
@@ -26,11 +27,11 @@ use std::path::Path;
 /// Contents of sealed segments.
 #[derive(Default)]
 pub(crate) struct SegmentContents {
-    /// Number of records of each URL, without those of truncated messages.
+    /// Number of records per URL, without truncated messages.
     pub(crate) urls: BTreeMap<String, u32>,
     /// URLs of records with `truncated_tail`.
     pub(crate) torn: Vec<String>,
-    /// The identifier of each record.
+    /// Identifier of each record.
     pub(crate) ids: Vec<String>,
 }
 
@@ -38,7 +39,7 @@ pub(crate) struct SegmentContents {
 ///
 /// # Panics
 ///
-/// If a line is not a record.
+/// Panics if a line is not a record.
 pub(crate) fn read_segments(out: &Path) -> SegmentContents {
     read_segments_in(&[out])
 }
@@ -81,7 +82,8 @@ impl SegmentContents {
     }
 }
 
-/// Returns the text of message `n`, with one URL near its start and one near its end, and `filler` lines between them.
+/// Returns the text of message `n`, with one URL near its start, one near its end, and `filler`
+/// lines in between.
 pub(crate) fn message(n: u64, filler: u64) -> String {
     let words = "some words of no interest at all, to fill the line\n".repeat(filler as usize);
     format!(
@@ -90,7 +92,7 @@ pub(crate) fn message(n: u64, filler: u64) -> String {
     )
 }
 
-/// Returns message `n` as it stands in an mbox.
+/// Returns message `n` in its mbox form.
 pub(crate) fn mbox_message(n: u64, filler: u64) -> String {
     format!(
         "From a@b Mon Jan  1 00:00:00 1996\n{}\n",

@@ -12,13 +12,15 @@ use crate::scene::{Folder, assert_contains, program_command, wait_until};
 
 pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_urlspool");
 
-/// Writes a configuration for a spool in `root`, with short intervals, and the lines `more`.
+/// Writes a configuration with short intervals for a spool in `root`, followed by the lines `more`.
 pub(super) fn configure(root: &Path, more: &str) {
     fs::create_dir_all(root.join("spool")).unwrap();
     let root_path = root.display();
     let text = format!(
-        "[output]\ndir = \"{root_path}/out\"\nseal_interval = \"300ms\"\n[state]\ndir = \"{root_path}/state\"\n\
-         commit_interval = \"20ms\"\n[watch]\nsettle = \"100ms\"\n[metrics]\nlisten = \"unix:{root_path}/m.sock\"\n\
+        "[output]\ndir = \"{root_path}/out\"\nseal_interval = \"300ms\"\n[state]\n\
+         dir = \"{root_path}/state\"\n\
+         commit_interval = \"20ms\"\n[watch]\nsettle = \"100ms\"\n[metrics]\n\
+         listen = \"unix:{root_path}/m.sock\"\n\
          [[spool]]\npath = \"{root_path}/spool\"\n{more}"
     );
     fs::write(root.join("c.toml"), text).unwrap();
@@ -85,7 +87,7 @@ fn a_missing_or_older_state_is_refused_and_can_be_rebuilt() {
     assert_eq!(code(&older), 78, "older");
     assert!(String::from_utf8_lossy(&older.stderr).contains("--rebuild-state"));
 
-    // A consumer has removed all segments: the copies of the sidecars in the state folder suffice.
+    // A consumer has removed all segments. The copies of the sidecars in the state folder suffice.
     let before = read_segments(&root.join("out")).ids.len();
     assert_eq!(before, 4);
     for entry in fs::read_dir(root.join("out")).unwrap() {
@@ -127,7 +129,7 @@ fn an_output_whose_segments_were_removed_notices_an_older_state() {
         assert_eq!(code(&once(root, &[])), 0);
         consume(&out);
     }
-    // The whole folder comes back from a backup, or is lost.
+    // The whole folder is restored from a backup, or lost.
     copy(&root.join("kept"), &state);
     let older = once(root, &[]);
     assert_eq!(code(&older), 78);
@@ -139,7 +141,7 @@ fn an_output_whose_segments_were_removed_notices_an_older_state() {
     assert_eq!(code(&rebuilt), 0);
     let text = String::from_utf8_lossy(&rebuilt.stderr);
     assert_contains(&text, "the sidecar of segment 2 and one more");
-    // Only what the lost state alone knew is written again, under a new number.
+    // Only records known to the lost state alone are written again, under a new number.
     assert!(out.join("0000000004.jsonl").exists());
     assert_eq!(read_segments(&out).ids.len(), 4);
     consume(&out);
@@ -169,7 +171,7 @@ fn a_running_daemon_answers_reloads_and_stops() {
     wait_until("the message is ingested", || {
         read_segments(&root.join("out")).ids.len() == 2
     });
-    // A bad configuration is rejected; a good one is applied.
+    // A bad configuration is rejected, a good one applied.
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
     fs::write(root.join("c.toml"), "[output]\nno_such_key = 1\n").unwrap();
     signal(&daemon, Signal::HUP);
@@ -219,7 +221,7 @@ fn a_run_waits_until_missing_messages_are_gone() {
     assert_eq!(lines.matches("\"type\":\"gone\"").count(), 1);
 }
 
-/// A child of an instance that was killed holds the lock for a moment.
+/// A child process of a killed instance holds the lock for a moment.
 #[test]
 fn a_start_waits_for_the_lock_and_survives_a_hangup_meanwhile() {
     let folder = Folder::in_memory();

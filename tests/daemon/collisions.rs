@@ -1,4 +1,4 @@
-//! Messages that were made to have one `message.digest`, and mailboxes whose names look alike.
+//! Messages crafted to share one `message.digest`, and mailboxes with similar names.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::mbox_message;
 use super::tombstones::Scene;
 use crate::scene::colliding_messages;
 
-/// The URLs of the records in the segments, in order; and the number of `gone` lines.
+/// Returns the URLs of the records in the segments, in order, and the number of `gone` lines.
 fn written(scene: &Scene) -> (Vec<String>, usize) {
     let (mut urls, mut digests, mut gone) = (Vec::new(), Vec::new(), 0);
     let mut segments: Vec<_> = fs::read_dir(&scene.config.output.dir)
@@ -47,11 +47,11 @@ fn the_urls_of_both_of_two_messages_with_one_digest_are_written() {
     fs::write(scene.path("md/new/2.M2.host"), &second).unwrap();
     scene.work();
     assert_eq!(written(&scene), (all.clone(), 0));
-    // The rows of a load have one digest: they stand as long as one of the messages does.
+    // Loaded rows share one digest. They stay as long as one of the messages exists.
     scene.remove("md/new/1.M1.host");
     scene.work();
     assert_eq!(written(&scene), (all.clone(), 0));
-    // A rebuilt state, of which only the output is left, still knows both.
+    // A state rebuilt from the output alone still knows both.
     fs::remove_dir_all(&scene.config.state.dir).unwrap();
     rebuild_state(&scene.config, &mut scene.host).unwrap();
     fs::write(scene.path("md/new/1.M1.host"), &first).unwrap();
@@ -77,7 +77,7 @@ fn the_secret_key_is_its_owners_alone_and_without_it_a_state_is_refused() {
     ];
     let read = |key| fs::read(key).unwrap();
     assert_eq!(read(&keys[0]), read(&keys[1]));
-    // Restored with wider rights, they are closed at the next start.
+    // If the keys are restored with wider permissions, the next start narrows them.
     for key in &keys {
         fs::set_permissions(key, fs::Permissions::from_mode(0o644)).unwrap();
     }
@@ -103,7 +103,7 @@ fn a_state_with_other_tables_is_refused() {
     db.execute_batch("ALTER TABLE file DROP COLUMN position")
         .unwrap();
     drop(db);
-    // The hash of the file as it was.
+    // `state.sum` holds the hash of the file before the change.
     fs::remove_file(state.join("state.sum")).unwrap();
     let error = SpoolReader::open(scene.config.clone(), &mut scene.host).unwrap_err();
     assert!(error.to_string().contains("development version"), "{error}");

@@ -1,6 +1,6 @@
 //! Damage to state and segments: the daemon refuses to start, or loses and duplicates nothing.
 //!
-//! `URLSPOOL_FLIPS` sets how often the database is damaged (default 12).
+//! `URLSPOOL_FLIPS` is the number of times the database is damaged (default 12).
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -11,7 +11,7 @@ use super::cli::{PROGRAM, code, configure, once, program};
 use super::{mbox_message, message, read_segments};
 use crate::scene::{Folder, Rng, wait_until};
 
-/// Number of messages in the mbox, and in the Maildir.
+/// Number of messages in each of the mbox and the Maildir.
 const MESSAGES: u64 = 60;
 
 fn mbox(n: u64) -> String {
@@ -20,7 +20,7 @@ fn mbox(n: u64) -> String {
 
 fn fill(root: &Path) {
     configure(root, "");
-    // Nobody writes to the mbox while the daemon runs.
+    // The mbox has no writer while the daemon runs.
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
     let config = config.replace("settle = \"100ms\"", "settle = \"1ms\"");
     fs::write(root.join("c.toml"), config).unwrap();
@@ -38,8 +38,8 @@ fn fill(root: &Path) {
     }
 }
 
-/// Rewrites the mbox, so that its messages must be recognised by their content, and adds a new message to mbox and
-/// Maildir.
+/// Rewrites the mbox so that its messages must be recognised by content, and adds a new message to
+/// the mbox and the Maildir.
 fn change(root: &Path) {
     let messages = (1..=MESSAGES)
         .chain([2 * MESSAGES + 1])
@@ -57,13 +57,14 @@ fn change(root: &Path) {
     .unwrap();
 }
 
-/// Returns `true` if each of the two URLs of each message was written once.
+/// Returns `true` if both URLs of each message were written once.
 fn is_exact(root: &Path, messages: u64) -> bool {
     let written = read_segments(&root.join("out"));
     written.urls.len() as u64 == 2 * messages && written.ids.len() as u64 == 2 * messages
 }
 
-/// Starts the daemon, waits until `messages` are committed, and kills it before it seals the segment.
+/// Starts the daemon, waits until `messages` are committed, and kills it before it seals the
+/// segment.
 fn kill_after(root: &Path, messages: u64) {
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
     fs::write(root.join("c.toml"), config.replace("\"300ms\"", "\"1h\"")).unwrap();
@@ -80,7 +81,8 @@ fn kill_after(root: &Path, messages: u64) {
     daemon.wait().unwrap();
 }
 
-/// Copies spool, output and state. The copy is always used in the same folder: paths identify mailboxes.
+/// Copies spool, output and state. The copy is always restored to the same folder, because paths
+/// identify mailboxes.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for folder in ["out", "state", "spool"] {
@@ -94,7 +96,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Overwrites a few bytes of a file at random, or truncates it.
+/// Overwrites a few random bytes of a file, or truncates it.
 fn damage(path: &Path, rng: &mut Rng) {
     let file = OpenOptions::new().write(true).open(path).unwrap();
     let len = file.metadata().unwrap().len();
@@ -193,7 +195,8 @@ fn a_change_of_the_state_after_a_crash_is_noticed() {
         ("UPDATE mailbox SET key=zeroblob(16) WHERE id=1", 78),
         // These rows are compared with files whenever they are used.
         (
-            "UPDATE file SET position=json_set(position, '$.last', json_extract(position, '$.last')+1)",
+            "UPDATE file SET position=json_set(position, '$.last', json_extract(position, \
+             '$.last')+1)",
             0,
         ),
         ("DELETE FROM file", 0),

@@ -1,4 +1,5 @@
-//! Unreadable files, missing files and spools, truncated mailboxes and rebuilt state, with a simulated clock.
+//! Unreadable files, missing files and spools, truncated mailboxes and rebuilt state, with a
+//! simulated clock.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -32,7 +33,7 @@ fn open(config: &Config, host: &mut dyn DaemonHost) -> SpoolReader {
     when_unlocked(|| SpoolReader::open(config.clone(), host)).unwrap()
 }
 
-/// Lets `ms` milliseconds pass, in which the daemon works whenever it is due.
+/// Advances the clock by `ms` milliseconds and runs the daemon whenever it is due.
 fn pass(daemon: &mut SpoolReader, host: &mut TestHost, ms: u64) -> Status {
     let end = host.ms + ms;
     while host.ms < end {
@@ -42,8 +43,8 @@ fn pass(daemon: &mut SpoolReader, host: &mut TestHost, ms: u64) -> Status {
     daemon.status(host.time())
 }
 
-/// Returns a file whose metadata can be read but whose content cannot: one without permissions, or for root, who needs
-/// none, a file of the kernel that can only be written.
+/// Returns a file with readable metadata and unreadable content: one without permissions, or a
+/// write-only kernel file for root, who is not bound by permissions.
 fn unreadable_file(folder: &Folder) -> PathBuf {
     let path = folder.write("unreadable", "text");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o0)).unwrap();
@@ -91,7 +92,7 @@ fn an_unreadable_file_delays_no_other_and_is_quarantined_after_a_day() {
     assert_eq!(tries(&later), tries(&status), "it is not retried");
 }
 
-/// Lets days pass one after the other, with a rescan on each.
+/// Advances the clock day by day, with a rescan on each day.
 fn days(daemon: &mut SpoolReader, host: &mut TestHost, days: u64) -> Status {
     let mut status = daemon.status(host.time());
     for _ in 0..days {
@@ -102,7 +103,7 @@ fn days(daemon: &mut SpoolReader, host: &mut TestHost, days: u64) -> Status {
     status
 }
 
-/// Returns the number of rows of tables of the state, while no daemon holds it.
+/// Returns the number of rows of tables of the state. No daemon may hold it.
 fn rows(root: &Path, tables: [&str; 3]) -> [i64; 3] {
     let db = rusqlite::Connection::open(root.join("state/state.db")).unwrap();
     tables.map(|table| {
@@ -119,7 +120,8 @@ fn mbox(n: u64) -> String {
     mbox_message(n, 1)
 }
 
-/// Creates two mboxes and a Maildir with three messages, two of them the same. A daemon reads them.
+/// Creates two mboxes and a Maildir with three messages, two of them equal, and lets a daemon read
+/// them.
 fn read_spool(root: &Path, host: &mut TestHost) -> (PathBuf, SpoolReader) {
     let spool = root.join("spool");
     for folder in ["md/new", "md/cur", "md/tmp"] {
@@ -162,7 +164,7 @@ fn the_state_of_a_missing_file_is_purged_after_thirty_days() {
     let status = days(&mut daemon, &mut host, 33);
     assert_contains(&status.metrics(), "urlspool_forgotten_total 9\n");
     daemon.close().unwrap();
-    // One of the messages of the Maildir was in two files and is still in one.
+    // One message of the Maildir was in two files and is still in one.
     assert_eq!(rows(root, TABLES), [2, 2, 2]);
     let mut daemon = open(&config(root, std::slice::from_ref(&spool)), &mut host);
     fs::rename(
@@ -197,7 +199,7 @@ fn no_state_is_purged_when_a_mount_is_absent_or_the_clock_jumps() {
     daemon.close().unwrap();
     assert_eq!(rows(root, TABLES), [5, 5, 3]);
 
-    // Between two runs at most one day counts, whatever the system clock says.
+    // At most one day counts between two runs, even if the system clock jumps.
     fs::remove_file(spool.join("a")).unwrap();
     for year in 0..4 {
         let mut host = TestHost {

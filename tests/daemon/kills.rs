@@ -1,7 +1,8 @@
-//! The real program, killed at random moments while mail is delivered and a consumer takes segments.
+//! The real program, killed at random moments while mail is delivered and a consumer takes
+//! segments.
 //!
-//! `URLSPOOL_KILLS` sets how often (default 25), `URLSPOOL_CHAINS` the number of chains of kills during recovery (default
-//! 5).
+//! `URLSPOOL_KILLS` is the number of kills (default 25), `URLSPOOL_CHAINS` the number of chains of
+//! kills during recovery (default 5).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -17,8 +18,9 @@ use super::cli::{code, configure, once, program, signal};
 use super::{mbox_message, message, read_segments_in};
 use crate::scene::{Folder, Rng};
 
-/// Delivers into three spools until `stop`: into an mbox under its lock, sometimes rolling back; a Maildir, by rename or
-/// by link; an MH folder. Files that remain in `tmp` of the Maildir must not be read.
+/// Delivers into three spools until `stop`: into an mbox under its lock, sometimes rolling back;
+/// into a Maildir, by rename or link; into an MH folder. Files left in the Maildir's `tmp` must not
+/// be read.
 fn deliver(root: &Path, seed: u64, stop: &AtomicBool, delivered: &AtomicU64) {
     let mut rng = Rng::seeded(seed);
     let spool = root.join("spool");
@@ -89,8 +91,9 @@ fn rotate(spool: &Path) {
     let _ = fs::rename(spool.join("inbox"), name(1));
 }
 
-/// Lists the output a hundred times a second until `stop`. A segment there must be complete and have its sidecar; one that
-/// is unchanged at the next listing is taken away. Returns the number of segments taken.
+/// Lists the output a hundred times a second until `stop`. A listed segment must be complete and
+/// have its sidecar. A segment that is unchanged at the next listing is taken. Returns the number
+/// of segments taken.
 fn consume(out: &Path, taken: &Path, stop: &AtomicBool) -> Result<usize, String> {
     let (mut seen, mut took) = (BTreeMap::new(), 0);
     while !stop.load(Ordering::Relaxed) {
@@ -132,12 +135,12 @@ fn is_whole(bytes: &[u8], meta: &Path) -> bool {
     meta["len"] == bytes.len() && bytes.split_inclusive(|&byte| byte == b'\n').all(is_record)
 }
 
-/// The moment at which the program is killed.
+/// Moment at which the program is killed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
     /// Any moment.
     AnyTime,
-    /// Four times out of five during the recovery from the kill before.
+    /// Four times out of five during recovery from the previous kill.
     Recovering,
 }
 
@@ -152,7 +155,7 @@ impl When {
     }
 }
 
-/// Creates three spools: a folder of mboxes, a Maildir, an MH folder; and their configuration.
+/// Creates three spools (a folder of mboxes, a Maildir, an MH folder) and their configuration.
 fn create_spools(root: &Path) {
     let other = |name| format!("[[spool]]\npath = \"{}\"\n", root.join(name).display());
     configure(root, &(other("md") + &other("mh")));
@@ -161,8 +164,8 @@ fn create_spools(root: &Path) {
     }
 }
 
-/// Kills the program `kills` times while `deliver` runs and a consumer moves segments to `taken`, and lets the program finish.
-/// Returns the number of segments that were taken.
+/// Kills the program `kills` times while `deliver` runs and a consumer moves segments to `taken`,
+/// then lets the program finish. Returns the number of segments taken.
 fn run_killed(
     root: &Path,
     kills: u64,
@@ -190,7 +193,7 @@ fn run_killed(
             let reload = when == When::AnyTime && number.is_multiple_of(3);
             std::thread::sleep(if reload { wait / 2 } else { wait });
             if reload {
-                // Before its handler is installed, this signal kills as well.
+                // This signal also kills until the program has installed a handler.
                 signal(&child, Signal::HUP);
                 std::thread::sleep(wait / 2);
             }
@@ -211,7 +214,7 @@ fn run_killed(
     Ok(segments)
 }
 
-/// Kills the program `kills` times and lets it finish. Returns what is wrong.
+/// Kills the program `kills` times and lets it finish. An error describes the first difference.
 fn kill(kills: u64, when: When, planted: Option<&str>) -> Result<(), String> {
     let folder = Folder::in_memory();
     let (root, taken) = (folder.root(), folder.path("taken"));
@@ -255,7 +258,7 @@ fn a_daemon_killed_during_recovery_writes_each_url_once() {
     assert_eq!(kill(5 * chains, When::Recovering, None), Ok(()));
 }
 
-/// Returns `true` while a process has the file without a name open that holds records of a message.
+/// Returns `true` while a process has the unnamed file for one message's records open.
 fn is_inside_message(process: u32, out: &Path) -> bool {
     let is_lines =
         |path: PathBuf| path.starts_with(out) && path.to_string_lossy().ends_with("(deleted)");
@@ -266,7 +269,7 @@ fn is_inside_message(process: u32, out: &Path) -> bool {
         .any(is_lines)
 }
 
-/// `tests/tools/message_kills.py` does so a thousand times, with seals and on a full disk.
+/// `tests/tools/message_kills.py` does this a thousand times, with seals and on a full disk.
 #[test]
 fn a_daemon_killed_between_the_records_of_a_message_writes_each_url_once() {
     const URLS: usize = 4_000;
@@ -302,12 +305,12 @@ fn a_daemon_killed_between_the_records_of_a_message_writes_each_url_once() {
     assert_eq!(written.ids.len(), URLS + 4);
 }
 
-/// Checks that the tests notice faults.
+/// Proves that the tests notice faults.
 #[test]
 #[cfg(feature = "planted-faults")]
 fn planted_faults_are_caught() {
     for fault in ["StateBeforeData", "AdvanceOnRead"] {
-        // Sixty random moments may all miss the one that shows it, above all on a busy machine.
+        // Sixty random moments may all miss the fault, especially on a busy machine.
         let mut series = (0..3).map(|_| kill(60, When::AnyTime, Some(fault)));
         let caught = series.find(Result::is_err);
         println!("{fault}: {caught:?}");

@@ -1,4 +1,4 @@
-//! The lives of messages in the output: written, gone, perhaps written again.
+//! Life of each message in the output: written, gone, perhaps written again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,30 +6,30 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// A message and the mailbox that its records name.
+/// A message and the mailbox named in its records.
 pub(crate) type Placed = (String, u64);
 
 /// A line about a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LifeEvent {
-    /// The record of its first URL.
+    /// The record of the message's first URL.
     Written,
-    /// Its line of type `gone`.
+    /// The message's line of type `gone`.
     Gone,
 }
 
-/// The lines about each message of [`super::message`], in their order.
+/// The lines about each message of [`super::message`], in order.
 #[derive(Debug, Default)]
 pub(crate) struct Lives {
     pub(crate) events: BTreeMap<Placed, Vec<LifeEvent>>,
-    /// The message of each digest of a mailbox.
+    /// Message of each digest in a mailbox.
     digests: BTreeMap<(String, String), u64>,
-    /// The number of digests of each `gone` line.
+    /// Number of digests of each `gone` line.
     pub(crate) gone_digests: Vec<usize>,
 }
 
 impl Lives {
-    /// Reads all sealed segments of some folders, in the order of their numbers.
+    /// Reads all sealed segments of several folders, in the order of their numbers.
     pub(crate) fn read(folders: &[&Path]) -> Lives {
         let entries = folders
             .iter()
@@ -95,7 +95,7 @@ impl Lives {
         Ok(())
     }
 
-    /// The messages that were written and are not gone.
+    /// Returns the messages that were written and are not gone.
     pub(crate) fn present(&self) -> BTreeSet<Placed> {
         let is_present = |events: &[LifeEvent]| events.last() == Some(&LifeEvent::Written);
         let all = self.events.iter();
@@ -104,7 +104,7 @@ impl Lives {
             .collect()
     }
 
-    /// The number of times that message `n` was written, in whatever mailbox.
+    /// Returns how often message `n` was written, summed over all mailboxes.
     pub(crate) fn times_written(&self, n: u64) -> usize {
         let of_message = self.events.iter().filter(|((_, number), _)| *number == n);
         of_message
@@ -113,7 +113,7 @@ impl Lives {
             .count()
     }
 
-    /// The number of `gone` lines of message `n`.
+    /// Returns the number of `gone` lines of message `n`.
     pub(crate) fn times_gone(&self, n: u64) -> usize {
         let of_message = self.events.iter().filter(|((_, number), _)| *number == n);
         of_message

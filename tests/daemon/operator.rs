@@ -1,4 +1,5 @@
-//! The daemon as its operator sees it: log, status, health, metrics, file modes, sockets, sidecars, the unit.
+//! The daemon as its operator sees it: log, status, health, metrics, file modes, sockets, sidecars,
+//! the unit.
 
 mod documentation;
 mod permissions;
@@ -62,7 +63,7 @@ impl<'f> Operated<'f> {
         fs::read_to_string(self.root.join("log")).unwrap()
     }
 
-    /// Returns `true` if a message of the log is or begins with this text.
+    /// Returns `true` if a log message starts with this text.
     fn logged(&self, text: &str) -> bool {
         self.log()
             .contains(&format!("\"fields\":{{\"message\":\"{text}"))
@@ -74,7 +75,7 @@ impl<'f> Operated<'f> {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// The answer of the metrics' socket.
+    /// Returns the response of the metrics socket.
     fn get(&self, path: &str) -> String {
         let mut socket = UnixStream::connect(self.root.join("m.sock")).unwrap();
         write!(socket, "GET {path} HTTP/1.1\r\n\r\n").unwrap();
@@ -89,7 +90,7 @@ impl<'f> Operated<'f> {
         assert!(sent.unwrap().success());
     }
 
-    /// Waits until the daemon ends by itself. Returns its exit code and its log.
+    /// Waits until the daemon ends by itself. Returns its exit code and log.
     fn end(mut self) -> (Option<i32>, String) {
         let status = self.child.wait().unwrap();
         (status.code(), self.log())
@@ -106,7 +107,8 @@ impl<'f> Operated<'f> {
     }
 }
 
-/// A user who is bound by permissions runs the program. Root is not, so that `nobody` runs a copy of it.
+/// Builds a command for an unprivileged user. Permissions do not bind root, so root runs a copy of
+/// the program as `nobody`.
 fn without_privileges(root: &Path) -> Command {
     if !rustix::process::geteuid().is_root() {
         return program_command();
@@ -154,7 +156,7 @@ fn a_reload_logs_what_changed_and_what_waits_for_a_restart() {
     daemon.until("the refused configuration is logged", |daemon| {
         daemon.logged(refused)
     });
-    // What has another scope, with whatever else has changed.
+    // A changed scope is refused together with every other change.
     fs::write(root.join("c.toml"), config.replace("\"100ms\"", "\"1h\"")).unwrap();
     set_scope(root, "dedupe = \"spool\"\n");
     daemon.signal("-HUP");
@@ -235,7 +237,7 @@ fn the_log_names_segments_spools_and_the_metrics_address_without_nested_quotes()
         (&sealed[0]["records"], &sealed[0]["messages"]),
         (&2.into(), &1.into())
     );
-    // A value may hold quotation marks, which JSON escapes once.
+    // A value may contain quotation marks, which JSON escapes once.
     for line in &log {
         for (key, value) in line["fields"].as_object().unwrap() {
             let text = value.as_str().unwrap_or("");
@@ -268,7 +270,7 @@ fn the_status_names_process_start_last_segment_and_last_error() {
         text.len() == 20 && text.starts_with("20") && text.ends_with('Z')
     };
     assert!(is_utc(&status["started"]), "{status}");
-    // The segment was sealed by the run before.
+    // The previous run sealed the segment.
     let last = &status["last_sealed"];
     assert!(is_utc(&last["time"]), "{status}");
     assert_eq!(
@@ -298,7 +300,7 @@ fn the_status_names_process_start_last_segment_and_last_error() {
     daemon.stop();
 }
 
-/// Row 124. The limit on open files is raised at the start, and lowered here.
+/// Row 124. The daemon raises the limit on open files at its start; the test lowers it here.
 #[test]
 fn without_a_free_descriptor_the_sockets_wait() {
     let folder = Folder::in_memory();
@@ -322,7 +324,7 @@ fn without_a_free_descriptor_the_sockets_wait() {
     };
     let raised = limit(Some(3));
     assert_eq!(raised.current, raised.maximum);
-    // Each takes the descriptor that its `accept` had before it waited.
+    // Each connection takes the descriptor that `accept` freed.
     for socket in ["state/control.sock", "m.sock"] {
         UnixStream::connect(root.join(socket)).unwrap();
     }
@@ -344,7 +346,7 @@ fn without_a_free_descriptor_the_sockets_wait() {
     let before = ticks();
     std::thread::sleep(Duration::from_secs(1));
     let used = ticks() - before;
-    // Of 100 in a second.
+    // Out of 100 ticks per second.
     assert!(used < 20, "{used} ticks");
     limit(raised.current);
     daemon.status();
@@ -396,7 +398,8 @@ fn watch_with(root: &Path, lines: &str) {
     fs::write(root.join("c.toml"), config).unwrap();
 }
 
-/// It waited for a minute after the last message, and ended with status 0 and without a word.
+/// Regression: `--once` waited for a minute after the last message, then ended silently with status
+/// 0.
 #[test]
 fn once_ends_beside_a_locked_mailbox_and_names_it() {
     let folder = Folder::in_memory();
@@ -434,7 +437,7 @@ fn once_ends_beside_a_locked_mailbox_and_names_it() {
         lines[1],
         &format!("by the lock file {}.lock", inbox.display()),
     );
-    // The other one is read.
+    // The other mailbox is read.
     assert_eq!(read_segments(&root.join("out")).ids.len(), 2);
     drop(writer);
     fs::remove_file(spool.join("inbox.lock")).unwrap();
@@ -442,7 +445,7 @@ fn once_ends_beside_a_locked_mailbox_and_names_it() {
     assert_eq!(read_segments(&root.join("out")).ids.len(), 6);
 }
 
-/// It was healthy, and committed twice a second.
+/// Regression: the daemon was healthy and committed twice a second.
 #[test]
 fn a_locked_mailbox_is_named_and_causes_no_commits() {
     let folder = Folder::in_memory();
@@ -489,7 +492,7 @@ fn a_locked_mailbox_is_named_and_causes_no_commits() {
     );
 }
 
-/// It stayed healthy, and wrote into a folder that was gone.
+/// Regression: the daemon stayed healthy and wrote into a removed folder.
 #[test]
 fn a_removed_output_folder_is_noticed_and_its_mail_is_read_again() {
     let folder = Folder::in_memory();

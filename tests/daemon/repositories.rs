@@ -1,5 +1,4 @@
-//! Git repositories that are watched: new commits, deletions, rewritten branches, with a simulated
-//! clock.
+//! Watched git repositories: new commits, deletions, rewritten branches, with a simulated clock.
 
 use std::fs;
 
@@ -7,8 +6,8 @@ use super::message;
 use super::tombstones::Scene;
 use crate::git_repository::{Change, git, has_git, repository};
 
-/// Writes the history of the repository `list.git` of a scene anew: a branch that is rewritten, or
-/// has more commits than before if these are the same.
+/// Writes a new history of the scene's repository `list.git`. If it starts with the previous
+/// commits, the branch grows; otherwise, it is rewritten.
 fn write(scene: &Scene, changes: &[Change<'_>]) {
     let path = scene.path("list.git");
     repository(path.to_str().unwrap(), changes);
@@ -42,7 +41,7 @@ fn new_commits_give_records_and_a_rewritten_branch_is_read_again() {
     write(&scene, &written(&[1, 2, 3]));
     scene.check(&[1, 2, 3], 0);
     assert_eq!(scene.host.logged("rewritten"), 0);
-    // Nothing is read of the commits before: their blob is gone, and nobody misses it.
+    // Earlier commits are not read again: the blob of one is removed, and no error follows.
     let list = scene.path("list.git");
     let list = list.to_str().unwrap();
     let blob = String::from_utf8(git(&["-C", list, "rev-parse", "HEAD~2:m"], b"")).unwrap();
@@ -52,7 +51,7 @@ fn new_commits_give_records_and_a_rewritten_branch_is_read_again() {
         blob[2..].trim()
     ))
     .unwrap();
-    // A deletion gives no line without tombstones.
+    // Without tombstones, a deletion writes no line.
     let mut changes = written(&[1, 2, 3]);
     changes.push(Change::Delete(&texts[1]));
     changes.push(Change::Write("m", &texts[3]));
@@ -83,7 +82,7 @@ fn deleted_messages_are_gone_and_so_are_those_of_a_rewritten_branch() {
     scene.check(&[2], 1);
     write(&scene, &[write_m(1), write_m(2), deletion(), write_m(3)]);
     scene.check(&[2, 3], 1);
-    // Once more what was deleted.
+    // Writes the deleted message again.
     write(
         &scene,
         &[write_m(1), write_m(2), deletion(), write_m(3), write_m(1)],

@@ -1,5 +1,5 @@
-//! The scope in which a message is written once: `dedupe` and `kind` of a known spool, which cannot change; its `path`, and the
-//! names of an mbox.
+//! The scope in which a message is written once: `dedupe` and `kind` of a known spool, which cannot
+//! change, its `path`, and the names of an mbox.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,12 +16,12 @@ use super::tombstones::{Scene, mbox};
 use super::{message, read_segments};
 use crate::scene::Folder;
 
-/// The messages of the two mailboxes of an example, and how often each is written.
+/// Returns how often each message was written, summed over both mailboxes of an example.
 fn written(lives: &Lives, messages: &[u64]) -> Vec<usize> {
     messages.iter().map(|n| lives.times_written(*n)).collect()
 }
 
-/// Its messages are written again, because the spool is their scope.
+/// The messages are written again, because their scope is the spool.
 #[test]
 fn under_another_path_a_news_spool_is_a_new_one() {
     let mut scene = Scene::new();
@@ -53,14 +53,14 @@ fn under_another_path_a_news_spool_is_a_new_one() {
     check(&mut scene, [2, 2, 1, 1], [0; 4]);
     scene.remove("comp/x/1");
     check(&mut scene, [2, 2, 1, 1], [1, 0, 0, 0]);
-    // What the first spool has written is not written again, and what it misses is gone.
+    // Messages written by the first spool are not written again, and the missing ones are gone.
     scene.config.spool[0].path = whole;
     check(&mut scene, [2, 2, 1, 1], [2, 0, 1, 0]);
     scene.remove("comp/x/2");
     check(&mut scene, [2, 2, 1, 1], [2, 1, 1, 0]);
 }
 
-/// Message 1 moves out of the folder that is watched meanwhile.
+/// Message 1 leaves the watched folder in the meantime.
 #[test]
 fn nothing_is_gone_that_a_narrowed_spool_leaves_out() {
     for (dedupe, gone) in [(DedupeScope::Mailbox, 1), (DedupeScope::Spool, 0)] {
@@ -108,7 +108,7 @@ fn a_spool_is_the_same_however_it_is_spelled() {
             let lives = scene.check(&[1, 2, 3, 4], 0);
             assert_eq!(written(&lives, &[1, 2, 3, 4]), [1; 4], "{spelling}");
         }
-        // A message that has grown when the spelling changes.
+        // A message grows while the spelling changes.
         let whole = message(5, 1);
         let (start, rest) = whole.split_at(whole.find("and http").unwrap());
         scene.write("mh/5", start);
@@ -133,7 +133,7 @@ fn messages_of_an_mbox_with_two_names_can_be_gone() {
     let lives = scene.check(&[1, 2, 3], 0);
     assert_eq!(written(&lives, &[1, 2, 3]), [2; 3]);
     assert_eq!(files_read(&mut scene), 0, "it is unchanged");
-    // In place, under both names.
+    // Rewritten in place, under both names.
     scene.write("a", &mbox(&[1, 3]));
     let lives = scene.check(&[1, 3], 2);
     assert_eq!(lives.times_gone(2), 2);
@@ -145,7 +145,7 @@ fn messages_of_an_mbox_with_two_names_can_be_gone() {
     assert_eq!(written(&lives, &[1, 3, 4]), [2, 2, 1]);
 }
 
-/// Lets the configuration in `root` end with these lines.
+/// Replaces the end of the configuration in `root` by these lines.
 pub(super) fn set_scope(root: &Path, scope: &str) {
     let text = fs::read_to_string(root.join("c.toml")).unwrap();
     let end = text.find("[[spool]]").unwrap();
@@ -178,7 +178,7 @@ fn a_start_with_another_kind_or_dedupe_is_refused_with_both_ways_out() {
     assert_eq!(code(&once(root, &[])), 0);
     let first = read_segments(&root.join("out"));
     assert!(first.ids.len() == 10 && first.urls["http://h.example/1-a.html"] == 2);
-    // The second one.
+    // The second way out.
     let text = fs::read_to_string(root.join("c.toml")).unwrap();
     let text = text
         .replace("/out\"", "/out2\"")

@@ -23,7 +23,7 @@ struct Running {
 }
 
 impl Running {
-    /// Starts a daemon, which writes its log to the file `log`.
+    /// Starts a daemon that writes its log to the file `log`.
     fn start(root: &Path) -> Running {
         let child = program(root, &["watch"])
             .stderr(File::create(root.join("log")).unwrap())
@@ -73,7 +73,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// Moves messages between Maildirs, MH folders and mboxes. Returns how often each of their URLs was written.
+/// Moves messages between Maildirs, MH folders and mboxes. Returns how often each URL was written.
 fn move_messages(dedupe: &str) -> [[u32; 2]; 3] {
     let folder = Folder::in_memory();
     let (root, spool) = (folder.root(), folder.path("spool"));
@@ -107,7 +107,8 @@ fn a_moved_message_is_written_once_for_each_mailbox_or_once_for_the_spool() {
     assert_eq!(move_messages("spool"), [[1, 1]; 3]);
 }
 
-/// `cp inbox inbox.1; truncate -s0 inbox` below a writer that keeps its offset: the file begins with a hole.
+/// `cp inbox inbox.1; truncate -s0 inbox` while a writer keeps its offset: the file starts with a
+/// hole.
 #[test]
 fn a_writer_that_keeps_its_offset_over_a_copytruncate_loses_nothing() {
     const ROUND: u64 = 20;
@@ -140,7 +141,7 @@ fn a_writer_that_keeps_its_offset_over_a_copytruncate_loses_nothing() {
     }
 }
 
-/// Written NUL bytes before more messages than are read at once.
+/// The NUL bytes are written, not a hole, and more messages follow than one read takes.
 #[test]
 fn an_mbox_after_many_nul_bytes_is_read_in_chunks_and_followed() {
     let folder = Folder::in_memory();
@@ -153,7 +154,7 @@ fn an_mbox_after_many_nul_bytes_is_read_in_chunks_and_followed() {
     text.extend(mbox(301).into_bytes());
     fs::write(&inbox, &text).unwrap();
     assert_eq!(code(&once(root, &[])), 0);
-    // A mail program removes a message and keeps the NUL bytes; then it removes these.
+    // A mail program first removes a message and keeps the NUL bytes, then removes the NUL bytes.
     let removed = mbox_message(150, 500).len();
     let at = 10_000_000 + (1..150).map(|n| mbox_message(n, 500).len()).sum::<usize>();
     text.drain(at..at + removed);
@@ -168,7 +169,7 @@ fn an_mbox_after_many_nul_bytes_is_read_in_chunks_and_followed() {
     for n in 1..=303 {
         assert_eq!(times(&written, n), [1, 1], "message {n}");
     }
-    // NUL bytes alone are no message.
+    // NUL bytes alone are not a message.
     fs::write(&inbox, vec![0; 3_000_000]).unwrap();
     let ended = once(root, &[]);
     assert_eq!(code(&ended), 0);
@@ -188,7 +189,7 @@ fn an_mbox_with_cr_line_ends_is_read_message_by_message_and_may_grow() {
     let mut text = String::new();
     for n in 1..=5 {
         text += &mbox(n).replace('\n', "\r");
-        // The last message has not all of its lines at first.
+        // At first, the last message is incomplete.
         let begun = text.trim_end().len() - 40;
         for len in [begun, text.len()] {
             fs::write(&inbox, &text[..len]).unwrap();
@@ -201,7 +202,7 @@ fn an_mbox_with_cr_line_ends_is_read_message_by_message_and_may_grow() {
     }
 }
 
-/// A numbered file was taken at its first close.
+/// Regression: a numbered file was read at its first close.
 #[test]
 fn a_draft_that_is_saved_again_is_written_once() {
     let folder = Folder::in_memory();
@@ -218,7 +219,7 @@ fn a_draft_that_is_saved_again_is_written_once() {
         let (draft, aside) = (drafts.join(n.to_string()), drafts.join(format!("#{n}")));
         let saved = |text: &str| {
             if n % 2 == 0 {
-                // Like an editor that replaces the file.
+                // Replaces the file, as some editors do.
                 fs::write(&aside, text).unwrap();
                 fs::rename(&aside, &draft).unwrap();
             } else {
@@ -230,7 +231,7 @@ fn a_draft_that_is_saved_again_is_written_once() {
         saved(&message(n, 0).replace("see", "have a look at"));
         saved(&message(n, 0).replace("Subject: number", "Subject: the number"));
     }
-    // A message in a Maildir does not wait.
+    // A message in a Maildir is read without delay.
     let delivered = Instant::now();
     fs::write(folder.path("spool/md/tmp/9"), message(9, 0)).unwrap();
     fs::rename(
@@ -280,7 +281,8 @@ fn a_cross_post_is_written_once() {
     assert_eq!(written.ids.len(), 40);
 }
 
-/// The output folder in a spool through a bind mount: 86,000 records came from one message in four seconds.
+/// Regression: with the output folder in a spool through a bind mount, one message caused 86,000
+/// records in four seconds.
 #[test]
 fn segments_and_sidecars_in_a_spool_are_not_read() {
     let folder = Folder::in_memory();
@@ -313,12 +315,12 @@ fn segments_and_sidecars_in_a_spool_are_not_read() {
     }
     let output = once(root, &[]);
     assert_eq!(code(&output), 0);
-    // Only those of the message.
+    // Only the records of the message.
     assert_eq!(read_segments(&out).ids.len(), 2);
     let log = String::from_utf8(output.stderr).unwrap();
-    // One of each folder, and each compressed file.
+    // One file per folder, and each compressed file.
     assert_eq!(log.matches("skipped: own-output").count(), 4, "{log}");
-    // A text that only begins like a record is read, and so is mail about records.
+    // A text that merely starts like a record is read, and so is mail about records.
     fs::write(
         spool.join("notes"),
         "{\"id\":1} http://h.example/2-a.html\n",
@@ -335,10 +337,10 @@ fn segments_and_sidecars_in_a_spool_are_not_read() {
     );
 }
 
-/// A change of the form in which a message is stored.
+/// A change to the stored form of a message.
 type Stored = fn(String) -> String;
 
-/// All its URLs were written again.
+/// Regression: all URLs of the message were written again.
 #[test]
 fn a_file_of_one_message_that_grows_gives_its_new_urls() {
     const NEWS: &str = "Newsgroups: comp.test\n";
@@ -376,7 +378,8 @@ fn a_file_of_one_message_that_grows_gives_its_new_urls() {
     }
 }
 
-/// An edited file is a new message, as is another file with the same beginning. An editor's backup in the same spool is a duplicate.
+/// An edited file is a new message, as is another file with the same start. An editor's backup in
+/// the same spool is a duplicate.
 #[test]
 fn an_edited_message_is_written_as_a_whole_and_one_with_a_backup_is_not() {
     let grown = message(1, 1) + "http://h.example/2-a.html\n";
@@ -400,7 +403,7 @@ fn an_edited_message_is_written_as_a_whole_and_one_with_a_backup_is_not() {
     assert_eq!((times(&written, 1), times(&written, 2)), ([1, 1], [1, 0]));
 }
 
-/// Writes over a file in place, and sets its modification time back.
+/// Overwrites a file in place and restores its modification time.
 fn overwrite(scene: &Scene, name: &str, text: &str) {
     let mut file = OpenOptions::new()
         .write(true)
@@ -412,7 +415,7 @@ fn overwrite(scene: &Scene, name: &str, text: &str) {
     file.set_modified(time).unwrap();
 }
 
-/// Scans once more. Returns the number of files that were read.
+/// Scans once more. Returns the number of files read.
 pub(super) fn files_read(scene: &mut Scene) -> Value {
     scene.scan_after(0);
     scene.scan_after(60);
@@ -428,7 +431,7 @@ fn a_file_of_a_maildir_that_is_replaced_with_equal_size_is_read_again() {
         let mut scene = Scene::new();
         scene.config.output.tombstones = tombstones;
         let gone = |count: usize| if tombstones { count } else { 0 };
-        // Without tombstones the earlier ones are not gone.
+        // Without tombstones, the earlier messages never become gone.
         let present = |here: [u64; 2]| match here {
             here if tombstones => here.to_vec(),
             [_, last] => (1..=last).collect(),
@@ -444,7 +447,7 @@ fn a_file_of_a_maildir_that_is_replaced_with_equal_size_is_read_again() {
         file.unwrap().set_modified(time).unwrap();
         scene.rename("md/tmp/x", name);
         scene.check(&present([1, 3]), gone(1));
-        // The same inode with another time, and with the same.
+        // The same inode, first with another time and then with the same time.
         scene.write(name, &message(4, 1));
         scene.check(&present([1, 4]), gone(2));
         overwrite(&scene, name, &message(5, 1));
@@ -479,7 +482,7 @@ fn an_mbox_that_is_edited_with_equal_size_and_time_is_read_again() {
         };
         let lives = scene.check(present, usize::from(tombstones));
         assert!((1..=4).all(|n| lives.times_written(n) == 1), "{lives:?}");
-        // A rename is no change.
+        // A rename is not a change.
         scene.rename("inbox", "inbox.1");
         assert_eq!(files_read(&mut scene), 0);
         overwrite(&scene, "inbox.1", &mbox([1, 4, 5]));

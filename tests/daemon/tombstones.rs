@@ -1,4 +1,4 @@
-//! Messages that are gone from their mailboxes, with tombstones: single cases, with a simulated clock.
+//! Tombstones: messages that disappear from their mailboxes, with a simulated clock.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +19,7 @@ pub(super) struct Scene {
     pub(super) config: Config,
     pub(super) host: TestHost,
     pub(super) daemon: Option<SpoolReader>,
-    /// The modification time of the next file that is written, in seconds.
+    /// Modification time of the next written file, in seconds.
     clock: u64,
 }
 
@@ -81,7 +81,7 @@ impl Scene {
         self.daemon = Some(daemon);
     }
 
-    /// Lets the daemon work until nothing is left to do, and stops it.
+    /// Lets the daemon finish all its work, and stops it.
     pub(super) fn work(&mut self) {
         self.scan_after(0);
         let mut daemon = self.daemon.take().unwrap();
@@ -108,7 +108,7 @@ impl Scene {
         lives
     }
 
-    /// Checks which messages are written and not gone, and how many `gone` lines there are.
+    /// Checks which messages are written and not gone, and the number of `gone` lines.
     #[track_caller]
     pub(super) fn check(&mut self, present: &[u64], gone: usize) -> Lives {
         let lives = self.settle();
@@ -131,7 +131,7 @@ fn a_deleted_message_is_gone_and_a_restored_one_is_written_again() {
     scene.check(&[1, 2], 0);
     scene.remove("md/new/1.M1.host");
     scene.check(&[2], 1);
-    // The same name and size: the file is known, its message is not.
+    // Name and size are the same: the file is known, its message is not.
     scene.write("md/new/1.M1.host", &message(1, 1));
     let lives = scene.check(&[1, 2], 1);
     let mailbox = scene.path("md").display().to_string();
@@ -146,10 +146,10 @@ fn messages_that_are_expunged_from_an_mbox_are_gone() {
     let mut scene = Scene::new();
     scene.write("inbox", &mbox(&[1, 2, 3, 4]));
     scene.check(&[1, 2, 3, 4], 0);
-    // In place.
+    // Rewritten in place.
     scene.write("inbox", &mbox(&[1, 3, 4]));
     scene.check(&[1, 3, 4], 1);
-    // The last one, and by a rename.
+    // The last message, removed by a rename.
     scene.write("inbox.new", &mbox(&[1, 3]));
     scene.rename("inbox.new", "inbox");
     scene.check(&[1, 3], 2);
@@ -173,7 +173,7 @@ fn a_message_whose_notification_was_lost_is_written() {
     assert_eq!(lives.times_written(1), 1);
 }
 
-/// File systems on disks reuse inodes at once; those in memory give each file an inode of its own.
+/// File systems on disks reuse inodes at once, but file systems in memory do not.
 #[test]
 fn a_new_file_with_a_reused_inode_is_another_file() {
     let mut scene = Scene::new();
@@ -182,7 +182,7 @@ fn a_new_file_with_a_reused_inode_is_another_file() {
     scene.config.spool[0].path = spool.root().to_owned();
     let numbers = 100..160;
     for n in numbers.clone() {
-        // Files with the same size and time: only the file system distinguishes them.
+        // The files have equal size and time, so only the file system can distinguish them.
         let mut file = fs::File::create(spool.path("inbox")).unwrap();
         file.write_all(mbox(&[n]).as_bytes()).unwrap();
         file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(scene.clock))
@@ -201,7 +201,7 @@ fn a_message_is_gone_from_the_folder_that_it_leaves() {
         scene.write("a", &mbox(&[1, 2]));
         scene.write("b", &mbox(&[3]));
         scene.check(&[1, 2, 3], 0);
-        // The removal is seen before the copy, and the other way round.
+        // The daemon sees the removal before the copy, then the other way round.
         scene.write("a", &mbox(&[2]));
         scene.scan_after(0);
         scene.scan_after(20);
@@ -223,7 +223,7 @@ fn a_message_that_grew_is_gone_with_both_digests() {
     scene.check(&[1], 0);
     scene.write("inbox", &format!("{start}{rest}"));
     scene.check(&[1], 0);
-    // Still so after a rewrite and in another file.
+    // Still true after a rewrite and in another file.
     scene.write("inbox.1", &mbox(&[2, 1]));
     scene.write("inbox", "");
     scene.check(&[1, 2], 0);
@@ -259,7 +259,7 @@ fn a_mailbox_that_is_rewritten_slowly_under_its_lock_loses_nothing() {
     let mut scene = Scene::new();
     scene.write("inbox", &mbox(&[1, 2]));
     scene.check(&[1, 2], 0);
-    // It is empty before the mail program writes it again.
+    // The mailbox is empty until the mail program writes it again.
     scene.write("inbox.lock", "");
     scene.write("inbox", "");
     for _ in 0..20 {
@@ -303,13 +303,13 @@ fn messages_that_were_read_before_tombstones_are_learnt() {
     scene.write("inbox", &mbox(&[2]));
     scene.remove("md/new/3.M1.host");
     scene.check(&[2], 2);
-    // Switched off, the state knows nothing of that any more.
+    // With tombstones switched off, the state forgets the messages of each mailbox.
     scene.config.output.tombstones = false;
     scene.write("inbox", "");
     scene.check(&[2], 2);
 }
 
-/// Fields that programs add to stored messages, as they write them.
+/// Fields that programs add to stored messages, copied from real output.
 const ANNOTATIONS: [&str; 14] = [
     "X-UIDL: 000000024a0b5c1d\n",
     "X-UID: 17\nX-Keywords: $label1 Junk            \n",
@@ -378,10 +378,10 @@ fn a_message_that_is_edited_far_from_its_start_leaves_no_rows_of_its_earlier_ver
             database.display().to_string(),
             scene.config.output.dir.display().to_string(),
         );
-        // Beside it, so that its mailbox never counts as empty.
+        // A second mailbox, so that the spool never counts as empty.
         scene.write("other", &mbox(&[2]));
         for (number, version) in ["early", "later", "final", "later"].iter().enumerate() {
-            // A file of a Maildir with the same name and size counts as unchanged.
+            // A Maildir file with the same name and size counts as unchanged.
             let more = if name.starts_with("md") { number } else { 0 };
             let version = format!("{version}{}", "r".repeat(more));
             scene.write(name, &format!("{envelope}{}\n", edited(&version)));
@@ -419,7 +419,7 @@ impl Scene {
     }
 }
 
-/// The writer of an mbox truncates it under its lock, and ends without writing it.
+/// The writer of an mbox truncates it under its lock, and dies before it writes the file again.
 #[test]
 fn an_empty_mbox_whose_writer_left_its_lock_is_named() {
     let mut scene = Scene::new();
@@ -429,7 +429,7 @@ fn an_empty_mbox_whose_writer_left_its_lock_is_named() {
     scene.write("inbox.lock", "");
     scene.write("inbox", "");
     scene.run(30);
-    // It may be written yet.
+    // The writer may still write it.
     assert_eq!(scene.status().spools[0].withheld.len(), 0);
     scene.run(400);
     let status = scene.status();
@@ -461,12 +461,12 @@ fn a_locked_file_that_was_read_holds_what_it_held() {
     let status = scene.status();
     assert!(status.locks[0].path.ends_with("inbox.1"), "{status:?}");
     let gone = |scene: &Scene| Lives::read(&[&scene.config.output.dir]).gone_digests.len();
-    // Long after its change, no message was moved into it.
+    // Long after the file's change, no message can have moved into it.
     scene.write("inbox", &mbox(&[1]));
     scene.run(400);
     assert_eq!(gone(&scene), 1);
     assert_eq!(scene.status().spools[0].withheld.len(), 0);
-    // Near its change, one may have been.
+    // Soon after the file's change, a message may have moved into it.
     scene.write("inbox.1", &mbox(&[3, 4, 5]));
     scene.write("inbox", "");
     scene.run(400);
@@ -479,7 +479,7 @@ fn a_locked_file_that_was_read_holds_what_it_held() {
     );
     let line = "are not reported, because it may hold them";
     assert!(0 < scene.host.logged(line));
-    // What the file held is not gone. Now it is read.
+    // Now the file is read, and its messages are not gone.
     scene.remove("inbox.1.lock");
     scene.check(&[3, 4, 5], 2);
 }

@@ -1,4 +1,5 @@
-//! `urlspool watch PATH...` without a configuration: lines on a terminal or a pipe, segments with `-o`, records with `--stdout`.
+//! `urlspool watch PATH...` without a configuration: lines on a terminal or a pipe, segments with
+//! `-o`, records with `--stdout`.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -13,7 +14,7 @@ use super::cli::code;
 use super::{mbox_message, message, read_segments};
 use crate::scene::{Folder, program_command, wait_until};
 
-/// A folder with a Maildir `md` and an mbox `box`, which hold messages 1 and 2.
+/// Creates a folder with a Maildir `md` and an mbox `box`, which hold messages 1 and 2.
 fn scene() -> Folder {
     let folder = Folder::in_memory();
     for name in ["cur", "new", "tmp"] {
@@ -41,7 +42,8 @@ fn append(folder: &Folder, n: u64) {
     fs::write(folder.path("box"), text).unwrap();
 }
 
-/// `urlspool watch` with these arguments, in the folder, with its temporary files and its default state there too.
+/// Builds `urlspool watch` with these arguments, and with the folder for temporary files and the
+/// default state.
 fn watch(folder: &Path, args: &[&str]) -> Command {
     let mut command = program_command();
     command
@@ -64,14 +66,14 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// A running `watch`, whose lines are read as they come.
+/// A running `watch` whose lines are read as they arrive.
 struct Watching {
     child: Child,
     lines: BufReader<ChildStdout>,
 }
 
 impl Watching {
-    /// Starts it, and waits until it has noted the mail that is there.
+    /// Starts `watch`, and waits until it has noted the existing mail.
     fn start(folder: &Folder, args: &[&str]) -> Watching {
         let mut child = watch(folder.root(), args)
             .stdout(Stdio::piped())
@@ -79,7 +81,7 @@ impl Watching {
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
-        // There is no sign of it but the temporary state, so wait for that and a little longer.
+        // The only sign is the temporary state, so wait for that and a little longer.
         let begun = Instant::now();
         while fs::read_dir(folder.path("tmp")).unwrap().count() == 0 {
             assert!(begun.elapsed() < Duration::from_secs(30));
@@ -100,7 +102,7 @@ impl Watching {
         kill_process(pid, signal).unwrap();
     }
 
-    /// Waits for the end, and returns the exit status and the lines that were left.
+    /// Waits for the end, and returns the exit status and the remaining lines.
     fn end(mut self) -> (i32, String) {
         let mut rest = String::new();
         self.lines.read_to_string(&mut rest).unwrap();
@@ -121,7 +123,8 @@ fn new_mail_is_shown_as_it_arrives_and_nothing_is_kept() {
         format!("{md}:{start}: http://h.example/3-a.html\n")
     );
     assert!(watching.line().ends_with(": http://h.example/3-b.html\n"));
-    // A message that is read, and so renamed, is not new; nor are those before a message that is appended.
+    // Reading a message renames its file but does not make it new. Neither are messages before an
+    // appended one.
     fs::rename(
         folder.path("md/cur/1.M1.host:2,"),
         folder.path("md/cur/1.M1.host:2,S"),
@@ -154,7 +157,7 @@ fn segments_hold_what_came_since_the_first_start() {
     let folder = scene();
     let args = ["-o", "urls", "md", "box"];
     once(&folder, &args);
-    // Mail that comes while nobody watches, also into a mailbox that was there.
+    // Mail delivered between two runs, some of it into an existing mailbox.
     deliver(&folder, 3);
     append(&folder, 4);
     once(&folder, &args);
@@ -167,7 +170,7 @@ fn segments_hold_what_came_since_the_first_start() {
     assert!(folder.path("urls/.state/state.db").exists());
 }
 
-/// A run that was killed before it had read the mail that was there notes it again.
+/// A run that was killed before it had read all existing mail notes that mail again.
 #[test]
 fn mail_that_was_there_is_not_new_after_a_kill() {
     let folder = scene();
@@ -200,7 +203,7 @@ fn records_on_standard_output_are_printed_until_they_were_read() {
         };
         text(bytes).lines().map(url).collect()
     };
-    // The reader ends before it has read anything: nothing is committed.
+    // The reader ends before it has read anything, so nothing is committed.
     let mut child = watch(folder.root(), &args)
         .arg("--once")
         .stdout(Stdio::piped())
@@ -213,7 +216,7 @@ fn records_on_standard_output_are_printed_until_they_were_read() {
     assert_eq!(urls(&once(&folder, &args).stdout).len(), 0);
     deliver(&folder, 3);
     assert_eq!(urls(&once(&folder, &args).stdout).len(), 2);
-    // Without the option the state goes on; the order of the paths does not matter.
+    // Without the option, the state continues. The order of the paths does not matter.
     deliver(&folder, 4);
     assert_eq!(
         urls(&once(&folder, &["other", "md", "--stdout"]).stdout).len(),

@@ -1,4 +1,4 @@
-//! The status, the metrics and the unit, as they are documented.
+//! Status, metrics and unit match their documentation.
 
 use std::fs;
 use std::path::Path;
@@ -55,28 +55,27 @@ fn the_unit_fits_the_program() {
         read("config/urlspool.service"),
         read("config/urlspool.toml"),
     );
-    for line in [
-        "RestartPreventExitStatus=2 78",
-        "RuntimeDirectory=urlspool",
-        "RuntimeDirectoryMode=0750",
-        "StateDirectory=urlspool",
-        "StateDirectoryMode=0750",
-        "UMask=0027",
-        "Group=urlspool",
-        "PrivateNetwork=yes",
-        "NoNewPrivileges=yes",
-        "ProtectSystem=strict",
-        "PrivateDevices=yes",
-        "PrivateTmp=yes",
-        "ProtectProc=invisible",
-        "RestrictAddressFamilies=AF_UNIX",
-        "MemoryDenyWriteExecute=yes",
-        "SystemCallFilter=~@privileged @resources",
-        "CapabilityBoundingSet=",
-        "MemoryMax=512M",
-        "#   PrivateNetwork=no",
-        "#   IPAddressAllow=localhost",
-    ] {
+    let expected = "RestartPreventExitStatus=2 78
+RuntimeDirectory=urlspool
+RuntimeDirectoryMode=0750
+StateDirectory=urlspool
+StateDirectoryMode=0750
+UMask=0027
+Group=urlspool
+PrivateNetwork=yes
+NoNewPrivileges=yes
+ProtectSystem=strict
+PrivateDevices=yes
+PrivateTmp=yes
+ProtectProc=invisible
+RestrictAddressFamilies=AF_UNIX
+MemoryDenyWriteExecute=yes
+SystemCallFilter=~@privileged @resources
+CapabilityBoundingSet=
+MemoryMax=512M
+#   PrivateNetwork=no
+#   IPAddressAllow=localhost";
+    for line in expected.lines() {
         assert!(unit.lines().any(|found| found == line), "{line}");
     }
     for key in [

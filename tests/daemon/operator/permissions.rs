@@ -1,4 +1,4 @@
-//! Permissions: of folders that are read, and of files that are written.
+//! Permissions: unreadable folders, and the modes of files the daemon writes.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -70,7 +70,7 @@ fn an_unreadable_folder_is_a_failure_until_it_can_be_read() {
     assert_eq!(unreadable.count(), 1, "reported once, not at each scan");
 }
 
-/// It ended with status 0 and without a word.
+/// Regression: `--once` ended silently with status 0.
 #[test]
 fn once_names_what_it_could_not_read() {
     let folder = Folder::new();
@@ -101,11 +101,12 @@ fn once_names_what_it_could_not_read() {
         assert!(line.starts_with(&format!("{path}: ")), "{log}");
         assert!(line.contains("ermission denied"), "{log}");
     }
-    // The other one is read.
+    // The other mailbox is read.
     assert_eq!(read_segments(&root.join("out")).ids.len(), 2);
 }
 
-/// Runs the daemon with this umask. Returns the different modes of all files, folders and sockets, with one path each.
+/// Runs the daemon with this umask. Returns the distinct modes of all files, folders and sockets,
+/// with one path each.
 fn modes(umask: &str) -> Vec<(u32, String)> {
     let folder = Folder::in_memory();
     let root = folder.root();
