@@ -1,4 +1,4 @@
-//! `urlspool load` and `urlspool search`: each record once, whatever happens in between.
+//! `urlspool load` and `urlspool search`: each record is stored once, even after failures.
 
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 mod authority;
@@ -30,20 +30,22 @@ use crate::scene::{Ended, Folder, done, ended, urlspool};
 
 /// Two messages, three URLs, two links.
 const MAIL: &str = "From a Mon Jan  1 00:00:00 1996\n\
-From: Jane <jane@m.example>\nDate: Mon, 1 Jan 1996 10:00:00 +0000\nSubject: A lamp\nMessage-ID: <1@m.example>\n\n\
+From: Jane <jane@m.example>\nDate: Mon, 1 Jan 1996 10:00:00 +0000\nSubject: A lamp\n\
+Message-ID: <1@m.example>\n\n\
 see http://m.example/lamp and http://m.example/lamp and ftp://f.example/x\n\n\
 From b Tue Jan  2 00:00:00 1996\n\
-From: John <john@m.example>\nDate: Tue, 2 Jan 1996 10:00:00 +0000\nSubject: The other lamp\nMessage-ID: <2@m.example>\n\n\
+From: John <john@m.example>\nDate: Tue, 2 Jan 1996 10:00:00 +0000\nSubject: The other lamp\n\
+Message-ID: <2@m.example>\n\n\
 see http://m.example/lamp\n\n";
 
-/// The records of `mail`, scanned as the file `name` in `folder`.
+/// Returns the records of `mail`, scanned as the file `name` in `folder`.
 #[track_caller]
 pub(crate) fn records(folder: &Folder, name: &str, mail: &str) -> Vec<u8> {
     let path = folder.file(name, mail);
     done(&["scan", &path]).stdout
 }
 
-/// Runs `urlspool load --into` the database `urls.db` in `folder`.
+/// Runs `urlspool load --into` with the database `urls.db` in `folder`.
 #[track_caller]
 pub(crate) fn load(folder: &Folder, args: &[&str], input: &[u8]) -> Ended {
     let database = folder.path("urls.db");
@@ -53,7 +55,7 @@ pub(crate) fn load(folder: &Folder, args: &[&str], input: &[u8]) -> Ended {
     )
 }
 
-/// Runs it; it must end with status 0.
+/// Runs [`load`], which must end with status 0.
 #[track_caller]
 pub(crate) fn loaded(folder: &Folder, args: &[&str], input: &[u8]) -> String {
     let ended = load(folder, args, input);
@@ -71,8 +73,8 @@ pub(crate) fn first_message() -> &'static str {
     &MAIL[..MAIL.find("From b ").unwrap()]
 }
 
-/// The record of the second message of [`MAIL`] with the mailbox `other`: the daemon writes it so after a change of the scope, if it
-/// does not know that it has written it.
+/// Returns the record of [`MAIL`]'s second message with the mailbox `other`. The daemon writes this
+/// record after a change of scope if it has no memory of the first one.
 #[track_caller]
 pub(crate) fn second_in_another_mailbox(folder: &Folder) -> Vec<u8> {
     let lines = String::from_utf8(records(folder, "a.mbox", MAIL)).unwrap();
@@ -83,7 +85,7 @@ pub(crate) fn second_in_another_mailbox(folder: &Folder) -> Vec<u8> {
     moved.into_bytes()
 }
 
-/// Checks that the numbers of links and the full-text index are those of the rows.
+/// Checks that the counts in `links` and the full-text index match the rows.
 #[track_caller]
 pub(crate) fn check_database(path: &Path) {
     let db = Connection::open(path).unwrap();
@@ -228,7 +230,7 @@ fn the_index_has_the_texts_of_the_message_that_was_loaded_first() {
     let folder = Folder::new();
     let lines = String::from_utf8(records(&folder, "a.mbox", MAIL)).unwrap();
     let last = lines.lines().last().unwrap().to_owned() + "\n";
-    // Another record of the message, in another batch and in its own.
+    // Another record of the message, in the same batch and in a later one.
     let other = last
         .replace("The other lamp", "A wick")
         .replace("John", "Jim");

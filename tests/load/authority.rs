@@ -1,21 +1,22 @@
-//! Authorities for connections by TLS. Their certificates are made by `openssl`.
+//! Certificate authorities for TLS connections, created with `openssl`.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::scene::Folder;
 
-/// PEM of a certificate whose bytes are none.
+/// PEM block whose bytes are not a certificate.
 pub(crate) const NO_CERTIFICATE: &str =
     "-----BEGIN CERTIFICATE-----\nbm8gY2VydGlmaWNhdGU=\n-----END CERTIFICATE-----\n";
 
-/// An authority, and the certificate of a server that it signed.
+/// An authority, and the server certificate that it signed.
 pub(crate) struct Authority {
     folder: Folder,
 }
 
 impl Authority {
-    /// An authority whose server is named `localhost`; `None` if `openssl` is not installed.
+    /// Creates an authority with a certificate for `localhost`, or returns `None` if `openssl` is
+    /// not installed.
     pub(crate) fn new() -> Option<Authority> {
         if Command::new("openssl").arg("version").output().is_err() {
             eprintln!("SKIPPED: openssl is not installed");
@@ -27,21 +28,24 @@ impl Authority {
             "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n",
         );
         for args in [
-            "req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=authority -keyout root.key -out root.crt",
-            "req -new -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr",
-            "x509 -req -in server.csr -CA root.crt -CAkey root.key -CAcreateserial -days 30 -extfile server.ext -out server.crt",
+            "req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=authority -keyout root.key -out \
+             root.crt",
+            "req -new -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out \
+             server.csr",
+            "x509 -req -in server.csr -CA root.crt -CAkey root.key -CAcreateserial -days 30 \
+             -extfile server.ext -out server.crt",
         ] {
             run_openssl(&folder, args);
         }
         Some(Authority { folder })
     }
 
-    /// The file of the certificate of the authority.
+    /// Returns the path of the authority's certificate.
     pub(crate) fn root(&self) -> String {
         self.folder.path("root.crt").display().to_string()
     }
 
-    /// The path of one of its files: `server.crt`, `server.key`.
+    /// Returns the path of a file: `server.crt`, `server.key`.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.path(name)
     }

@@ -1,4 +1,4 @@
-//! Lines that are no records, and records that cannot be loaded.
+//! Lines that are not records, and records that cannot be loaded.
 
 use super::{MAIL, check_database, load, records};
 use crate::scene::{Folder, assert_contains, done};
@@ -14,7 +14,11 @@ fn lines_of_other_types_are_skipped_and_bad_lines_named() {
     .concat();
     let path = folder.file("mixed.jsonl", &mixed);
     let ended = load(&folder, &[&path], b"");
-    ended.check(1, "mixed.jsonl, line 2: no record: byte 2 is not JSON; records are lines as `urlspool scan` writes them");
+    ended.check(
+        1,
+        "mixed.jsonl, line 2: no record: byte 2 is not JSON; records are lines as \
+        `urlspool scan` writes them",
+    );
     assert_contains(
         &ended.stderr,
         "4 of them new, 1 line of other types skipped",

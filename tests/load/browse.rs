@@ -1,4 +1,5 @@
-//! `urlspool browse`, as a client of HTTP sees it. `tests/tools/browse_browser.py` is a browser.
+//! `urlspool browse` as an HTTP client sees it. `tests/tools/browse_browser.py` drives a real
+//! browser.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -19,7 +20,7 @@ Content-Type: text/html\n\n<a href=\"javascript:alert(1)\">x</a>\n\
 struct Served {
     child: Child,
     address: String,
-    /// The path before all pages, for an address that others reach.
+    /// Path before all pages, for an address that other machines can reach.
     base: String,
 }
 
@@ -89,7 +90,7 @@ impl Served {
         self.send(request.as_bytes())
     }
 
-    /// The page of a path, which must be there.
+    /// Returns the page at a path. The page must exist.
     #[track_caller]
     fn page(&self, path: &str) -> String {
         let answer = self.get(path);
@@ -101,7 +102,7 @@ impl Served {
     }
 }
 
-/// The number of citations on a page.
+/// Returns the number of citations on a page.
 fn citations(page: &str) -> usize {
     page.matches("<p class=\"url\">").count()
 }
@@ -203,25 +204,13 @@ fn texts_of_the_archive_are_text_and_lead_nowhere() {
         for attribute in ["href=\"", "src=\"", "action=\""] {
             for part in page.split(attribute).skip(1) {
                 let target = part.split('"').next().unwrap();
-                let is_own = [
-                    "./",
-                    "link?",
-                    "links?",
-                    "domain?",
-                    "list?",
-                    "sender?",
-                    "bytes?row=",
-                    "citations.",
-                    "style.css",
-                    "#",
-                ]
-                .iter()
-                .any(|start| target.starts_with(start));
+                let own = "./ link? links? domain? list? sender? bytes?row= citations. style.css #";
+                let is_own = own.split(' ').any(|start| target.starts_with(start));
                 assert!(is_own, "{target}");
             }
         }
     }
-    // What a reader types is text too.
+    // Text typed by a reader is only text too.
     let typed = served.page("?q=%22%3E%3Cscript%3E&sender=%22%3E%3Cscript%3E");
     assert!(!typed.contains("<script"), "{typed}");
 }
@@ -284,7 +273,7 @@ fn only_requests_that_were_meant_for_it_are_answered() {
     }
 }
 
-/// A mail with links to `count` pages, each with a long address.
+/// Returns a mail with links to `count` pages, each with a long address.
 fn long_links(count: usize) -> String {
     let path = "a".repeat(2_000);
     let links: String = (0..count)
@@ -299,7 +288,7 @@ fn clients_that_send_or_read_slowly_keep_nobody_waiting() {
     let host = &served.address;
     let export = format!("GET /citations.jsonl HTTP/1.1\r\nHost: {host}\r\n\r\n");
     let mut clients = Vec::new();
-    // The list is made once.
+    // The list is built once.
     served.page("citations.jsonl");
     let kinds = [
         ("G", 70),
@@ -318,10 +307,10 @@ fn clients_that_send_or_read_slowly_keep_nobody_waiting() {
         served.page("style.css");
         served.page("?q=nothing");
         let seconds = begun.elapsed().as_secs_f64();
-        // A second, and more on a busy machine. One such client has ten.
+        // About a second, more on a busy machine. A slow client is allowed ten.
         assert!(seconds < 4.0, "{request}: {seconds}");
     }
-    // The last ones are served when they read.
+    // The last clients are served as soon as they read.
     let mut answer = Vec::new();
     clients.pop().unwrap().read_to_end(&mut answer).unwrap();
     assert!(6_000_000 < answer.len(), "{}", answer.len());
@@ -346,7 +335,7 @@ fn a_page_that_panics_is_an_error_and_the_next_one_is_answered() {
     let mut command = urlspool(["browse", "--listen", "127.0.0.1:0"]);
     let command = command.env("URLSPOOL_PLANTED", "PanicInPage");
     let served = Served::by(command.arg(folder.path("urls.db")));
-    // More often than there are threads.
+    // More requests than threads.
     for _ in 0..20 {
         let answer = served.get("?q=planted+panic");
         assert!(answer.starts_with("HTTP/1.1 500 "), "{answer}");
@@ -361,7 +350,7 @@ fn another_address_needs_the_token() {
     loaded(&folder, &[], &records(&folder, "a.mbox", MAIL));
     let mut served = Served::at(&folder, "0.0.0.0:0");
     assert_eq!(served.base.len(), 34, "{}", served.base);
-    // Nobody can open 0.0.0.0.
+    // 0.0.0.0 is not an address that a browser can open.
     assert!(
         served.address.starts_with("127.0.0.1:"),
         "{}",
@@ -372,7 +361,7 @@ fn another_address_needs_the_token() {
     for path in ["", "style.css", &format!("{}0/", &base[1..33]), "?q=lamp"] {
         let answer = served.get(path);
         assert!(answer.starts_with("HTTP/1.1 404 "), "{path}: {answer}");
-        // Neither the token nor a page for those who do not know it.
+        // Without the token, the answer shows neither the token nor a page.
         assert!(
             !answer.contains(&base[1..33]) && !answer.contains("<html"),
             "{answer}"
@@ -467,7 +456,7 @@ fn raw_bytes_are_shown_with_the_text_around_them() {
         "{text}"
     );
     assert!(before.lines().count() + after.lines().count() > 2, "{raw}");
-    // Nothing of other messages.
+    // No bytes of other messages.
     assert!(!text.contains("From ") && !text.contains("John"), "{text}");
     assert!(page.contains("of the file before") && page.contains("of the file after"));
     for path in ["bytes", "bytes?row=x", "bytes?row=1&row=2"] {
@@ -482,7 +471,7 @@ fn raw_bytes_are_shown_with_the_text_around_them() {
     assert!(page.contains("The file cannot be read: "), "{page}");
 }
 
-/// A record may name any file. Only who had the message knows the id that its record has.
+/// A record may name any file. Only a reader of the message can know the id of its record.
 #[test]
 fn nothing_is_shown_of_a_file_that_a_record_does_not_come_from() {
     let folder = Folder::new();
@@ -511,7 +500,7 @@ fn nothing_is_shown_of_a_file_that_a_record_does_not_come_from() {
         record["source"]["start"] = start.into();
         record["source"]["end"] = end.into();
         writeln!(input, "{record}").unwrap();
-        // The id is any other.
+        // The id does not match.
         record["id"] = format!("{start:032x}").into();
         writeln!(input, "{record}").unwrap();
     }

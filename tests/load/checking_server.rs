@@ -1,5 +1,6 @@
-//! A checking server: it answers as Elasticsearch and `OpenSearch` document it, as far as a load asks, and complains of every
-//! request that these would refuse. It is no real server. Faults come from a seeded generator.
+//! A checking server: it answers the requests of a load as Elasticsearch and `OpenSearch` document
+//! it, and complains about every request that they would refuse. It does not replace a test with a
+//! real server. A seeded generator causes faults.
 
 mod documents;
 mod http;
@@ -20,7 +21,7 @@ use super::authority::Authority;
 use crate::scene::Rng;
 use http::{Answer, Request, read_request, write_answer};
 
-/// The key that requests must have.
+/// API key that requests must carry.
 pub(crate) const API_KEY: &str = "c2VjcmV0OmtleQ==";
 
 /// Probabilities of faults, in percent.
@@ -30,14 +31,14 @@ pub(crate) struct Faults {
     pub(crate) refused_requests: u64,
     /// A document is refused with 429 or 503.
     pub(crate) refused_documents: u64,
-    /// The connection is cut: before the request is processed, after it, or within the answer.
+    /// The connection is cut before the request is processed, after it, or within the response.
     pub(crate) cut_connections: u64,
 }
 
-/// A server on a port of this machine, until it is dropped.
+/// A server on a local port that runs until it is dropped.
 pub(crate) struct CheckingServer {
     address: SocketAddr,
-    /// The encryption of its connections.
+    /// TLS configuration of its connections.
     tls: Option<Arc<ServerConfig>>,
     shared: Arc<Shared>,
 }
@@ -47,20 +48,20 @@ struct Shared {
     is_ended: AtomicBool,
 }
 
-/// The documents, and what goes wrong.
+/// The stored documents and the planned faults.
 pub(crate) struct State {
     pub(crate) documents: Documents,
-    /// The value of `Authorization` that requests must have.
+    /// `Authorization` header that requests must have.
     pub(crate) authorization: Option<String>,
     pub(crate) faults: Faults,
     /// `true` if each connection is closed at once.
     pub(crate) is_away: bool,
-    /// Number of requests that were processed.
+    /// Number of processed requests.
     pub(crate) requests: u64,
     rng: Rng,
 }
 
-/// The fate of a request.
+/// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Answered,
@@ -71,12 +72,12 @@ enum Fate {
 }
 
 impl CheckingServer {
-    /// A server without indexes.
+    /// Starts a server without indexes.
     pub(crate) fn start(seed: u64) -> CheckingServer {
         CheckingServer::start_with(seed, None)
     }
 
-    /// A server of encrypted connections, whose certificate is for `localhost`.
+    /// Starts a server with TLS and a certificate for `localhost`.
     pub(crate) fn start_encrypted(seed: u64, authority: &Authority) -> CheckingServer {
         let file = |name| authority.file(name);
         let certificates = CertificateDer::pem_file_iter(file("server.crt")).unwrap();
@@ -127,7 +128,7 @@ impl CheckingServer {
         }
     }
 
-    /// The target that names an index of the server.
+    /// Returns the target for an index of the server.
     pub(crate) fn target(&self, index: &str) -> String {
         match self.tls {
             None => format!("elasticsearch+http://{}/{index}", self.address),
@@ -161,7 +162,8 @@ impl Drop for CheckingServer {
 }
 
 impl Shared {
-    /// Answers the requests of a connection. Each is processed as a whole before the next one of any connection.
+    /// Answers the requests of a connection. Each request is fully processed before the next one of
+    /// any connection.
     fn serve(&self, stream: impl Read + Write) {
         let mut reader = BufReader::new(stream);
         while let Ok(Some(request)) = read_request(&mut reader) {

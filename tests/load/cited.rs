@@ -4,10 +4,11 @@ use super::search::folder_with_contexts;
 use super::{loaded, records};
 use crate::scene::{Ended, Folder, ended, urlspool};
 
-/// A thread of three messages, whose second one is not in the database: it has no URL. The third
+/// A thread of three messages. The second has no URL, so it is missing from the database. The third
 /// quotes the URL of the first, and its texts are hostile.
 const THREAD: &str = "From a Mon Jan  1 00:00:00 1996\n\
-From: Jane <Jane@m.example>\nDate: Mon, 1 Jan 1996 10:00:00 +0000\nSubject: A lamp\nMessage-ID: <1@m.example>\n\
+From: Jane <Jane@m.example>\nDate: Mon, 1 Jan 1996 10:00:00 +0000\nSubject: A lamp\n\
+Message-ID: <1@m.example>\n\
 List-Id: Lamps <lamps.m.example>\n\nsee http://m.example/lamp\n\n\
 From b Tue Jan  2 00:00:00 1996\n\
 From: John <john@m.example>\nDate: Tue, 2 Jan 1996 10:00:00 +0000\nMessage-ID: <2@m.example>\n\
@@ -15,7 +16,8 @@ References: <1@m.example>\n\nYes.\n\n\
 From c Wed Jan  3 00:00:00 1996\n\
 From: =cmd|x <eve@m.example>\nDate: Wed, 3 Jan 1996 10:00:00 +0000\nMessage-ID: <3@m.example>\n\
 Subject: =?utf-8?q?</graph>=26=1B[2J=E2=80=AE=EF=BF=BF?=\n\
-References: <1@m.example> <2@m.example>\n\n> see http://m.example/lamp\nand http://www.m.example/oil?a=1&b=2\n\n";
+References: <1@m.example> <2@m.example>\n\n> see http://m.example/lamp\n\
+and http://www.m.example/oil?a=1&b=2\n\n";
 
 fn loaded_folder() -> Folder {
     let folder = Folder::new();
@@ -69,16 +71,8 @@ fn a_domain_stands_for_its_hosts_and_csv_guards_formulas() {
     let csv = run(&folder, "cited", &["m.example", "--format", "csv"]);
     assert_eq!(csv.text().lines().count(), 4);
     assert!(csv.text().contains(",'=cmd|x"), "{}", csv.text());
-    let newest = [
-        "m.example",
-        "--format",
-        "jsonl",
-        "--limit",
-        "1",
-        "--sort",
-        "newest",
-    ];
-    let line = run(&folder, "cited", &newest);
+    let newest = "m.example --format jsonl --limit 1 --sort newest";
+    let line = run(&folder, "cited", &newest.split(' ').collect::<Vec<_>>());
     assert!(line.text().contains("\"thread\":\"<1@m.example>\""));
     assert_eq!(ended(&mut urlspool(["show"]), &line.stdout).status, Some(0));
     assert_eq!(run(&folder, "cited", &["none.example"]).text(), "");

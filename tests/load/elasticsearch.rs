@@ -1,4 +1,4 @@
-//! Loads into Elasticsearch and `OpenSearch`, against a checking server: none of these is here.
+//! Loads into Elasticsearch and `OpenSearch`, tested with a checking server.
 
 mod login;
 mod tls;
@@ -16,7 +16,7 @@ use super::segments::segment;
 use super::{MAIL, records};
 use crate::scene::{Ended, Folder, assert_contains, ended, lines, urlspool, wait_until};
 
-/// `urlspool load` into an index of the server.
+/// Builds `urlspool load` into an index of the server.
 fn load_command(server: &CheckingServer, args: &[&str]) -> Command {
     let mut command = urlspool(["load", "-v", "--into"]);
     command
@@ -37,12 +37,12 @@ fn loaded(server: &CheckingServer, args: &[&str], input: &[u8]) -> String {
     ended.stderr
 }
 
-/// Number of documents in the index.
+/// Returns the number of documents in the index.
 fn count(server: &CheckingServer) -> usize {
     server.state().documents.of("mail").len()
 }
 
-/// The identifiers and paths of the documents, in order.
+/// Returns the identifiers and paths of the documents, in order.
 fn stored(server: &CheckingServer) -> Vec<(String, String)> {
     let state = server.state();
     let documents = state.documents.of("mail");
@@ -51,7 +51,7 @@ fn stored(server: &CheckingServer) -> Vec<(String, String)> {
     stored
 }
 
-/// The name of a record: its identifier and its file.
+/// Returns the identifier and the file of a record.
 fn name(record: &Value) -> (String, String) {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     (text(&record["id"]), text(&record["source"]["path"]))
@@ -168,7 +168,11 @@ fn a_request_that_is_too_large_is_divided() {
     let input = records(&folder, "a.mbox", &mail);
     server.state().documents.max_bytes = 8_000;
     let ended = load(&server, &[], &input);
-    ended.check(1, "standard input, line 4: the server refused the record: it is longer than the server accepts");
+    ended.check(
+        1,
+        "standard input, line 4: the server refused the record: it is longer than the \
+        server accepts",
+    );
     assert_eq!(count(&server), 3);
     server.check();
 }

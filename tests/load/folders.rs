@@ -1,4 +1,4 @@
-//! `urlspool load` of folders: every file of records is loaded, or named.
+//! `urlspool load` of folders: every file of records is loaded or reported.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -92,7 +92,7 @@ fn segments_before_a_damaged_one_are_loaded() {
     }
 }
 
-/// It ended with status 0 and an empty database, or with twenty equal lines.
+/// Regression: the load ended with status 0 and an empty database, or with twenty equal lines.
 #[test]
 fn mail_that_was_not_scanned_is_not_loaded() {
     let folder = Folder::new();

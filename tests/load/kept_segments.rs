@@ -1,4 +1,4 @@
-//! Segments are removed only if their rows are safe where the target's name leads.
+//! Segments are removed only if their rows are safe in the file that the target's name refers to.
 
 use std::fs;
 use std::path::Path;
@@ -59,7 +59,7 @@ pub(super) fn check_replaced(ended: &Ended) {
     assert!(ended.stderr.contains(text), "{}", ended.stderr);
 }
 
-/// What another program does to the database.
+/// A change that another program makes to the database.
 type Move = fn(&Folder);
 
 #[test]
@@ -91,7 +91,7 @@ fn a_database_that_is_moved_or_overwritten_keeps_the_segments_that_follow() {
             fs::rename(folder.path("urls.db"), folder.path("old.db")).unwrap();
             std::os::unix::fs::symlink("elsewhere.db", folder.path("urls.db")).unwrap();
         }),
-        // The same file, with another content.
+        // The same file, with different content.
         ("emptied", |folder| {
             fs::write(folder.path("urls.db"), "").unwrap();
         }),
@@ -132,7 +132,8 @@ fn a_database_that_is_moved_or_overwritten_keeps_the_segments_that_follow() {
     }
 }
 
-/// The next load waited for 20 s, ended with exit code 74, and told to bring the database back from a backup.
+/// Regression: the next load waited for 20 s, ended with exit code 74, and advised restoring the
+/// database from a backup.
 #[test]
 fn a_load_continues_after_a_merge_of_the_log_that_was_killed() {
     let folder = Folder::new();
@@ -140,9 +141,10 @@ fn a_load_continues_after_a_merge_of_the_log_that_was_killed() {
     loaded(&folder, &[], &records(&folder, "a.mbox", MAIL));
     {
         let db = Connection::open(&database).unwrap();
-        let filled = "PRAGMA wal_autocheckpoint=0; CREATE TABLE filler(bytes); INSERT INTO filler VALUES(zeroblob(300000));";
+        let filled = "PRAGMA wal_autocheckpoint=0; CREATE TABLE filler(bytes); INSERT INTO filler \
+            VALUES(zeroblob(300000));";
         db.execute_batch(filled).unwrap();
-        // As if the writer was killed after it had written the first page of the log into the file.
+        // As if the writer was killed after writing the first page of the log into the file.
         for name in ["urls.db", "urls.db-wal"] {
             fs::copy(folder.path(name), folder.path(format!("killed-{name}"))).unwrap();
         }
@@ -167,7 +169,7 @@ fn a_load_continues_after_a_merge_of_the_log_that_was_killed() {
     check_database(&database);
 }
 
-/// All rows stayed in the log.
+/// Regression: all rows stayed in the log.
 #[test]
 fn a_load_that_follows_ends_with_its_rows_in_the_file() {
     for (signal, code) in [("-TERM", 0), ("-INT", 130)] {

@@ -1,4 +1,4 @@
-//! Mailboxes whose names look alike: a `gone` line of one removes no row of the other.
+//! Mailboxes with similar names: a `gone` line for one removes no row of the other.
 
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{check_database, loaded, value};
 use crate::scene::{Folder, done};
 
-/// Runs the daemon once on the folder `spool`, with tombstones, and loads what it wrote.
+/// Runs the daemon once on the folder `spool`, with tombstones, and loads its output.
 fn watch_and_load(folder: &Folder) {
     let root = folder.root().display();
     let config = format!(
@@ -27,7 +27,7 @@ fn maildir(path: &Path) -> PathBuf {
     path.join("new")
 }
 
-/// Number of rows with this URL.
+/// Returns the number of rows with this URL.
 fn rows(folder: &Folder, url: &str) -> i64 {
     value(
         folder,

@@ -71,7 +71,7 @@ fn a_scan_loads_its_records_and_removes_the_rows_of_files_that_are_gone() {
     server.psql("TRUNCATE urls, links, messages, sources");
     loaded(&target, &ended(&mut urlspool(["scan", &mail]), b"").stdout);
     assert_eq!(rows(), scanned);
-    // Changed; without any URL; gone.
+    // The files are, in order, changed, without any URL, and gone.
     folder.write("mail/a.mbox", first_message());
     folder.write("mail/b.mbox", "");
     std::fs::remove_file(folder.path("mail/c.mbox")).unwrap();
@@ -84,7 +84,7 @@ fn a_scan_loads_its_records_and_removes_the_rows_of_files_that_are_gone() {
     assert_eq!(server.psql("SELECT sum(citations) FROM links"), "3");
 }
 
-/// `search` reads SQLite.
+/// `search` reads only SQLite.
 #[test]
 fn a_server_is_not_searched() {
     for target in [
@@ -161,14 +161,14 @@ fn tables_of_another_program_are_named_and_left_alone() {
         "a table or view `messages` of another program",
     );
     assert_eq!(server.psql("SELECT to_regclass('urls') IS NULL"), "t");
-    // The way out that the message names.
+    // The remedy that the message suggests.
     let apart = format!("{}&options=-csearch_path%3Dapart", server.target());
     loaded(&apart, &lines);
     assert_eq!(server.psql("SELECT count(*) FROM apart.urls"), "4");
     assert_eq!(server.psql("SELECT count(*) FROM messages"), "0");
 }
 
-/// The numbers of links are those of the rows.
+/// Checks that the counts in `links` match the rows.
 #[track_caller]
 fn check_links(server: &PostgresServer) {
     let wrong = server.psql(
@@ -188,24 +188,30 @@ fn messages_that_are_gone_are_removed_together_and_in_the_order_of_the_input() {
     let folder = Folder::new();
     let count = 4000;
     let mail: String = (0..count)
-        .map(|n| format!("From a Mon Jan  1 00:00:00 1996\nSubject: {n}\n\nhttp://m.example/ http://a{n}.example/\n\n"))
+        .map(|n| {
+            format!(
+                "From a Mon Jan  1 00:00:00 1996\nSubject: {n}\n\n\
+            http://m.example/ http://a{n}.example/\n\n"
+            )
+        })
         .collect();
     let lines = String::from_utf8(records(&folder, "a.mbox", &mail)).unwrap();
     let target = server.target();
     loaded(&target, lines.as_bytes());
     let digests = server.psql(
-        "SELECT digest FROM urls JOIN messages ON messages.id = urls.message GROUP BY digest ORDER BY min(urls.id)",
+        "SELECT digest FROM urls JOIN messages ON messages.id = urls.message GROUP BY digest ORDER \
+         BY min(urls.id)",
     );
     let mailbox = server.psql("SELECT DISTINCT mailbox FROM messages");
     let gone = |digest: &str| {
         format!("{{\"type\":\"gone\",\"mailbox\":{mailbox:?},\"digests\":[{digest:?}]}}\n")
     };
-    // All are gone, each by a line of its own, and two of them are given again.
+    // All messages are gone, each with its own line, and two of them are added again.
     let all: String = digests.lines().map(gone).collect();
     let again: Vec<_> = lines.lines().take(4).collect();
     let begun = Instant::now();
     let summary = loaded(&target, (all + &again.join("\n") + "\n").as_bytes());
-    // It takes a second, and took minutes when each line was a statement.
+    // This takes a second. It took minutes when each line was one statement.
     assert!(
         begun.elapsed() < Duration::from_secs(30),
         "{:?}",
@@ -214,7 +220,7 @@ fn messages_that_are_gone_are_removed_together_and_in_the_order_of_the_input() {
     assert_contains(&summary, "4 of them new, 8,000 rows removed");
     assert_eq!(server.psql("SELECT count(*) FROM urls"), "4");
     check_links(&server);
-    // Given and gone in one batch, in either order.
+    // Added and gone in one batch, in either order.
     let first = gone(digests.lines().next().unwrap());
     let input = [
         &*again.join("\n"),
@@ -283,7 +289,7 @@ fn a_statement_may_take_longer_than_the_server_may_be_silent() {
         std::thread::sleep(Duration::from_millis(500));
         let begun = Instant::now();
         loaded(&target, &lines);
-        // It has waited.
+        // The load waited.
         assert!(Duration::from_secs(4) < begun.elapsed());
     });
     assert_eq!(server.psql("SELECT count(*) FROM urls"), "4");
@@ -301,7 +307,7 @@ fn a_server_that_stands_still_is_given_up() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A load looks at the beginning of its input before it connects.
+    // A load reads the start of its input before it connects.
     let lines = records(&folder, "a.mbox", MAIL);
     let first = lines.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     let mut input = child.stdin.take().unwrap();

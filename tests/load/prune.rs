@@ -1,11 +1,11 @@
-//! `urlspool load --prune`: rows of files that are gone are removed, and no others.
+//! `urlspool load --prune` removes the rows of missing files, and no others.
 
 use std::fs;
 
 use super::{MAIL, check_database, load, loaded, value};
 use crate::scene::{Folder, assert_contains, done};
 
-/// A folder with the database of two mailboxes of four records each, and with an audit's results.
+/// Creates a folder and a database of two mailboxes with four records each and an audit's results.
 fn two_mailboxes() -> (Folder, String) {
     let folder = Folder::new();
     folder.write("mail/a.mbox", MAIL);

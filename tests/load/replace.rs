@@ -1,9 +1,10 @@
-//! `urlspool load --replace`: rows are removed only if the input shows that its files no longer hold them.
+//! `urlspool load --replace` removes rows only if the input proves that its files no longer hold
+//! them.
 
 use super::{MAIL, check_database, load, loaded, records, value};
 use crate::scene::{Folder, assert_contains};
 
-/// The second message of [`MAIL`].
+/// Returns the second message of [`MAIL`].
 fn second_message() -> &'static str {
     MAIL.split_at(MAIL.find("From b").unwrap()).1
 }
@@ -21,7 +22,7 @@ fn replace_removes_what_the_files_of_the_input_no_longer_hold() {
     check_database(&folder.path("urls.db"));
 }
 
-/// Loads what is left of a file, with `args`; no row may be removed.
+/// Loads the rest of a file with `args`. No row may be removed.
 #[track_caller]
 fn keeps_all_rows(folder: &Folder, args: &[&str], input: &[u8]) {
     let args = [&["--replace"], args].concat();

@@ -1,4 +1,5 @@
-//! `urlspool scan --into`: the rows of `scan | load`, and the removal of the rows of files that are gone.
+//! `urlspool scan --into`: the same rows as `scan | load`, and removal of the rows of missing
+//! files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +14,7 @@ use rusqlite::types::Value;
 use super::{MAIL, check_database, first_message, load, value};
 use crate::scene::{Ended, Folder, assert_contains, ended, unless_ignored, urlspool, wait_until};
 
-/// Runs `urlspool scan -v --into` the database `urls.db` in `folder`.
+/// Runs `urlspool scan -v --into` with the database `urls.db` in `folder`.
 fn scan_into(folder: &Folder, args: &[&str], input: &[u8]) -> Ended {
     let database = folder.path("urls.db");
     ended(
@@ -22,7 +23,7 @@ fn scan_into(folder: &Folder, args: &[&str], input: &[u8]) -> Ended {
     )
 }
 
-/// Runs it; it must end with status 0.
+/// Runs [`scan_into`], which must end with status 0.
 #[track_caller]
 fn scanned_into(folder: &Folder, args: &[&str]) -> String {
     let ended = scan_into(folder, args, b"");
@@ -30,7 +31,7 @@ fn scanned_into(folder: &Folder, args: &[&str]) -> String {
     ended.stderr
 }
 
-/// A folder `mail` with two mailboxes of four records each.
+/// Creates a folder `mail` with two mailboxes of four records each.
 fn two_mailboxes(folder: &Folder) -> String {
     folder.write("mail/a.mbox", MAIL);
     folder.write("mail/deep/b.mbox", MAIL);
@@ -43,7 +44,7 @@ fn rows(folder: &Folder) -> i64 {
     value(folder, "SELECT count(*) FROM urls")
 }
 
-/// All rows of all tables, in the order of their identifiers.
+/// Returns all rows of all tables, ordered by identifier.
 fn everything(database: &Path) -> Vec<Vec<Value>> {
     let db = Connection::open(database).unwrap();
     let mut all = Vec::new();
@@ -90,7 +91,7 @@ fn replace_removes_the_rows_of_what_is_gone_or_changed() {
     scanned_into(&folder, &[&mail, &elsewhere]);
     assert_eq!(rows(&folder), 12);
     fs::remove_file(&elsewhere).unwrap();
-    // Changed; without any URL; gone.
+    // The files are, in order, changed, without any URL, and gone.
     folder.write("mail/a.mbox", first_message());
     folder.write("mail/c.mbox", MAIL);
     scanned_into(&folder, &[&mail]);
@@ -106,7 +107,7 @@ fn replace_removes_the_rows_of_what_is_gone_or_changed() {
     assert_eq!(rows(&folder), 16);
     let summary = scanned_into(&folder, &["--replace", &mail]);
     assert_contains(&summary, "3 records, 0 of them new, 9 rows removed");
-    // What lies elsewhere is not looked at.
+    // Files elsewhere are ignored.
     assert_eq!(rows(&folder), 7);
     folder.write("mail/c.mbox", "");
     folder.write("mail/a.mbox", "");
@@ -136,7 +137,7 @@ fn replace_keeps_the_rows_of_a_root_that_is_missing_or_empty() {
     fs::write(&other, "").unwrap();
     scanned_into(&folder, &["--replace", &mail, &other]);
     assert_eq!(rows(&folder), 12);
-    // A file in the folder shows that it is the one that was scanned.
+    // A file in the folder shows that this is the scanned folder.
     folder.write("mail/new.mbox", MAIL);
     scanned_into(&folder, &["--replace", &mail]);
     assert_eq!(rows(&folder), 8);
@@ -153,7 +154,7 @@ fn replace_keeps_the_rows_of_files_that_were_not_read() {
     let before = rows(&folder);
     fs::remove_file(folder.path("mail/c.mbox")).unwrap();
     fs::write(folder.path("mail/d.mbox.zst"), &packed[..packed.len() / 2]).unwrap();
-    // Root may read it all the same.
+    // Root can read the file despite its mode.
     fs::set_permissions(
         folder.path("mail/a.mbox"),
         fs::Permissions::from_mode(0o000),
@@ -207,8 +208,8 @@ fn what_cannot_be_meant_is_refused_before_any_work() {
 #[test]
 fn an_interrupted_load_is_completed_by_the_next() {
     let folder = Folder::new();
-    // The scan waits for its input, which stays open: `wait` would close it, and the scan could end
-    // before it hears of the signal.
+    // The scan waits for its input, which stays open. `wait` would close it, and the scan could end
+    // before it receives the signal.
     let mut child = urlspool(["scan", "--into"])
         .arg(folder.path("urls.db"))
         .arg("-")
@@ -229,7 +230,7 @@ fn an_interrupted_load_is_completed_by_the_next() {
     assert_eq!(rows(&folder), 4);
 }
 
-/// A trigger stands for a full disk.
+/// A trigger simulates a full disk.
 #[test]
 fn a_load_that_fails_ends_the_scan_and_can_be_repeated() {
     let folder = Folder::new();

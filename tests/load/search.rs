@@ -9,7 +9,7 @@ fn search(folder: &Folder, args: &[&str]) -> Ended {
     ended(urlspool(["search"]).arg(database).args(args), b"")
 }
 
-/// The URLs of the matches.
+/// Returns the URLs of the matches.
 #[track_caller]
 fn found(folder: &Folder, args: &[&str]) -> Vec<String> {
     let ended = search(folder, &[args, &["--format", "jsonl"]].concat());
@@ -54,7 +54,7 @@ fn a_hazard_is_a_condition() {
     unknown.check(2, "userinfo-like-host");
 }
 
-/// A folder with a database of records with the words around their URLs.
+/// Creates a folder with a database of records that have the words around their URLs.
 pub(super) fn folder_with_contexts() -> Folder {
     let folder = Folder::new();
     let mail = MAIL.replace("\nsee ", "\nThe quick brown fox\njumps \u{1b}[2J over ");
@@ -70,7 +70,8 @@ fn words_around_a_url_are_found_and_shown() {
     assert_eq!(found(&folder, &["FOX"]).len(), 2);
     assert_eq!(found(&folder, &["fox jumps"]).len(), 2);
     assert_eq!(found(&folder, &["fox", "other"]).len(), 1);
-    // What the limit cuts is not there, and no part of a word; a phrase does not go over the URL.
+    // Words beyond the limit are missing, and a cut word is not indexed. A phrase does not extend
+    // across the URL.
     assert_eq!(found(&folder, &["quick"]).len(), 0);
     assert_eq!(found(&folder, &["own"]).len(), 0);
     assert_eq!(found(&folder, &["over and"]).len(), 0);
@@ -89,7 +90,7 @@ fn words_around_a_url_are_found_and_shown() {
         "fox\njumps \u{1b}[2J over "
     );
     check_database(&folder.path("urls.db"));
-    // The index keeps its words when rows move and when they are removed.
+    // The index keeps its words when rows are moved or removed.
     let gone = r#"{"type":"gone","mailbox":"MAILBOX","digests":["DIGEST"]}"#;
     let digest: String = value(
         &folder,
@@ -138,7 +139,8 @@ fn facets_count_the_matches() {
     let folder = Folder::new();
     let news = MAIL.replacen(
         "Subject: A lamp",
-        "List-Id: Lamps <lamps.m.example>\nNewsgroups: alt.lamps,lamps.m.example,alt.lamps\nSubject: A lamp",
+        "List-Id: Lamps <lamps.m.example>\nNewsgroups: alt.lamps,lamps.m.example,alt.lamps\n\
+         Subject: A lamp",
         1,
     );
     loaded(&folder, &[], &records(&folder, "a.mbox", &news));
@@ -151,7 +153,8 @@ fn facets_count_the_matches() {
     let csv = printed(&["--facets", facets, "--format", "csv"]);
     assert_eq!(
         csv,
-        "facet,value,count\ndomain,m.example,3\ndomain,f.example,1\nhost,m.example,3\nhost,f.example,1\n\
+        "facet,value,count\ndomain,m.example,3\ndomain,f.example,1\nhost,m.example,3\n\
+         host,f.example,1\n\
          year,1996,4\nlist,alt.lamps,3\nlist,lamps.m.example,3\nscheme,http,3\nscheme,ftp,1\n"
     );
     assert_eq!(
@@ -163,7 +166,7 @@ fn facets_count_the_matches() {
         json,
         "{\"count\":3,\"facet\":\"host\",\"value\":\"m.example\"}\n"
     );
-    // A sign of which Unicode says that it is alphabetic is no word: nothing is searched for.
+    // Unicode calls this sign alphabetic, but it is not a word, so there is nothing to search for.
     assert_eq!(search(&folder, &["\u{24B6}"]).status, Some(2));
     let wrong = search(&folder, &["lamp", "--facets", "host", "--format", "urls"]);
     assert_eq!(wrong.status, Some(2), "{}", wrong.stderr);
@@ -223,7 +226,8 @@ fn each_format_has_the_matches_in_their_order() {
     assert_eq!(
         csv.lines().next(),
         Some(
-            "message.date,message.from,message.subject,url,fragment,source.path,source.start,message.id"
+            "message.date,message.from,message.subject,url,fragment,source.path,source.start,\
+             message.id"
         )
     );
     assert_contains(
@@ -231,7 +235,7 @@ fn each_format_has_the_matches_in_their_order() {
         "1996-01-02T10:00:00Z,John <john@m.example>,The other lamp,http://m.example/lamp,,",
     );
     assert_eq!(printed(&["--format", "tsv"]).lines().count(), 4);
-    // All that is printed leads back to the bytes.
+    // Every printed match can be traced back to its bytes.
     for format in ["text", "grep", "jsonl"] {
         let lines = printed(&["--format", format, "--limit", "1"]);
         let shown = ended(&mut urlspool(["show"]), lines.as_bytes());

@@ -11,12 +11,13 @@ use twox_hash::XxHash3_64;
 use super::{MAIL, check_database, load, loaded, records, value};
 use crate::scene::{Folder, assert_contains, done, urlspool};
 
-/// A daemon's folders: one mbox, segments in `out`.
+/// Creates a daemon's folders, with one mbox, and segments in `out`.
 fn daemon(folder: &Folder, mail: &str, compress: &str) {
     folder.write("spool/a.mbox", mail);
     let root = folder.root().display();
     let config = format!(
-        "[output]\ndir = \"{root}/out\"\ncompress = \"{compress}\"\n[state]\ndir = \"{root}/state\"\n[watch]\nsettle = \"0s\"\n[[spool]]\npath = \"{root}/spool\"\n"
+        "[output]\ndir = \"{root}/out\"\ncompress = \"{compress}\"\n[state]\n\
+         dir = \"{root}/state\"\n[watch]\nsettle = \"0s\"\n[[spool]]\npath = \"{root}/spool\"\n"
     );
     let config = folder.file("urlspool.toml", config);
     done(&["watch", "--config", &config, "--once"]);
@@ -76,7 +77,7 @@ fn a_damaged_segment_leaves_no_row_and_the_inputs_before_it_are_loaded() {
         assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM segments"), 2);
         assert_eq!(segments(&folder.path("out")), 6);
         check_database(&folder.path("urls.db"));
-        // The others are known, and are removed when it is mended.
+        // The other segments are known, and are removed once the damaged one is repaired.
         fs::write(&damaged, &lines).unwrap();
         loaded(&folder, &[&out, "--delete-segments"], b"");
         assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 16);
@@ -119,8 +120,9 @@ fn loaded_segments_are_removed_and_other_files_stay() {
 pub(super) fn segment(folder: &Folder, seq: u64, lines: &[u8]) -> String {
     let hash = XxHash3_64::oneshot(lines);
     let sidecar = json!({
-        "schema": 1, "instance": "an instance/1", "seq": seq, "name": format!("{seq:010}.jsonl"), "len": lines.len(),
-        "xxh3_64": format!("{hash:016x}"), "records": 1, "messages": 1, "epoch": 0, "age": 0, "mailboxes": [],
+        "schema": 1, "instance": "an instance/1", "seq": seq, "len": lines.len(), "records": 1,
+        "name": format!("{seq:010}.jsonl"), "xxh3_64": format!("{hash:016x}"), "messages": 1,
+        "epoch": 0, "age": 0, "mailboxes": [],
     });
     folder.write(format!("out/{seq:010}.meta"), format!("{sidecar}\n"));
     folder.file(&format!("out/{seq:010}.jsonl"), lines)
@@ -136,7 +138,7 @@ fn a_known_segment_is_removed_only_if_its_sidecar_describes_it() {
     let ended = load(&folder, &[&path, "--delete-segments"], b"");
     ended.check(78, "not removed");
     assert_eq!(segments(&folder.path("out")), 2);
-    // Of two files beside one sidecar each must be what it describes.
+    // If two files share a sidecar, the sidecar must describe both.
     fs::write(&path, &lines).unwrap();
     let other = zstd::encode_all(&b"other"[..], 1).unwrap();
     folder.write("out/0000000001.jsonl.zst", other);
@@ -171,7 +173,7 @@ fn following_loads_segments_as_they_are_sealed() {
     wait_for(4);
     daemon(&folder, &MAIL.replace("lamp", "lamps"), "none");
     wait_for(8);
-    // Another instance, with the number of a segment that was loaded.
+    // Another instance reuses the number of a loaded segment.
     let other = records(&folder, "b.mbox", MAIL);
     let made = Folder::new();
     segment(&made, 1, &other);

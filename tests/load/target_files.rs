@@ -1,4 +1,4 @@
-//! Targets that are no databases of this program.
+//! Targets that are not databases of this program.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -57,7 +57,7 @@ fn a_file_that_is_no_database_is_refused_and_unchanged() {
     assert_eq!(load(&folder, &[], &lines).status, Some(0));
 }
 
-/// The files of a folder, with what they hold.
+/// Returns the files of a folder with their contents.
 fn contents(folder: &Folder) -> BTreeMap<OsString, Vec<u8>> {
     let entries = std::fs::read_dir(folder.root()).unwrap();
     let content = |entry: std::io::Result<std::fs::DirEntry>| {
@@ -67,7 +67,8 @@ fn contents(folder: &Folder) -> BTreeMap<OsString, Vec<u8>> {
     entries.map(content).collect()
 }
 
-/// A database as a program leaves it that was killed after these statements: with its logs.
+/// Creates a database with the logs left behind by a program that was killed after these
+/// statements.
 fn left_database(sql: &str) -> Folder {
     let (running, folder) = (Folder::new(), Folder::new());
     let db = Connection::open(running.path("urls.db")).unwrap();
@@ -78,7 +79,7 @@ fn left_database(sql: &str) -> Folder {
     folder
 }
 
-/// `SQLite` would merge the log, or roll the journal back, as soon as it reads.
+/// `SQLite` would merge the log, or roll the journal back, on the first read.
 #[test]
 fn no_byte_of_another_programs_database_changes() {
     let lines = records(&Folder::new(), "a.mbox", MAIL);
@@ -117,17 +118,17 @@ fn no_byte_of_another_programs_database_changes() {
     }
 }
 
-/// The tables of a database that was just created are in its log.
+/// The tables of a newly created database are still in its log.
 #[test]
 fn a_database_whose_loader_was_killed_is_ours() {
     let (running, folder) = (Folder::new(), Folder::new());
     let lines = records(&Folder::new(), "a.mbox", MAIL);
     let reader = Connection::open(running.path("urls.db")).unwrap();
-    // As a loader begins.
+    // The first statements of a loader.
     reader
         .execute_batch("PRAGMA application_id=0x75726C70; PRAGMA journal_mode=WAL")
         .unwrap();
-    // While it reads an older state the log cannot be merged.
+    // The log cannot be merged while this transaction reads an older state.
     reader.execute_batch("BEGIN").unwrap();
     let count = reader.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0));
     assert_eq!(count, Ok(0));

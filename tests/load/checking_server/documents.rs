@@ -1,4 +1,4 @@
-//! The indexes of the checking server, and the answers to requests for them.
+//! The indexes of the checking server, and its answers to requests for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -14,26 +14,24 @@ pub(crate) struct Documents {
     pub(crate) indexes: BTreeMap<String, Index>,
     /// Requests that a server would refuse, or that break the rules of a load.
     pub(crate) complaints: Vec<String>,
-    /// Largest body, in bytes, after it was unpacked.
+    /// Size of the largest decompressed body, in bytes.
     pub(crate) max_bytes: usize,
-    /// Number of indexes that were created.
+    /// Number of created indexes.
     created: u64,
 }
 
-/// An index.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// The identifier that no other index has.
+    /// Unique identifier of the index.
     uuid: String,
     mappings: Value,
     pub(crate) documents: BTreeMap<String, Document>,
 }
 
-/// A document.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) source: Value,
-    /// `true` if a query finds it.
+    /// `true` once queries find the document.
     is_refreshed: bool,
 }
 
@@ -49,7 +47,7 @@ impl Default for Documents {
 }
 
 impl Documents {
-    /// Returns the documents of an index, by their identifiers.
+    /// Returns the documents of an index, by identifier.
     pub(crate) fn of(&self, index: &str) -> BTreeMap<&str, &Value> {
         let documents = self
             .indexes
@@ -70,7 +68,7 @@ impl Documents {
         self.index(index).documents.insert(id.to_owned(), document);
     }
 
-    /// Returns an index, which is created if it is missing.
+    /// Returns an index, and creates it if it is missing.
     pub(crate) fn index(&mut self, name: &str) -> &mut Index {
         let created = &mut self.created;
         self.indexes.entry(name.to_owned()).or_insert_with(|| {
@@ -82,7 +80,7 @@ impl Documents {
         })
     }
 
-    /// Answers a request. `refuse` gives the status with which a document is refused for now.
+    /// Answers a request. `refuse` returns the status for a document that is refused for now.
     pub(super) fn answer(
         &mut self,
         request: &Request,
@@ -183,7 +181,7 @@ impl Documents {
         Answer::json(200, &json!({"took": 1, "errors": true, "items": items}))
     }
 
-    /// Creates a document. Returns the result of the item.
+    /// Creates a document. Returns the result for this item.
     fn create(
         &mut self,
         name: &str,
@@ -191,7 +189,10 @@ impl Documents {
         source: &str,
         mut refuse: impl FnMut() -> Option<u16>,
     ) -> Value {
-        let failed = |status: u16, kind: &str| json!({"status": status, "error": {"type": kind, "reason": "a reason"}});
+        let failed = |status: u16, kind: &str| {
+            let error = json!({"type": kind, "reason": "a reason"});
+            json!({"status": status, "error": error})
+        };
         let parsed = (
             serde_json::from_str::<Value>(action),
             serde_json::from_str::<Value>(source),
@@ -225,7 +226,7 @@ impl Documents {
         Answer::json(200, &json!({"_shards": {"failed": 0}}))
     }
 
-    /// Removes the documents that a query of mailboxes and digests finds.
+    /// Deletes the documents matched by a query for mailboxes and digests.
     fn delete_by_query(&mut self, name: &str, request: &Request) -> Answer {
         let body = self.json(request);
         let mut gone = BTreeSet::new();

@@ -1,10 +1,10 @@
-//! HTTP/1.1, as far as the checking server needs it.
+//! The parts of HTTP/1.1 that the checking server needs.
 
 use std::io::{self, BufRead, Write};
 
 use serde_json::{Value, json};
 
-/// A request, with its body as it was sent.
+/// A request, with its body as received.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) method: String,
@@ -20,7 +20,6 @@ impl Request {
     }
 }
 
-/// An answer.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -51,7 +50,7 @@ impl Answer {
     }
 }
 
-/// Reads a request. `None` at the end of the connection.
+/// Reads a request. Returns `None` at the end of the connection.
 pub(super) fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
@@ -83,7 +82,7 @@ pub(super) fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Reque
     Ok(Some(request))
 }
 
-/// Writes an answer, or its first half.
+/// Writes a response, or its first half.
 pub(super) fn write_answer(
     stream: &mut impl Write,
     answer: &Answer,

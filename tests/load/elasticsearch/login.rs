@@ -1,4 +1,4 @@
-//! Logins: users with passwords, API keys and certificates of clients. No secret is in any output.
+//! Logins: users with passwords, API keys and client certificates. No output contains a secret.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,15 +12,15 @@ use crate::scene::{Ended, Folder, ended, urlspool};
 
 const PASSWORD: &str = "open:s€same @1";
 
-/// Values of the environment.
+/// Environment variables.
 type Variables<'v> = &'v [(&'v str, &'v str)];
 
-/// A target with a user before the host.
+/// Returns the target with a user before the host.
 fn with_user(target: &str, user: &str) -> String {
     target.replacen("://", &format!("://{user}@"), 1)
 }
 
-/// Loads, and looks for secrets in what is printed.
+/// Loads, and checks that the output contains no secret.
 #[track_caller]
 fn load(target: &str, variables: Variables<'_>, input: &[u8]) -> Ended {
     let mut command = urlspool(["load", "-v", "--into", target]);
@@ -41,7 +41,7 @@ fn refused(target: &str, variables: Variables<'_>, input: &[u8], reason: &str) {
     ended.check(2, reason);
 }
 
-/// A server for the user `jane`.
+/// Starts a server for the user `jane`.
 fn server_of_jane() -> CheckingServer {
     let server = CheckingServer::start(1);
     let encoded = BASE64.encode(format!("jane:{PASSWORD}").as_bytes());

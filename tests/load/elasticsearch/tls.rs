@@ -1,4 +1,4 @@
-//! Connections by TLS to the checking server.
+//! TLS connections to the checking server.
 
 use std::fs;
 
@@ -35,7 +35,7 @@ fn the_authority_of_the_server_must_be_the_named_one() {
     let input = records(&folder, "a.mbox", MAIL);
     let target = server.target("mail");
     let named = |root: &str| format!("{target}?sslrootcert={root}");
-    // Of the machine's authorities none has signed it.
+    // No system authority has signed the server's certificate.
     refused(&target, &input, "invalid peer certificate");
     refused(&target, &input, "?sslrootcert=FILE");
     let by_address = named(&authority.root()).replace("localhost", "127.0.0.1");
@@ -60,7 +60,7 @@ fn the_authority_of_the_server_must_be_the_named_one() {
         &input,
         &format!("certificate 2 in {mixed} cannot be read"),
     );
-    // No server that is not trusted was asked.
+    // No request reached an untrusted server.
     assert_eq!(server.state().requests, 0);
     let ended = load_into(&named(&authority.root()), &input);
     assert_eq!(ended.status, Some(0), "{}", ended.stderr);

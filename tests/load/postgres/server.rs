@@ -1,4 +1,4 @@
-//! A server of `PostgreSQL` on a socket in a folder of its own and on a port of this machine.
+//! A `PostgreSQL` server on a socket in a temporary folder and on a local port.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,14 +10,14 @@ use std::process::Command;
 
 use crate::scene::Folder;
 
-/// A server that runs until this is dropped.
+/// A server that runs until it is dropped.
 pub(super) struct PostgresServer {
     folder: Folder,
     programs: PathBuf,
     port: u16,
 }
 
-/// The folder of `initdb`, if it is installed.
+/// Returns the folder of `initdb` if it is installed.
 fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
     let mut folders: Vec<_> = versions
@@ -28,7 +28,7 @@ fn programs() -> Option<PathBuf> {
     folders.pop()
 }
 
-/// Runs a program in `folder` as the owner of the folder: the server refuses to be run by root.
+/// Runs a program in `folder` as the folder's owner, because the server refuses to run as root.
 #[track_caller]
 fn run(folder: &Path, command: &mut Command) -> String {
     if rustix::process::geteuid().is_root() {
@@ -45,7 +45,7 @@ fn run(folder: &Path, command: &mut Command) -> String {
     text(&output.stdout)
 }
 
-/// The user and group `postgres`, or `nobody`.
+/// Returns the user and group `postgres`, or `nobody`.
 fn unprivileged() -> (u32, u32) {
     let users = fs::read_to_string("/etc/passwd").unwrap();
     let find = |name: &str| {
@@ -62,8 +62,9 @@ fn unprivileged() -> (u32, u32) {
 }
 
 impl PostgresServer {
-    /// Starts a server with these lines in its configuration; `None` if none is installed. Passwords are not asked for, by the
-    /// socket or by hosts that use TLS, if the server has it.
+    /// Starts a server with these lines in its configuration, or returns `None` if PostgreSQL is
+    /// not installed. The server asks for no password on the socket or, if it has TLS, on TLS
+    /// connections.
     pub(super) fn start(configuration: &str, files: &[(&str, &[u8])]) -> Option<PostgresServer> {
         let Some(programs) = programs() else {
             eprintln!("SKIPPED: PostgreSQL is not installed");
@@ -89,7 +90,7 @@ impl PostgresServer {
             ["-D", "data", "-A", "trust", "-E", "UTF8", "-U", "u", "-N"],
         );
         for (name, bytes) in files {
-            // Keys must not be readable by others.
+            // Other users must not be able to read keys.
             let path = server.folder.write(format!("data/{name}"), bytes);
             let owner = fs::metadata(server.folder.root()).unwrap();
             chown(&path, Some(owner.uid()), Some(owner.gid())).unwrap();
@@ -97,7 +98,8 @@ impl PostgresServer {
             fs::set_permissions(&path, mode).unwrap();
         }
         let settings = format!(
-            "{configuration}\nlisten_addresses='localhost'\nport={port}\nunix_socket_directories='{}'\nfsync=off\n",
+            "{configuration}\nlisten_addresses='localhost'\nport={port}\n\
+             unix_socket_directories='{}'\nfsync=off\n",
             server.folder.root().display()
         );
         let path = server.folder.path("data/postgresql.conf");
@@ -114,24 +116,24 @@ impl PostgresServer {
         )
     }
 
-    /// The process of the server.
+    /// Returns the process id of the server.
     pub(super) fn pid(&self) -> String {
         let file = fs::read_to_string(self.folder.path("data/postmaster.pid")).unwrap();
         file.lines().next().unwrap().to_owned()
     }
 
-    /// The target by the socket.
+    /// Returns the target on the socket.
     pub(super) fn target(&self) -> String {
         let (folder, port) = (self.folder.root().display(), self.port);
         format!("postgresql:///postgres?host={folder}&port={port}&user=u")
     }
 
-    /// The target by a host, with these parameters.
+    /// Returns the target on a host, with these parameters.
     pub(super) fn target_at(&self, host: &str, parameters: &str) -> String {
         format!("postgresql://u@{host}:{}/postgres?{parameters}", self.port)
     }
 
-    /// Runs statements, and returns what psql prints.
+    /// Runs statements, and returns the output of psql.
     #[track_caller]
     pub(super) fn psql(&self, sql: &str) -> String {
         let folder = self.folder.root().display().to_string();

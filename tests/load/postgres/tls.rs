@@ -1,4 +1,4 @@
-//! Connections by TLS.
+//! TLS connections.
 
 use std::fs;
 
@@ -110,7 +110,7 @@ fn a_server_without_tls_is_refused_if_it_is_required() {
     }
 }
 
-/// A server that accepts connections by hosts only if they are encrypted.
+/// Starts a server that accepts only TLS on TCP connections.
 fn encrypted_server(authority: &Authority) -> Option<PostgresServer> {
     let file = |name: &str| fs::read(authority.file(name)).unwrap();
     let hosts = b"local all all trust\nhostssl all all all trust\n";
