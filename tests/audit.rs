@@ -1,4 +1,4 @@
-//! `urlspool audit`: what is planned, checked and asked for, and what never is.
+//! `urlspool audit`: links that are planned, checked and asked for, and links that never are.
 
 mod archive;
 mod archives;
@@ -42,7 +42,7 @@ pub(crate) fn audited(folder: &Folder, step: &str, args: &[&str]) -> Ended {
     ended
 }
 
-/// The rows of a query, each as its columns joined by `|`.
+/// Returns the rows of a query, with columns joined by `|`.
 #[track_caller]
 pub(crate) fn rows(database: &Path, sql: &str) -> Vec<String> {
     let db = Connection::open(database).unwrap();
@@ -61,9 +61,10 @@ pub(crate) fn rows(database: &Path, sql: &str) -> Vec<String> {
     shown.collect::<rusqlite::Result<_>>().unwrap()
 }
 
-/// A message of the mbox: its date in the header and its body.
+/// Formats a message of the mbox, with header fields (such as its date) and a body.
 pub(crate) fn message(number: usize, header: &str, body: &str) -> String {
     format!(
-        "From a Mon Jan  1 00:00:00 1996\nFrom: a@m.test\nMessage-ID: <{number}@m.test>\n{header}\n{body}\n\n"
+        "From a Mon Jan  1 00:00:00 1996\nFrom: a@m.test\nMessage-ID: <{number}@m.test>\n{header}\n\
+         {body}\n\n"
     )
 }

@@ -1,4 +1,4 @@
-//! `urlspool audit archive`, with a CDX server of the test.
+//! `urlspool audit archive`, with a CDX server in the test.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use super::http_server::{HttpServer, answer};
 use super::{audit, audited, loaded, message, rows};
 use crate::scene::{Ended, Folder};
 
-/// A planned database with links of 1996.
+/// Creates a planned database with links of 1996.
 fn planned(links: usize) -> Folder {
     let folder = Folder::new();
     let header = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
@@ -18,7 +18,7 @@ fn planned(links: usize) -> Folder {
     folder
 }
 
-/// Asks a server, 60,000 times a minute, with more options.
+/// Queries a server at up to 60,000 requests per minute, with more options.
 #[track_caller]
 fn asked(folder: &Folder, server: &str, more: &[&str]) -> Ended {
     let mut args = vec!["--cdx", server, "--contact", "me@m.test"];
@@ -30,16 +30,18 @@ fn asked(folder: &Folder, server: &str, more: &[&str]) -> Ended {
 }
 
 fn captures(folder: &Folder) -> Vec<String> {
-    let sql = "SELECT substr(key, 18), timestamp, original, status, outcome FROM audit_captures ORDER BY key";
+    let sql = "SELECT substr(key, 18), timestamp, original, status, outcome FROM audit_captures \
+        ORDER BY key";
     rows(&folder.path("urls.db"), sql)
 }
 
-const WAYBACK: &str = r#"[["urlkey","timestamp","original","mimetype","statuscode","digest","length"],
+const WAYBACK: &str = r#"[
+["urlkey","timestamp","original","mimetype","statuscode","digest","length"],
 ["x","19951231000000","http://l.cern.ch:80/","text/html","404","X","1"],
 ["x","19960601000000","http://l.cern.ch:80/","text/html","200","X","1"],
 ["x","20200601000000","http://l.cern.ch:80/","text/html","200","X","1"]]"#;
-const PYWB: &str = r#"{"urlkey": "x", "timestamp": "19960601000000", "url": "http://l.cern.ch:80/", "mime": "text/html", "status": "200"}
-"#;
+const PYWB: &str = "{\"urlkey\": \"x\", \"timestamp\": \"19960601000000\", \
+    \"url\": \"http://l.cern.ch:80/\", \"mime\": \"text/html\", \"status\": \"200\"}\n";
 
 #[test]
 fn both_kinds_of_servers_are_understood() {
@@ -74,7 +76,7 @@ fn both_kinds_of_servers_are_understood() {
         assert!(first.head.contains("me@m.test"), "{first:?}");
         let again = asked(&folder, &server.url("/cdx"), &[]);
         assert!(again.stderr.contains("0 of 0 URLs"), "{}", again.stderr);
-        // What has an answer is not asked for again.
+        // Links with an answer are not looked up again.
         assert_eq!(server.seen().len(), 2);
     }
 }
@@ -83,7 +85,11 @@ fn both_kinds_of_servers_are_understood() {
 fn dead_links_come_first_and_a_capture_outlasts_another_server() {
     let server = HttpServer::start(|_, _| answer("200 OK", "", PYWB));
     let folder = planned(6);
-    let dead = folder.file("r.csv", "url,status,checked_at\nhttp://l.cern.ch/3,404,2026-01-01\nhttp://l.cern.ch/1,404,2026-01-01\nhttp://l.cern.ch/1,200,2026-01-02\n");
+    let dead = folder.file(
+        "r.csv",
+        "url,status,checked_at\nhttp://l.cern.ch/3,404,2026-01-01\n\
+        http://l.cern.ch/1,404,2026-01-01\nhttp://l.cern.ch/1,200,2026-01-02\n",
+    );
     audited(&folder, "import", &[&dead]);
     let end = asked(&folder, &server.url("/cdx"), &["--limit", "1"]);
     assert_eq!(end.status, Some(0), "{}", end.stderr);
@@ -101,7 +107,7 @@ fn dead_links_come_first_and_a_capture_outlasts_another_server() {
         &folder.path("urls.db"),
         "SELECT outcome, count(*) FROM audit_captures GROUP BY 1",
     );
-    // Another server may have what the first has not.
+    // Another server may have captures that the first lacks.
     assert_eq!(outcomes, ["captured|6"]);
 }
 

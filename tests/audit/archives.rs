@@ -23,7 +23,7 @@ fn captures(folder: &Folder) -> Vec<String> {
     rows(&folder.path("urls.db"), sql)
 }
 
-/// A server that has a capture of the URLs whose question holds `part`.
+/// Starts a server that has a capture of each URL whose query contains `part`.
 fn server_with(part: &'static str) -> HttpServer {
     HttpServer::start(move |request, _| {
         let is_held = request.target.contains(part);
@@ -73,7 +73,7 @@ fn an_archive_without_an_answer_leaves_it_open() {
     assert_eq!(end.status, Some(1), "{}", end.stderr);
     assert_eq!(captures(&folder), [format!("a|{two}|-|failed")]);
     audit(&folder, "archive", &[&servers[..], &CONTACT].concat());
-    // Only the first is asked again.
+    // Only the first archive is asked again.
     assert_eq!((broken.seen().len(), none.seen().len()), (2, 1));
     audited(
         &folder,

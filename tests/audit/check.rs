@@ -1,4 +1,4 @@
-//! `urlspool audit check`, with servers of this machine.
+//! `urlspool audit check`, with local servers.
 
 use std::process::Stdio;
 use std::sync::Mutex;
@@ -16,7 +16,8 @@ mod silence;
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
 
-/// Planned links of a server. Their last letters say what it answers: a: alive, d: gone.
+/// Planned links of a server. The last letter of a path decides its response: a is alive, d is
+/// gone.
 struct Site {
     folder: Folder,
     server: HttpServer,
@@ -31,7 +32,7 @@ impl Site {
         })
     }
 
-    /// Plans links with these paths. `respond` gets a path and the number of the request.
+    /// Plans links with these paths. `respond` receives a path and the number of the request.
     fn answering(
         paths: &[&str],
         respond: impl Fn(&str, usize) -> String + Send + Sync + 'static,
@@ -43,7 +44,7 @@ impl Site {
     }
 }
 
-/// A database with a plan of these URLs, whose hosts may be private.
+/// Creates a database with a plan of these URLs. Their hosts may be private.
 fn planned(urls: &[String]) -> Folder {
     let folder = Folder::new();
     loaded(&folder, &message(1, DATED, &(urls.join("\n") + "\n")));
@@ -54,7 +55,8 @@ fn planned(urls: &[String]) -> Folder {
     folder
 }
 
-/// A database with a plan of these URLs although their hosts are private, which `check` does not allow.
+/// Creates a database with a plan of these URLs despite their private hosts, which `check` does not
+/// allow.
 fn planned_private(urls: &[String]) -> Folder {
     let folder = Folder::new();
     loaded(&folder, &message(1, DATED, &(urls.join("\n") + "\n")));
@@ -71,7 +73,7 @@ fn run(folder: &Folder, sql: &str) {
     db.execute_batch(sql).unwrap();
 }
 
-/// The results by the last segment of their URLs.
+/// Returns the results, sorted by the last segment of the URL.
 fn results(folder: &Folder) -> Vec<String> {
     let sql = "SELECT replace(url, rtrim(url, replace(url, '/', '')), ''), state, status, error
         FROM audit_checks JOIN audit_links USING(key) ORDER BY 1, audit_checks.id";
@@ -82,24 +84,10 @@ fn results(folder: &Folder) -> Vec<String> {
 fn private_hosts_are_not_contacted_in_any_notation() {
     let server = HttpServer::start(|_, _| answer("200 OK", "", ""));
     let port = server.address.port();
-    let hosts = [
-        "127.0.0.1",
-        "127.1",
-        "0x7f.1",
-        "0177.0.0.1",
-        "2130706433",
-        "0x7f000001",
-        "[::ffff:127.0.0.1]",
-        "[::1]",
-        "localhost",
-        "LOCALHOST.",
-        "0",
-        "[::]",
-        "%31%32%37.1",
-        "[64:ff9b::127.0.0.1]",
-    ];
+    let hosts = "127.0.0.1 127.1 0x7f.1 0177.0.0.1 2130706433 0x7f000001 [::ffff:127.0.0.1] [::1] \
+        localhost LOCALHOST. 0 [::] %31%32%37.1 [64:ff9b::127.0.0.1]";
     let urls: Vec<_> = hosts
-        .iter()
+        .split(' ')
         .map(|host| format!("http://{host}:{port}/"))
         .collect();
     let folder = planned_private(&urls);
@@ -216,19 +204,21 @@ fn an_interruption_ends_requests_and_stores_no_part_of_a_batch() {
     assert_eq!(results(&folder), ["a|alive|200|-"]);
 }
 
-/// A clock that was wrong at a check, or is wrong now, neither confirms a death nor keeps a link from being due.
+/// If a clock was wrong at a check, or is wrong now, the result neither confirms a death nor delays
+/// the next check.
 #[test]
 fn results_of_the_future_end_a_check_or_are_deleted() {
     let Site { folder, .. } = Site::new(&["/d", "/a"]);
     let add = |ahead: &str, checker: &str| {
         let sql = format!(
             "INSERT INTO audit_checks(key, checked_at, state, status, checker)
-             SELECT key, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '{ahead}'), 'dead_page', 404, '{checker}'
+             SELECT key, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '{ahead}'), 'dead_page', 404, \
+             '{checker}'
              FROM audit_links WHERE url LIKE '%/d'"
         );
         run(&folder, &sql);
     };
-    // A day ahead may be a time zone, where results are imported.
+    // Imported results may be a day ahead because of time zones.
     add("+20 hours", "imported");
     add("+60 seconds", "urlspool 0.0.9");
     assert_eq!(audit(&folder, "check", &[]).status, Some(0));

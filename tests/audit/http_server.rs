@@ -5,14 +5,14 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// A request that reached the server.
+/// A request received by the server.
 #[derive(Clone, Debug)]
 pub(crate) struct SeenRequest {
     /// The path and query.
     pub(crate) target: String,
     /// The header fields, in lower case.
     pub(crate) head: String,
-    /// The body, if it has a length.
+    /// The body, if the request states its length.
     pub(crate) body: String,
 }
 
@@ -23,15 +23,15 @@ pub(crate) struct HttpServer {
 }
 
 impl HttpServer {
-    /// Starts a server. `answer` gets a request and its number, from 0, and returns the whole answer; an empty one closes the
-    /// connection.
+    /// Starts a server. `answer` receives a request and its number, counted from 0, and returns the
+    /// whole response. An empty response closes the connection.
     pub(crate) fn start(
         answer: impl Fn(&SeenRequest, usize) -> String + Send + Sync + 'static,
     ) -> HttpServer {
         HttpServer::at("127.0.0.1", answer)
     }
 
-    /// Starts a server at another address of this machine.
+    /// Starts a server at another local address.
     pub(crate) fn at(
         address: &str,
         answer: impl Fn(&SeenRequest, usize) -> String + Send + Sync + 'static,
@@ -89,7 +89,7 @@ fn serve(
     let _ = stream.write_all(answer(&request, number).as_bytes());
 }
 
-/// An answer with a status line, header fields that each end with a line end, and a body.
+/// Formats a response with a status line, header fields that end with CRLF, and a body.
 pub(crate) fn answer(status: &str, fields: &str, body: &str) -> String {
     let len = body.len();
     format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {len}\r\nConnection: close\r\n\r\n{body}")

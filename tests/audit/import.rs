@@ -3,7 +3,7 @@
 use super::{audit, audited, loaded, message, rows};
 use crate::scene::{Folder, assert_contains};
 
-/// A planned database with two links.
+/// Creates a planned database with two links.
 fn planned() -> Folder {
     let folder = Folder::new();
     let header = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
@@ -20,7 +20,8 @@ fn planned() -> Folder {
 }
 
 fn results(folder: &Folder) -> Vec<String> {
-    let sql = "SELECT key, checked_at, state, status, error, final_url, checker FROM audit_checks ORDER BY 1, 2";
+    let sql = "SELECT key, checked_at, state, status, error, final_url, checker FROM audit_checks \
+        ORDER BY 1, 2";
     rows(&folder.path("urls.db"), sql)
 }
 
@@ -43,7 +44,7 @@ fn csv_is_imported_once() {
         "http://l.cern.ch/b|2026-11-22T00:00:00Z|dead_host|-|dns|-|mine 2",
     ];
     assert_eq!(results(&folder), expected);
-    // A result is URL, time and state, whoever made it.
+    // URL, time and state identify a result. The checker does not.
     let second = audited(&folder, "import", &[&file, "--checker", "another"]);
     assert_contains(
         &second.stderr,
@@ -55,7 +56,11 @@ fn csv_is_imported_once() {
 #[test]
 fn bad_lines_are_named_and_the_others_imported() {
     let folder = planned();
-    let file = folder.file("r.csv", "url,status,checked_at\nhttp://l.cern.ch/a,x,2026-11-22\nhttp://l.cern.ch/b,410,2026-11-22\n");
+    let file = folder.file(
+        "r.csv",
+        "url,status,checked_at\nhttp://l.cern.ch/a,x,2026-11-22\n\
+        http://l.cern.ch/b,410,2026-11-22\n",
+    );
     let end = audit(&folder, "import", &[&file]);
     end.check(1, "r.csv, line 2: the status \"x\" is not an HTTP code");
     assert_eq!(
@@ -67,8 +72,10 @@ fn bad_lines_are_named_and_the_others_imported() {
 #[test]
 fn times_and_codes_that_no_check_has_are_refused() {
     let folder = planned();
-    let csv = "url,status,checked_at\nhttp://l.cern.ch/a,404,2203-01-01\nhttp://l.cern.ch/a,404,1970-01-01\n\
-        http://l.cern.ch/a,0,2026-01-01\nhttp://l.cern.ch/a,666,2026-01-01\nhttp://l.cern.ch/b,999,2026-01-01\n";
+    let csv = "url,status,checked_at\nhttp://l.cern.ch/a,404,2203-01-01\n\
+        http://l.cern.ch/a,404,1970-01-01\n\
+        http://l.cern.ch/a,0,2026-01-01\nhttp://l.cern.ch/a,666,2026-01-01\n\
+        http://l.cern.ch/b,999,2026-01-01\n";
     let file = folder.file("r.csv", csv);
     let end = audit(&folder, "import", &[&file]);
     assert_eq!(end.status, Some(1));
@@ -90,8 +97,10 @@ fn times_and_codes_that_no_check_has_are_refused() {
 #[test]
 fn json_of_lychee_needs_the_time_of_the_check() {
     let folder = planned();
-    let json = r#"{"success_map":{"l":[{"url":"http://l.cern.ch/a","status":{"text":"200 OK","code":200}}]},
-        "error_map":{"l":[{"url":"http://l.cern.ch/b","status":{"text":"Network error: SSL certificate expired."}}]},
+    let json = r#"{"success_map":{"l":[{
+        "url":"http://l.cern.ch/a","status":{"text":"200 OK","code":200}}]},
+        "error_map":{"l":[{
+        "url":"http://l.cern.ch/b","status":{"text":"Network error: SSL certificate expired."}}]},
         "timeout_map":{},"excluded_map":{}}"#;
     let file = folder.file("lychee.json", json);
     let refused = audit(&folder, "import", &[&file]);
@@ -110,7 +119,7 @@ fn json_of_lychee_needs_the_time_of_the_check() {
     );
 }
 
-/// Both options were ignored.
+/// Regression: both options were ignored.
 #[test]
 fn options_that_a_file_has_no_use_for_are_refused() {
     let folder = planned();
@@ -150,8 +159,10 @@ fn options_that_a_file_has_no_use_for_are_refused() {
 #[test]
 fn ends_of_redirects_are_pages() {
     let folder = planned();
-    let csv = "url,status,checked_at,final_url\nhttp://l.cern.ch/a,200,2026-01-01,javascript:alert(1)\n\
-        http://l.cern.ch/a,200,2026-01-02,/b\nhttp://l.cern.ch/b,200,2026-01-01,HTTPS://l.cern.ch/b\n";
+    let csv = "url,status,checked_at,final_url\n\
+        http://l.cern.ch/a,200,2026-01-01,javascript:alert(1)\n\
+        http://l.cern.ch/a,200,2026-01-02,/b\n\
+        http://l.cern.ch/b,200,2026-01-01,HTTPS://l.cern.ch/b\n";
     let end = audit(&folder, "import", &[&folder.file("r.csv", csv)]);
     assert_eq!(end.status, Some(1));
     for part in [
@@ -162,7 +173,8 @@ fn ends_of_redirects_are_pages() {
         assert!(end.stderr.contains(part), "{part}: {}", end.stderr);
     }
     let json = r#"{"success_map":{"l":[{"url":"http://l.cern.ch/a","status":{"text":"x","code":200},
-        "redirects":{"redirects":[{"url":"mailto:a@b.test"}]}}]},"error_map":{},"excluded_map":{}}"#;
+        "redirects":{"redirects":[{"url":"mailto:a@b.test"}]}}]},
+        "error_map":{},"excluded_map":{}}"#;
     let file = folder.file("l.json", json);
     let end = audit(&folder, "import", &[&file, "--checked-at", "2026-01-01"]);
     let reason = "l.json, http://l.cern.ch/a: the final URL \"mailto:a@b.test\" is not";

@@ -1,4 +1,5 @@
-//! `urlspool audit inspect`: a site of this machine, the states of its pages, and what is never asked for.
+//! `urlspool audit inspect`: a local site, the states of its pages, and pages that are never
+//! requested.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,8 +12,10 @@ use crate::scene::{Folder, assert_contains};
 
 const CONTACT: [&str; 3] = ["-q", "--contact", "a@m.test"];
 
-const ARTICLE: &str = "<html lang=en><title>The brass lantern</title><p>Each lantern of the lighthouse was trimmed twice before midnight, \
-    and the keeper wrote down the hour, the wind and the names of all vessels that passed the harbour during winter.";
+const ARTICLE: &str = "<html lang=en><title>The brass lantern</title><p>Each lantern of the \
+    lighthouse was trimmed twice before midnight, \
+    and the keeper wrote down the hour, the wind and the names of all vessels that passed the \
+    harbour during winter.";
 
 fn html(body: &str) -> String {
     answer("200 OK", "Content-Type: text/html\r\n", body)
@@ -26,7 +29,7 @@ fn gone() -> String {
     )
 }
 
-/// An audit of these URLs, whose newest checks say that all answer.
+/// Creates an audit of these URLs in which the newest check found them all alive.
 fn answering(urls: &[String]) -> Folder {
     let folder = Folder::new();
     let body: String = urls.iter().map(|url| format!("{url}\n")).collect();
@@ -45,7 +48,8 @@ fn answering(urls: &[String]) -> Folder {
     run(
         &folder,
         "INSERT INTO audit_checks(key, checked_at, state, status, checker)
-         SELECT key, '2026-11-20T10:00:00Z', 'alive', 200, 'lychee 0.24.2' FROM audit_links WHERE planned",
+         SELECT key, '2026-11-20T10:00:00Z', 'alive', 200, 'lychee 0.24.2' FROM audit_links WHERE \
+         planned",
     );
     folder
 }
@@ -55,9 +59,10 @@ fn run(folder: &Folder, sql: &str) {
     db.execute_batch(sql).unwrap();
 }
 
-/// Each URL's last segment and its state.
+/// Returns the last segment and the state of each URL.
 fn states(folder: &Folder) -> Vec<String> {
-    let sql = "SELECT replace(url, rtrim(url, replace(url, '/', '')), ''), state FROM audit_pages ORDER BY 1";
+    let sql = "SELECT replace(url, rtrim(url, replace(url, '/', '')), ''), state FROM audit_pages \
+        ORDER BY 1";
     rows(&folder.path("urls.db"), sql)
 }
 
@@ -69,7 +74,7 @@ fn targets(server: &HttpServer) -> Vec<String> {
         .collect()
 }
 
-/// A site: what it answers for its pages, and 404 for all other paths.
+/// Starts a site with a few pages. All other paths return 404.
 fn site() -> HttpServer {
     HttpServer::start(|request, _| {
         let redirect = |place: &str| answer("302 Found", &format!("Location: {place}\r\n"), "");
@@ -98,7 +103,7 @@ fn site() -> HttpServer {
     })
 }
 
-/// A site that answers for all paths but `/real` with one page, in which it repeats the path.
+/// Starts a site with the real page `/real`. All other paths return one page that repeats the path.
 fn site_with_one_page(page: &'static str) -> HttpServer {
     HttpServer::start(move |request, _| match request.target.as_str() {
         "/robots.txt" => gone(),
@@ -155,7 +160,7 @@ fn pages_are_judged_by_what_can_be_shown() {
     let place = "https://www.hugedomains.com/domain_profile.cfm";
     assert_eq!(page("/sold", "status, final_url"), format!("-|{place}"));
     assert_eq!(page("/home", "final_url"), site.url("/"));
-    // Nothing is due.
+    // No page is due.
     let summary = audit(&folder, "inspect", &["--contact", "a@m.test"]);
     assert_contains(&summary.stderr, "0 of 0 URLs inspected");
     assert_eq!(targets(&site).len(), seen.len());
@@ -164,7 +169,8 @@ fn pages_are_judged_by_what_can_be_shown() {
     let read = |name: &str| std::fs::read_to_string(folder.path(name)).unwrap();
     assert_eq!(
         read("csv/pages-by-year.csv"),
-        "year,no_sign,other_domain,front_page,parked,soft_404,undecided,not_read\n1996,3,1,1,2,1,2,2\n"
+        "year,no_sign,other_domain,front_page,parked,soft_404,undecided,not_read\n\
+         1996,3,1,1,2,1,2,2\n"
     );
     let row = format!(
         "{},front_page,redirected to {1},200,,{1},",
@@ -175,7 +181,7 @@ fn pages_are_judged_by_what_can_be_shown() {
     assert!(read("report.html").contains("Pages that readers do not find"));
 }
 
-/// Of a host that is known nothing is asked but its pages.
+/// On a known host, only pages are requested.
 #[test]
 fn an_inspection_that_is_repeated_asks_for_no_control() {
     let site = site();
@@ -190,16 +196,16 @@ fn an_inspection_that_is_repeated_asks_for_no_control() {
     assert_eq!(states(&folder), ["hidden|no_sign", "lamp|no_sign"]);
 }
 
-/// RFC 9309, section 2.3.1.4: a robots.txt that cannot be reached closes the host, for a time.
+/// RFC 9309, section 2.3.1.4: an unreachable robots.txt closes its host for a time.
 #[test]
 fn a_robots_txt_that_cannot_be_reached_closes_its_host_until_it_answers() {
     let is_back = Arc::new(AtomicBool::new(false));
     let servers = [
-        // It fails, breaks off before an answer, breaks off in the text.
+        // Responses that fail, break off before the head, and break off in the body.
         answer("503 Service Unavailable", "", ""),
         String::new(),
         "HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\nUser-agent: *\n".to_owned(),
-        // The status that says that there is none opens it.
+        // A status that means the file does not exist opens the host.
         answer("403 Forbidden", "", ""),
     ]
     .map(|robots| {

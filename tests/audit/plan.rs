@@ -5,7 +5,7 @@ use crate::scene::{Folder, assert_contains, done};
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\nList-Id: <l.m.test>\n";
 
-/// The URL and the exclusion of each link; `+` before planned ones.
+/// Returns the URL and the exclusion of each link, with `+` before planned ones.
 fn plan_of(folder: &Folder) -> Vec<String> {
     let sql =
         "SELECT iif(planned, '+', ' ') || url, ifnull(excluded, '') FROM audit_links ORDER BY url";
@@ -64,12 +64,13 @@ fn each_reason_leaves_a_link_out() {
     assert!(text.contains("header-only"), "{text}");
     let links: Vec<_> = rows(
         &folder.path("urls.db"),
-        "SELECT citations, messages, year, list, tld, domain FROM audit_links WHERE url LIKE '%/page'",
+        "SELECT citations, messages, year, list, tld, domain FROM audit_links WHERE url LIKE \
+         '%/page'",
     );
     assert_eq!(links, ["2|2|1996|<l.m.test>|ch|cern.ch"]);
 }
 
-/// A mailbox with links of three years, many, few and one.
+/// Returns a mailbox with links from three years: one, a few and many.
 fn three_years() -> String {
     let mut mail = String::new();
     for (year, links) in [(1994, 1), (1995, 8), (1996, 60)] {

@@ -1,4 +1,4 @@
-//! `urlspool audit check --schemes`: ftp and gopher, with servers of this machine.
+//! `urlspool audit check --schemes`: ftp and gopher, with local servers.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -8,7 +8,8 @@ use std::thread;
 use super::{audit, audited, loaded, message, rows};
 use crate::scene::{Folder, assert_contains};
 
-/// A server that answers each line, after a greeting. An empty answer closes the connection.
+/// Starts a server that sends a greeting and answers each line. An empty answer closes the
+/// connection.
 fn server(
     greeting: &'static str,
     answer: fn(&str) -> &'static str,
@@ -66,7 +67,8 @@ fn old_protocols_are_asked_without_a_transfer() {
     let (closed, _) = server("421 Too many users\r\n", |_| "");
     let folder = Folder::new();
     let body = format!(
-        "<ftp://{ftp}/pub/lamp.txt> <ftp://{ftp}/pub;type=d> <ftp://{ftp}/pub/old> <ftp://{ftp}/pub/odd> <ftp://{ftp}/>\n\
+        "<ftp://{ftp}/pub/lamp.txt> <ftp://{ftp}/pub;type=d> <ftp://{ftp}/pub/old> \
+         <ftp://{ftp}/pub/odd> <ftp://{ftp}/>\n\
          <ftp://{ftp}/a%0D%0ADELE%20b> <ftp://{closed}/x>\n\
          <gopher://{gopher}/0/about> <gopher://{gopher}/1/gone> <gopher://{gopher}/1/none>\n\
          <ftp://127.0.0.1:1/refused> <gopher://10.0.0.1/0/a>\n"
@@ -86,7 +88,8 @@ fn old_protocols_are_asked_without_a_transfer() {
         checked.stderr
     );
     let database = folder.path("urls.db");
-    let sql = "SELECT substr(url, instr(substr(url, 10), '/') + 9), state, reply, error FROM audit_protocols ORDER BY url";
+    let sql = "SELECT substr(url, instr(substr(url, 10), '/') + 9), state, reply, error FROM \
+        audit_protocols ORDER BY url";
     let mut states = rows(&database, sql);
     states.sort();
     assert_eq!(
@@ -113,10 +116,10 @@ fn old_protocols_are_asked_without_a_transfer() {
         assert!(known.contains(&verb), "{commands:?}");
     }
     assert!(selectors.lock().unwrap().contains(&"/about".to_owned()));
-    // Nothing is due again, and the report has them apart.
+    // No link is due again, and the report lists these links separately.
     let again = audited(&folder, "check", &schemes);
     assert!(again.stderr.contains("0 of 0 links"), "{}", again.stderr);
-    // A result of the future, which a wrong clock made, does not count.
+    // A result in the future, caused by a wrong clock, does not count.
     let later =
         "UPDATE audit_protocols SET checked_at = '2099-01-01T00:00:00Z' WHERE url LIKE '%/pub/old'";
     let db = rusqlite::Connection::open(&database).unwrap();

@@ -1,4 +1,4 @@
-//! `urlspool audit report`: counts, files, and text that must stay text.
+//! `urlspool audit report`: counts, files, and text that must not become markup.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,8 @@ mod bag;
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\nList-Id: <l.m.test>\nSubject: A lamp\n";
 
-/// A planned audit of three links: of 1996, of 1996 in two messages, and undated.
+/// Creates a planned audit of three links: one of 1996, one of 1996 in two messages, and one
+/// without a date.
 fn planned() -> Folder {
     let folder = Folder::new();
     let mail = [
@@ -31,18 +32,19 @@ fn run(folder: &Folder, sql: &str) {
     db.execute_batch(sql).unwrap();
 }
 
-/// Stores a check of the link whose URL ends so.
+/// Stores a check of the link whose URL has this end.
 fn checked(folder: &Folder, end: &str, time: &str, state: &str, status: &str) {
     run(
         folder,
         &format!(
             "INSERT INTO audit_checks(key, checked_at, state, status, checker)
-             SELECT key, '{time}', '{state}', {status}, 'lychee 0.24.2' FROM audit_links WHERE url LIKE '%{end}'"
+             SELECT key, '{time}', '{state}', {status}, 'lychee 0.24.2' FROM audit_links WHERE url \
+             LIKE '%{end}'"
         ),
     );
 }
 
-/// The report in HTML, and the CSV files in `csv`.
+/// Writes the HTML report and the CSV files in `csv`. Returns the HTML.
 fn reported(folder: &Folder, options: &[&str]) -> String {
     let (html, csv) = (folder.path("report.html"), folder.path("csv"));
     let mut args = vec!["-o", html.to_str().unwrap(), "--csv", csv.to_str().unwrap()];
@@ -63,26 +65,28 @@ fn the_newest_check_gives_the_state_and_unknown_links_are_counted() {
     checked(&folder, "/b", "2026-11-22T10:00:00Z", "dead_page", "410");
     run(
         &folder,
-        "INSERT INTO audit_captures SELECT key, 'https://web.archive.org/cdx/search/cdx', '2026-11-22T10:00:00Z',
+        "INSERT INTO audit_captures SELECT key, 'https://web.archive.org/cdx/search/cdx', \
+         '2026-11-22T10:00:00Z',
            '19961219120000', url, 200, 'captured' FROM audit_links WHERE url LIKE '%/b'",
     );
     let html = reported(&folder, &[]);
     assert_eq!(
         csv(&folder, "cohorts-by-year.csv"),
-        "year,links,alive,redirected,dead_page,dead_host,unknown,archived,confirmed\n1996,2,1,0,1,0,0,1,0\nundated,1,0,0,0,0,1,0,0\n"
+        "year,links,alive,redirected,dead_page,dead_host,unknown,archived,confirmed\n\
+         1996,2,1,0,1,0,0,1,0\nundated,1,0,0,0,0,1,0,0\n"
     );
     assert_eq!(
         csv(&folder, "dead-protocols.csv"),
         "year,gopher,wais,prospero,telnet\n1996,1,0,0,0\n"
     );
     assert_eq!(csv(&folder, "exclusions.csv"), "reason,links\nscheme,1\n");
-    // One lives after 371 months, and one is dead then.
+    // One link is alive after 371 months, one is dead by then.
     assert_eq!(
         csv(&folder, "lifetimes.csv"),
         "end,after_months,until_months,weight\ndead,0,371,1.000000\ndead,371,,1.000000\n\
          dead_or_redirected,0,371,1.000000\ndead_or_redirected,371,,1.000000\n"
     );
-    // All links are of one host.
+    // All links have one host.
     let shares = csv(&folder, "shares-by-year.csv");
     assert_contains(&shares, "\n1996,2,2,1,0.500000,,,0.500000,,,");
     assert!(html.contains("not determined by these ages"));
@@ -194,7 +198,7 @@ fn a_report_that_fails_leaves_an_earlier_one() {
     assert!(!folder.path("report.html.urlspool-partial").exists());
 }
 
-/// Pieces of text that mean something to HTML, terminals or spreadsheets.
+/// Texts with a meaning in HTML, terminals or spreadsheets.
 const HOSTILE: [&str; 24] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -227,7 +231,7 @@ fn hostile(rng: &mut Rng) -> String {
     (0..count).map(|_| *rng.pick(&HOSTILE)).collect()
 }
 
-/// The elements and attributes of a page.
+/// Returns the elements and attributes of a page.
 fn markup(html: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for token in Tokenizer::new(html).map(|token| token.unwrap()) {
@@ -263,7 +267,8 @@ fn text_of_others_is_inert() {
             "UPDATE sources SET path=?1",
             "UPDATE audit_links SET url='http://' || ?1, host=?1, domain=?1, tld=?1, list=?1",
             "UPDATE audit_checks SET checker=?1, status=NULL, error=?1",
-            "INSERT OR REPLACE INTO audit_meta VALUES('sample', ?1), ('by', ?1), ('seed', ?1), ('force', ?1), ('planned_at', ?1)",
+            "INSERT OR REPLACE INTO audit_meta VALUES('sample', ?1), ('by', ?1), ('seed', ?1), \
+             ('force', ?1), ('planned_at', ?1)",
             "UPDATE audit_strata SET stratum=?1",
             "UPDATE audit_links SET year=?1, excluded=?1 WHERE planned=0",
         ] {
@@ -271,7 +276,7 @@ fn text_of_others_is_inert() {
         }
         let html = reported(&folder, &[]);
         let mut found = markup(&html);
-        // The table of the strata comes with the sample, and the year of the excluded link may be named.
+        // The table of strata comes with the sample, and the year of the excluded link may appear.
         found.retain(|part| !plain.contains(part));
         assert!(found.is_empty(), "round {round}: {found:?}");
         let controls: Vec<_> = html

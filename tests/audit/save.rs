@@ -1,5 +1,4 @@
-//! `urlspool audit save`, against a stub of a save service: a server of the test that answers as
-//! Save Page Now is documented to.
+//! `urlspool audit save`, with a stub that responds like the documented Save Page Now.
 
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,26 +10,17 @@ use crate::scene::{Ended, Folder, assert_contains, ended, urlspool};
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
 
-/// An audit in which `/a` and `/b` live and are in no archive, `/c` lives and is in one, `/d` is dead,
-/// and `/e` was not checked. Links of excluded kinds live, and were planned all the same.
+/// Creates an audit in which `/a` and `/b` are alive and not archived, `/c` is alive and archived,
+/// `/d` is dead, and `/e` was not checked. Links of excluded kinds are alive, and were planned
+/// despite their kind.
 fn audited_folder() -> Folder {
     let folder = Folder::new();
     let body = "http://l.cern.ch/a http://l.cern.ch/b http://l.cern.ch/c http://l.cern.ch/d\n\
         http://l.cern.ch/e http://u:p@l.cern.ch/f http://l.cern.ch/unsubscribe http://wiki/g\n";
     let header = format!("{DATED}List-Help: <http://l.cern.ch/help>\n");
     loaded(&folder, &message(1, &header, body));
-    let force = [
-        "-q",
-        "--force",
-        "credentials",
-        "--force",
-        "action",
-        "--force",
-        "header-only",
-        "--allow-private",
-        "wiki",
-    ];
-    audited(&folder, "plan", &force);
+    let force = "-q --force credentials --force action --force header-only --allow-private wiki";
+    audited(&folder, "plan", &force.split(' ').collect::<Vec<_>>());
     let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
     db.execute_batch(
         "INSERT INTO audit_checks(key, checked_at, state, status, checker)
@@ -97,14 +87,15 @@ fn only_living_links_in_no_archive_are_listed() {
     assert!(end.stderr.contains("Nothing was sent"), "{}", end.stderr);
 }
 
-/// Saved URLs are in status, report and CSV, with their outcome and the address of the snapshot.
+/// Checks that status, report and CSV list saved URLs with their outcome and snapshot address.
 #[track_caller]
 fn shown(folder: &Folder, stub: &HttpServer) {
     let status = String::from_utf8(audited(folder, "status", &[]).stdout).unwrap();
     let table = status
         .split("URLs that were handed to a save service\n")
         .nth(1);
-    let expected = "         1    saved              saved\n         1    failed             cannot be captured\n";
+    let expected = "         1    saved              saved\n         1    failed             \
+        cannot be captured\n";
     assert_eq!(table, Some(expected), "{status}");
     let [html, csv] = ["report.html", "csv"].map(|name| folder.path(name).display().to_string());
     audited(folder, "report", &["-q", "-o", &html, "--csv", &csv]);
@@ -138,7 +129,8 @@ fn links_are_sent_with_keys_and_their_captures_are_stored() {
     });
     let end = sent(&folder, &stub, &[]);
     assert_eq!(end.status, Some(1), "{}", end.stderr);
-    let expected = "2 of 2 URLs sent, 1 saved, 1 cannot be captured (the last failure: error:not-found HTTP 404)";
+    let expected = "2 of 2 URLs sent, 1 saved, 1 cannot be captured (the last failure: \
+        error:not-found HTTP 404)";
     assert!(end.stderr.contains(expected), "{}", end.stderr);
     assert_eq!(
         saves(&folder),
@@ -237,7 +229,8 @@ fn refusals_of_the_service_end_the_run() {
     let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
     let day = format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)
-         INSERT INTO audit_saves SELECT 'http://x/' || i, '{}', strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), NULL, 'failed', NULL, NULL FROM n",
+         INSERT INTO audit_saves SELECT 'http://x/' || i, '{}', strftime('%Y-%m-%dT%H:%M:%SZ', \
+         'now'), NULL, 'failed', NULL, NULL FROM n",
         wrong.url("/save")
     );
     db.execute_batch(&day).unwrap();

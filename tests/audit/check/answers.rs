@@ -1,4 +1,4 @@
-//! The states of links by the answers of a server, beside those that lychee found.
+//! The state that each response of a server leads to, compared with lychee's states.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -9,11 +9,11 @@ use url::Url;
 use crate::audit::http_server::{HttpServer, SeenRequest, answer};
 use crate::audit::{audited, rows};
 
-/// Results of lychee 0.24.2 at the server of this test: path, state, status, error and the path at
-/// the end of redirects.
+/// Results of lychee 0.24.2 for this test's server: path, state, status, error and the path at the
+/// end of redirects.
 const OF_LYCHEE: &str = include_str!("lychee_states.txt");
 
-/// The answer to a request for `path`: a status, a redirect, or something that is no HTTP.
+/// Returns the response to a request for `path`: a status, a redirect, or bytes that are not HTTP.
 fn answered(path: &str, elsewhere: &str) -> String {
     let moved = |code: &str, place: &str| answer(code, &format!("Location: {place}\r\n"), "");
     let name = path.trim_start_matches('/').split('?').next().unwrap();
@@ -69,7 +69,7 @@ fn answered(path: &str, elsewhere: &str) -> String {
     }
 }
 
-/// A server that sends lines without end. Returns the URL of a path.
+/// Starts a server that sends lines without end. Returns the URL of a path.
 fn endless(path: &str, begin: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -87,13 +87,17 @@ fn endless(path: &str, begin: &'static str) -> String {
     format!("http://{address}{path}")
 }
 
-/// The paths of the site.
-const PATHS: &str = "200 201 202 204 206 300 304 305 400 401 402 403 404 405 406 407 408 409 410 418 421 423 425 426 429 444 451 500 501 502 \
-    503 504 520 999 alive alive?a&b=%7E q?x={1} moved301 moved302 moved303 moved307 moved308 relative with-fragment to-front to-gone to-circle \
-    to-domain to-refused to-private to-number to-mapped to-mail to-nothing to-no-url steps0 steps8 steps9 steps10 closed no-http http09 \
+/// Paths of the site.
+const PATHS: &str = "200 201 202 204 206 300 304 305 400 401 402 403 404 405 406 407 408 409 410 \
+    418 421 423 425 426 429 444 451 500 501 502 \
+    503 504 520 999 alive alive?a&b=%7E q?x={1} moved301 moved302 moved303 moved307 moved308 \
+    relative with-fragment to-front to-gone to-circle \
+    to-domain to-refused to-private to-number to-mapped to-mail to-nothing to-no-url steps0 steps8 \
+    steps9 steps10 closed no-http http09 \
     no-length cut-head cut-body long-head many-fields interim slow";
 
-/// Servers of one site, at several addresses, so that few links wait for the pause of another.
+/// Number of servers for the one site. With several addresses, few links wait for another link's
+/// pause.
 const SERVERS: usize = 24;
 
 /// The URL of each path, and the addresses of the servers.
@@ -126,7 +130,7 @@ impl World {
         World { urls, elsewhere }
     }
 
-    /// A row with paths instead of URLs of this site.
+    /// Replaces the URLs of this site in a row by paths.
     fn neutral(&self, row: &str) -> String {
         let row = row.replace(&self.elsewhere, "ELSEWHERE");
         let neutral = |word: &str| match Url::parse(word) {
@@ -137,14 +141,14 @@ impl World {
     }
 }
 
-/// Rows that differ from those of lychee, and its own.
+/// Rows of lychee that differ, each with urlspool's row.
 const DIFFERENCES: [(&str, &str); 2] = [
-    // It gave no answer.
+    // lychee reported no response.
     (
         "/to-mail|unknown|-|unanswered|-",
         "/to-mail|unknown|301|-|-",
     ),
-    // It took a head that breaks off for a whole one.
+    // lychee took a truncated head for a complete one.
     ("/cut-head|alive|200|-|-", "/cut-head|unknown|-|other|-"),
 ];
 

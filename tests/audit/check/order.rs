@@ -1,4 +1,4 @@
-//! The order in which links are checked, and what is due.
+//! The order in which links are checked, and which links are due.
 
 use rusqlite::Connection;
 
@@ -17,7 +17,8 @@ fn limited_checks_reach_all_links() {
     }
     let db = Connection::open(folder.path("urls.db")).unwrap();
     db.execute_batch(
-        "UPDATE audit_checks SET checked_at='2026-01-0' || (substr(key, -2, 1) + 1) || 'T00:00:00Z'",
+        "UPDATE audit_checks
+         SET checked_at='2026-01-0' || (substr(key, -2, 1) + 1) || 'T00:00:00Z'",
     )
     .unwrap();
     for _ in 0..2 {
@@ -27,14 +28,15 @@ fn limited_checks_reach_all_links() {
         &folder.path("urls.db"),
         "SELECT substr(key, -2, 1), count(*) FROM audit_checks GROUP BY key HAVING 1 < count(*)",
     );
-    // Then the oldest results.
+    // Links with the oldest results follow.
     assert_eq!(again, ["0|2", "1|2", "2|2", "3|2"]);
 }
 
-/// Moves all results into the past, by days.
+/// Moves all results a number of days into the past.
 fn age(folder: &crate::scene::Folder, days: u32) {
     let sql = format!(
-        "UPDATE audit_checks SET checked_at = strftime('%Y-%m-%dT%H:%M:%SZ', checked_at, '-{days} days')"
+        "UPDATE audit_checks SET checked_at = strftime('%Y-%m-%dT%H:%M:%SZ', checked_at, '-{days} \
+         days')"
     );
     let db = Connection::open(folder.path("urls.db")).unwrap();
     db.execute_batch(&sql).unwrap();
@@ -83,8 +85,10 @@ fn the_status_says_what_is_due_when() {
     };
     assert_eq!(
         shown(&[]),
-        "         3  URLs planned\n         2    checked\n         1      alive\n         1      dead_page\n\
-         \u{20}        0    confirmed deaths   after 3 failures, 3 days apart, without a reply between\n\
+        "         3  URLs planned\n         2    checked\n         1      alive\n         1      \
+         dead_page\n\
+         \u{20}        0    confirmed deaths   after 3 failures, 3 days apart, without a reply \
+         between\n\
          checks that are due\n         3    now\n\
          \u{20}        1      first              without a result\n\
          \u{20}        1      to confirm         to confirm a death\n\

@@ -1,4 +1,4 @@
-//! Batches in which no server replies: a network that has failed, or hosts that are dead.
+//! Batches in which no server replies: a failed network or dead hosts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,13 +8,13 @@ use crate::audit::http_server::{HttpServer, answer};
 use crate::audit::{audit, audited};
 use crate::scene::{Ended, Folder};
 
-/// URLs of hosts of this machine at which nobody listens.
+/// Returns URLs of local hosts without a listener.
 fn refusing(hosts: usize) -> Vec<String> {
     let url = |number| format!("http://127.0.1.{number}:1/t{number}");
     (1..=hosts).map(url).collect()
 }
 
-/// Checks without retries. Results of imports are no reason to check again.
+/// Checks without retries. Imported results are never due again.
 fn check(folder: &Folder, more: &[&str]) -> Ended {
     let args = ["--retries", "0", "--max-age", "9999w"];
     audit(folder, "check", &[&args[..], more].concat())
@@ -25,7 +25,8 @@ fn the_silence_of_all_hosts_is_not_stored() {
     let folder = planned(&refusing(10));
     let end = check(&folder, &[]);
     assert_eq!(end.status, Some(69), "{}", end.stderr);
-    let expected = "no server replied for 10 URLs of 10 hosts (10 refused or not reached); these results are not stored. \
+    let expected = "no server replied for 10 URLs of 10 hosts (10 refused or not reached); these \
+        results are not stored. \
         This machine has probably no network";
     assert!(end.stderr.contains(expected), "{}", end.stderr);
     assert!(end.stderr.contains("--accept-unreachable"));
@@ -35,11 +36,11 @@ fn the_silence_of_all_hosts_is_not_stored() {
     assert_eq!(results(&folder).len(), 10);
 }
 
-/// Servers that replied in an earlier check, and hosts at which nobody listens.
+/// Servers that replied in an earlier check, and hosts without a listener.
 struct Mixed {
     folder: Folder,
     servers: Vec<HttpServer>,
-    /// `true` to answer nothing.
+    /// `true` if the servers no longer respond.
     are_down: Arc<AtomicBool>,
 }
 
@@ -81,7 +82,7 @@ fn a_rest_of_dead_hosts_is_stored_if_a_host_of_an_earlier_check_replies() {
         assert!(end.stderr.ends_with(&expected), "{}", end.stderr);
     }
     assert_eq!(results(&mixed.folder).len(), 31);
-    // A control link for each batch.
+    // One control link per batch.
     assert_eq!(mixed.servers[0].seen().len(), 2);
 }
 

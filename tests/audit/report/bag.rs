@@ -1,4 +1,4 @@
-//! The bag of a report: what it holds, and what it never replaces.
+//! The bag of a report: its contents, and files that it never replaces.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,20 +10,21 @@ use super::{checked, planned, run};
 use crate::audit::{audit, audited};
 use crate::scene::Folder;
 
-/// A planned audit in which `/a` and `/b` live, and no archive has `/b`.
+/// Creates a planned audit in which `/a` and `/b` are alive and no archive has `/b`.
 fn living() -> Folder {
     let folder = planned();
     checked(&folder, "/a", "2026-11-22T10:00:00Z", "alive", "200");
     checked(&folder, "/b", "2026-11-22T10:00:00Z", "alive", "200");
     run(
         &folder,
-        "INSERT INTO audit_captures SELECT key, 'https://web.archive.org/cdx/search/cdx', '2026-11-22T10:00:00Z',
+        "INSERT INTO audit_captures SELECT key, 'https://web.archive.org/cdx/search/cdx', \
+         '2026-11-22T10:00:00Z',
            NULL, NULL, NULL, 'none' FROM audit_links WHERE url LIKE '%/b'",
     );
     folder
 }
 
-/// The files of a folder and of those in it, by their paths.
+/// Returns all files below a folder by path.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -50,7 +51,8 @@ fn bag(folder: &Folder, name: &str, options: &[&str]) -> BTreeMap<String, Vec<u8
     files(&path)
 }
 
-/// RFC 8493: each file of the payload is in the manifest, and each tag file in that of the tags.
+/// RFC 8493: the payload manifest lists each payload file, and the tag manifest lists each tag
+/// file.
 #[test]
 fn the_manifests_have_the_hash_of_each_file() {
     let folder = living();
