@@ -1,4 +1,4 @@
-//! Records as values and in record batches, against the lines of the same records.
+//! Records as values and in record batches, compared with their lines.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampSecondType};
@@ -13,12 +13,16 @@ use urlspool_record::record::{
 use urlspool_text::limits::ARROW_BATCH_ROWS;
 
 const MAIL: &[&[u8]] = &[
-    b"From: \"A \\ B\" <a@b.example>\nSubject: =?utf-8?q?caf=C3=A9=09?=\nDate: Tue, 02 Jul 1996 13:45:10 GMT\nNewsgroups: a.b,c.d\nReferences: <1@x> <2@x>\nMessage-ID: <3@x>\n\nsee <URL:http://a.example/x\n  y?q#f> or ftp://b.example/%7Ec;type=a, www.c.example/\xFF.\nhttp://e.example/~f/ and mailto:a@b.example\n",
-    b"Content-Type: text/html; charset=latin1\n\n<a href=\"http://d.example/\">http://other.example/</a> <a href=http://x.example/a-\nb>\n",
+    b"From: \"A \\ B\" <a@b.example>\nSubject: =?utf-8?q?caf=C3=A9=09?=\n\
+     Date: Tue, 02 Jul 1996 13:45:10 GMT\nNewsgroups: a.b,c.d\nReferences: <1@x> <2@x>\n\
+     Message-ID: <3@x>\n\nsee <URL:http://a.example/x\n  y?q#f> or ftp://b.example/%7Ec;type=a, \
+     www.c.example/\xFF.\nhttp://e.example/~f/ and mailto:a@b.example\n",
+    b"Content-Type: text/html; charset=latin1\n\n\
+     <a href=\"http://d.example/\">http://other.example/</a> <a href=http://x.example/a-\nb>\n",
     b"http://a.example/0\n",
 ];
 
-/// The lines of the records of all messages, and their values with the fields `chosen`.
+/// Returns the records of all messages, as lines and as values with the fields `chosen`.
 fn records(format: &LineFormat, chosen: &[FieldId]) -> (Vec<Value>, Vec<Record>) {
     let (mut lines, mut values) = (Vec::new(), Vec::new());
     let mut options = Options::default();
@@ -43,7 +47,7 @@ fn records(format: &LineFormat, chosen: &[FieldId]) -> (Vec<Value>, Vec<Record>)
     (lines, values)
 }
 
-/// The value of a row, as its line has it.
+/// Returns the value in a row, in the form that the line has.
 fn value(array: &dyn Array, row: usize) -> Value {
     if array.is_null(row) {
         return Value::Null;

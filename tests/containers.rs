@@ -1,6 +1,7 @@
 //! Compressed files and archives: their content is read, and each damage is reported once.
 //!
-//! Rows are those of the failure catalogue for containers and the tree; odd trees are in `tree.rs`.
+//! Row numbers refer to the failure catalogue for containers and the tree. Odd trees are in
+//! `tree.rs`.
 
 mod attached;
 mod bounds;
@@ -22,7 +23,7 @@ use urlspool_text::limits::Limits;
 
 use crate::scene::{Folder, RunOutput, program_command};
 
-/// The members' names, joined by `!`, and the URLs.
+/// Returns the URLs and the members' names, joined by `!`.
 fn places(output: &RunOutput) -> Vec<String> {
     let names = |line: &Value| {
         let names = line["source"]["member"]
@@ -101,7 +102,7 @@ pub(crate) fn deflate(bytes: &[u8]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// A member of a tar: its header with the right checksum, and its bytes.
+/// Builds a member of a tar: its header with the right checksum, and its bytes.
 fn tar_member(name: &str, kind: u8, size: usize, bytes: &[u8]) -> Vec<u8> {
     let mut block = vec![0; 512];
     block[..name.len()].copy_from_slice(name.as_bytes());
@@ -148,13 +149,13 @@ impl<'z> Zipped<'z> {
         }
     }
 
-    /// Changes a byte in the middle of the packed bytes.
+    /// Changes a byte in the middle of the compressed bytes.
     pub(crate) fn damage(&mut self) {
         let middle = self.bytes.len() / 2;
         self.bytes[middle] ^= 0xFF;
     }
 
-    /// Returns the fields that the local header and the directory entry have in common.
+    /// Returns the fields that the local header and the directory entry share.
     fn head(&self, flags: u16, is_known: bool) -> Vec<u8> {
         let mut out = vec![20, 0];
         out.extend(flags.to_le_bytes());
@@ -169,7 +170,7 @@ impl<'z> Zipped<'z> {
     }
 }
 
-/// A zip. A member with the flag of a data descriptor has its sizes after it.
+/// Builds a zip. If a member's flags announce a data descriptor, its sizes follow it.
 pub(crate) fn zip(members: &[Zipped<'_>]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for member in members {
@@ -282,7 +283,7 @@ fn a_truncated_gzip_gives_the_urls_before_its_end() {
     for end in (20..packed.len()).step_by(packed.len() / 20) {
         let output = scan_bytes(&packed[..end]);
         let mut urls = output.urls();
-        // A URL that is cut in two is another URL.
+        // A truncated URL is a different URL.
         if !all_urls.starts_with(&urls) {
             urls.pop();
         }

@@ -1,4 +1,4 @@
-//! The documents against the sources: what a page says of files must be true.
+//! Checks that statements about files in the documents are true.
 
 mod commands;
 mod exit_codes;
@@ -14,7 +14,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap()
 }
 
-/// Returns all files beneath a folder, as paths from the root of the repository.
+/// Returns all files below a folder, as paths from the root of the repository.
 fn files_beneath(folder: &str) -> Vec<PathBuf> {
     let files = crate::scene::files(&root().join(folder));
     assert!(!files.is_empty(), "{folder} has no files");
@@ -41,20 +41,11 @@ fn each_source_file_says_what_it_is_for_in_its_first_line() {
     );
 }
 
-/// Names with these characters cannot be checked out on Windows. Tests make files with such names.
+/// Windows cannot check out names with these characters. Tests create such files at run time.
 #[test]
 fn every_file_has_a_name_that_windows_allows() {
-    let folders = [
-        "config",
-        "corpus",
-        "docs",
-        "examples",
-        "packaging",
-        "python",
-        "src",
-        "tests",
-    ];
-    let mut files = folders.iter().flat_map(|folder| files_beneath(folder));
+    let folders = "config corpus docs examples packaging python src tests".split(' ');
+    let mut files = folders.flat_map(files_beneath);
     let refused = |path: &PathBuf| {
         let name = path.to_str().unwrap();
         name.contains(|c: char| c.is_control() || r#"<>:"\|?*"#.contains(c))
@@ -63,7 +54,8 @@ fn every_file_has_a_name_that_windows_allows() {
     assert_eq!(files.find(refused), None);
 }
 
-/// Paths of this repository between backticks: relative, with a slash and an ending of a text or source file.
+/// Returns the paths of this repository in backticks: relative, with a slash and the extension of a
+/// text or source file.
 fn quoted_paths(page: &str) -> Vec<&str> {
     let ends = [
         ".rs", ".md", ".py", ".sh", ".toml", ".txt", ".eml", ".mbox", ".service",

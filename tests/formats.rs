@@ -1,4 +1,5 @@
-//! One set of messages in every storage format of mail and news: the same URLs must be found in each.
+//! One set of messages in every storage format of mail and news. Each format must yield the same
+//! URLs.
 //!
 //! `cargo test formats -- --nocapture` prints the table.
 
@@ -22,7 +23,7 @@ use urlspool_files::pipeline::{Job, run};
 use self::writers::{babyl, emlx, maildir, mh, mmdf, rnews, timehash, tradspool, wire};
 use crate::scene::{Folder, Rng};
 
-/// Messages in the set.
+/// Number of messages in the set.
 const MESSAGES: usize = 60;
 
 /// A message as its author sent it, with LF line ends.
@@ -39,7 +40,7 @@ impl Mail {
     }
 }
 
-/// The set. Every URL in it occurs once.
+/// Returns the set. Every URL occurs once.
 fn mails() -> Vec<Mail> {
     let mut rng = Rng::seeded(1994);
     (0..MESSAGES).map(|number| mail(number, &mut rng)).collect()
@@ -57,15 +58,17 @@ fn mail(number: usize, rng: &mut Rng) -> Mail {
         urls.last().expect("it was pushed").clone()
     };
     let mut header = format!(
-        "Path: news.example!not-for-mail\nFrom: Writer {number} <w{number}@formats.example>\nNewsgroups: test.formats\n\
-         Date: Mon, 01 Jan 1996 10:{:02}:{:02} +0000\nSubject: message {number}\nMessage-ID: {id}\n",
+        "Path: news.example!not-for-mail\nFrom: Writer {number} <w{number}@formats.example>\n\
+         Newsgroups: test.formats\n\
+         Date: Mon, 01 Jan 1996 10:{:02}:{:02} +0000\nSubject: message {number}\n\
+         Message-ID: {id}\n",
         number / 60,
         number % 60
     );
     if rng.below(4) == 0 {
         header += &format!("X-Home-Page: {}\n", url());
     }
-    // The first and the last bytes of a body are borders too.
+    // The first and last bytes of a body are borders too.
     let mut body = match rng.below(4) {
         0 => format!("From {} one gets there, and\nnowhere else.\n\n", url()),
         1 => format!("{}\n\n", url()),
@@ -76,7 +79,8 @@ fn mail(number: usize, rng: &mut Rng) -> Mail {
         body += &match rng.below(12) {
             0 => format!("From here it is near to {} as they say.\n", url()),
             1 => format!(
-                "\nFrom w@x.example Mon Jan  1 10:00:00 1996\nSubject: pasted {}\n\nA pasted mail.\n",
+                "\nFrom w@x.example Mon Jan  1 10:00:00 1996\nSubject: pasted {}\n\n\
+                 A pasted mail.\n",
                 url()
             ),
             2 => format!(">From the last mail: {} it was.\n", url()),
@@ -111,10 +115,10 @@ fn mail(number: usize, rng: &mut Rng) -> Mail {
     }
 }
 
-/// Writes the set in one format below a folder, with these line ends.
+/// Writes the set in one format, with these line ends, below a folder.
 type Writer = fn(&[Mail], &str, &Path);
 
-/// The formats by the names that the table shows.
+/// The formats with their names in the table.
 const FORMATS: [(&str, Writer); 17] = [
     ("mboxo", |mails, ends, at| {
         mbox(mails, ends, at, Quoting::Once, false);
@@ -167,9 +171,9 @@ const FORMATS: [(&str, Writer); 17] = [
 #[derive(Clone, Copy, PartialEq)]
 enum Quoting {
     Never,
-    /// `From ` alone is quoted.
+    /// Only `From ` is quoted.
     Once,
-    /// Quoted ones are quoted again.
+    /// Quoted lines are quoted again.
     Again,
 }
 
@@ -216,7 +220,7 @@ fn mbox(mails: &[Mail], ends: &str, at: &Path, quoting: Quoting, has_lengths: bo
     write(&at.join("inbox"), &all);
 }
 
-/// Number of times that each URL was found in each message.
+/// How often each URL was found in each message.
 type Found = BTreeMap<(String, String), usize>;
 
 fn expected(mails: &[Mail]) -> Found {
@@ -228,7 +232,7 @@ fn expected(mails: &[Mail]) -> Found {
     pairs.collect()
 }
 
-/// Result of a scan: the URLs, the ids of the records, and the numbers of messages and diagnostics.
+/// Result of a scan: the URLs, the record ids, and the numbers of messages and diagnostics.
 struct Scanned {
     found: Found,
     ids: BTreeSet<String>,
@@ -275,7 +279,7 @@ fn scanned(at: &Path, threads: usize) -> Scanned {
     }
 }
 
-/// The bytes that a record names are its raw text.
+/// Checks that the bytes a record refers to are its raw text.
 fn check_place(record: &Value, bytes: &[u8]) {
     let number = |name: &str| record["source"][name].as_u64().unwrap() as usize;
     let raw = String::from_utf8_lossy(&bytes[number("start")..number("end")]).into_owned();
@@ -315,7 +319,7 @@ fn every_format_of_the_same_messages_has_the_same_urls() {
                 .iter()
                 .filter(|(pair, _)| !found.contains_key(*pair))
                 .count();
-            // Quoting of `>From ` is not always reversible; the ids of such messages differ.
+            // Quoting of `>From ` is not always reversible, so the ids of such messages differ.
             let same_ids = ids.intersection(&known_ids).count();
             let is_reversible = name == "mboxrd" || !name.starts_with("mbox");
             let same = found == expected
@@ -329,7 +333,8 @@ fn every_format_of_the_same_messages_has_the_same_urls() {
                 format!("{missing} missing of {}", expected.len())
             };
             println!(
-                "{name:<14} {ends_name:<4} {messages:>8} {urls:>6} {same_ids:>8} {ambiguous:>9}  {result}"
+                "{name:<14} {ends_name:<4} {messages:>8} {urls:>6} {same_ids:>8} {ambiguous:>9}  \
+                 {result}"
             );
             if !same {
                 let other = found

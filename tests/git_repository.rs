@@ -1,4 +1,5 @@
-//! Git repositories of mailing lists, made by git as public-inbox writes them; hostile ones, and a hostile git.
+//! Git repositories of mailing lists, written by git in the layout of public-inbox, hostile
+//! repositories, and a hostile git.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -22,7 +23,7 @@ pub(crate) fn has_git() -> bool {
     has_git
 }
 
-/// Runs git, and returns what it prints.
+/// Runs git, and returns its output.
 #[track_caller]
 pub(crate) fn git(arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut command = Command::new("git");
@@ -45,15 +46,15 @@ pub(crate) fn git(arguments: &[&str], input: &[u8]) -> Vec<u8> {
 
 /// Change of one commit.
 pub(crate) enum Change<'c> {
-    /// The file has this content from now on, and is the only one with the name if that is `m`.
+    /// Sets the content of the file. A file named `m` is then the only one.
     Write(&'c str, &'c str),
-    /// The file is no longer there.
+    /// Removes the file.
     Remove(&'c str),
-    /// The message `m` becomes `d`, as public-inbox deletes a message in version 2.
+    /// Renames the message `m` to `d`, as public-inbox deletes a message in version 2.
     Delete(&'c str),
 }
 
-/// Makes a repository without a working tree, with a commit for each change.
+/// Creates a bare repository with a commit for each change.
 pub(crate) fn repository(path: &str, changes: &[Change<'_>]) {
     git(&["init", "-q", "--bare", path], b"");
     git(
@@ -85,11 +86,12 @@ pub(crate) fn repository(path: &str, changes: &[Change<'_>]) {
 
 fn mail(host: &str) -> String {
     format!(
-        "From: a@b.example\nSubject: s\nMessage-ID: <{host}@b.example>\n\nSee http://{host}.example/x\n"
+        "From: a@b.example\nSubject: s\nMessage-ID: <{host}@b.example>\n\n\
+         See http://{host}.example/x\n"
     )
 }
 
-/// The stream of the recipe of `docs/recipes.md`.
+/// Returns the stream of the recipe in `docs/recipes.md`.
 fn recipe(path: &str) -> Vec<u8> {
     let commits = git(&["-C", path, "rev-list", "--reverse", "HEAD"], b"");
     let names = String::from_utf8(commits).unwrap().replace('\n', ":m\n");
@@ -99,7 +101,7 @@ fn recipe(path: &str) -> Vec<u8> {
     )
 }
 
-/// Records without what names their source.
+/// Removes the description of the source from records.
 fn without_source(mut records: Vec<Value>) -> Vec<Value> {
     for record in &mut records {
         let source = record["source"].as_object_mut().unwrap();
@@ -144,7 +146,7 @@ fn a_repository_of_version_2_gives_the_records_of_the_recipe() {
     let changes = [
         Change::Write("m", &texts[0]),
         Change::Write("m", &texts[1]),
-        // It is deleted, and written once more.
+        // The message is deleted and written again.
         Change::Delete(&texts[0]),
         Change::Write("m", &texts[0]),
         Change::Write("m", &texts[2]),
@@ -172,7 +174,7 @@ fn a_repository_of_version_2_gives_the_records_of_the_recipe() {
         (&summary["files_read"], &summary["events"]),
         (&Value::from(1), &serde_json::json!({}))
     );
-    // Records lead back to the message.
+    // `show` finds the message from its records.
     let shown = ended(&mut urlspool(["show"]), &direct.stdout);
     assert_eq!(shown.text().lines().collect::<Vec<_>>(), direct.urls());
     let place = format!("{list}!{}", record["source"]["member"][0].as_str().unwrap());
@@ -206,7 +208,7 @@ fn a_repository_of_version_1_has_a_message_for_each_file_that_is_added() {
             Change::Remove("README"),
             Change::Remove(&names[0]),
             Change::Write(&names[2], &texts[2]),
-            // Two messages with one Message-ID are in a folder.
+            // Two messages with the same Message-ID are in a folder.
             Change::Write(&same_id, &texts[3]),
         ],
     );
@@ -220,9 +222,9 @@ fn a_repository_of_version_1_has_a_message_for_each_file_that_is_added() {
         (&summary["messages"], &summary["records"]),
         (&Value::from(4), &Value::from(4))
     );
-    // The first of the two is replaced by the folder.
+    // The folder replaces the first of the two.
     assert_eq!(summary["members_skipped"]["deleted"], 2);
-    // A list whose messages are all deleted is one, too.
+    // A list whose messages are all deleted is a list too.
     let empty = folder_path(&folder, "empty.git");
     repository(
         &empty,
@@ -250,7 +252,7 @@ fn epochs_are_read_in_the_order_of_their_numbers() {
         );
         repository(&path, &[Change::Write("m", &text)]);
     }
-    // The repository of all epochs has none of its own messages.
+    // The repository that collects all epochs has no messages itself.
     git(
         &[
             "init",
@@ -294,7 +296,7 @@ fn a_repository_of_program_code_says_what_it_is() {
             Change::Write("m", "not alone"),
         ],
     );
-    // `m` alone would be a list.
+    // `m` alone would make it a list.
     git(&["-C", &code, "rev-parse", "HEAD"], b"");
     repository(
         &code,
@@ -302,9 +304,10 @@ fn a_repository_of_program_code_says_what_it_is() {
     );
     let named = ended(&mut urlspool(["scan", &code]), b"");
     assert_eq!((named.status, named.stdout.len()), (Some(1), 0));
-    let hint = "because it is a git repository without the messages of a mailing list; check it out and scan its files: `git clone ";
+    let hint = "because it is a git repository without the messages of a mailing list; check it \
+        out and scan its files: `git clone ";
     assert!(named.stderr.contains(hint), "{}", named.stderr);
-    // Beside a working tree it is passed over, and the files of the tree are read.
+    // A repository next to a working tree is skipped, and the files of the tree are read.
     let tree = folder_path(&folder, "tree");
     git(&["clone", "-q", &code, &tree], b"");
     let walked = done(&["scan", &tree]);
@@ -331,7 +334,7 @@ fn nothing_of_a_repository_is_executed() {
         &["-C", &origin, "config", "uploadpack.allowFilter", "true"],
         b"",
     );
-    // The blobs are to be fetched when they are needed.
+    // A partial clone fetches blobs on demand.
     let url = format!("file://{origin}");
     git(
         &["clone", "-q", "--bare", "--filter=blob:none", &url, &list],
@@ -343,16 +346,9 @@ fn nothing_of_a_repository_is_executed() {
         format!("#!/bin/sh\ntouch {ran}\nexec git-upload-pack \"$@\"\n"),
     );
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    for name in [
-        "remote.origin.uploadpack",
-        "core.fsmonitor",
-        "core.pager",
-        "core.sshCommand",
-        "core.alternateRefsCommand",
-        "diff.external",
-        "credential.helper",
-        "uploadpack.packObjectsHook",
-    ] {
+    let names = "remote.origin.uploadpack core.fsmonitor core.pager core.sshCommand \
+        core.alternateRefsCommand diff.external credential.helper uploadpack.packObjectsHook";
+    for name in names.split(' ') {
         git(&["-C", &list, "config", name, &script], b"");
     }
     git(
@@ -368,13 +364,13 @@ fn nothing_of_a_repository_is_executed() {
     let scanned = ended(&mut urlspool(["scan", &list]), b"");
     assert_eq!(scanned.urls(), Vec::<String>::new());
     assert!(!Path::new(&ran).exists(), "{}", scanned.stderr);
-    // What is missing is said.
+    // Missing blobs are reported.
     assert!(
         scanned.stderr.contains("missing-object") || scanned.status == Some(1),
         "{}",
         scanned.stderr
     );
-    // It would have been executed.
+    // A plain git command runs the program.
     let fetched = Command::new("git")
         .args(["-C", &list, "cat-file", "-p", "HEAD:m"])
         .output()
@@ -437,12 +433,15 @@ fn a_damaged_repository_is_an_event() {
     scanned.check(1, "git ");
 }
 
-/// Scans a repository with a program in place of git: a script for `sh`, in which `$command` is the name of the command.
+/// Scans a repository with a fake git: an `sh` script in which `$command` is the name of the git
+/// command.
 fn with_git(folder: &Folder, list: &str, script: &str) -> Ended {
-    let command = "for word; do case $word in rev-list|cat-file|ls-tree|rev-parse) command=$word;; --batch) command=batch;; esac; done";
+    let command = "for word; do case $word in rev-list|cat-file|ls-tree|rev-parse) command=$word;; \
+        --batch) command=batch;; esac; done";
     let path = std::env::var("PATH").unwrap();
     let script = format!(
-        "#!/bin/sh\n{command}\nreal() {{ PATH='{path}'; export PATH; exec git \"$@\"; }}\n{script}\n"
+        "#!/bin/sh\n{command}\nreal() {{ PATH='{path}'; export PATH; exec git \"$@\"; }}\n\
+         {script}\n"
     );
     let git = folder.file("bin/git", script);
     fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
@@ -523,7 +522,8 @@ fn a_git_that_fails_in_any_way_is_an_event_and_never_a_hang() {
             "",
         ),
         (
-            "[ $command = batch ] && { read oid; echo \"$oid blob 5\"; echo 12; exit 4; }; real \"$@\"",
+            "[ $command = batch ] && { read oid; echo \"$oid blob 5\"; echo 12; exit 4; }; real \
+             \"$@\"",
             "ends within a member",
         ),
     ] {

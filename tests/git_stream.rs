@@ -1,10 +1,10 @@
-//! Streams of `git cat-file --batch`, as mirrors of public-inbox give them.
+//! Streams of `git cat-file --batch`, as read from mirrors of public-inbox.
 
 use serde_json::Value;
 
 use crate::scene::{Ended, Folder, done, ended, lines, urlspool};
 
-/// Object ids with `digits` hex digits, made of a number.
+/// Formats a number as an object id with `digits` hex digits.
 fn oid(number: usize, digits: usize) -> String {
     format!("{:0digits$x}", number + 0xbeef)
 }
@@ -15,7 +15,8 @@ fn object(oid: &str, kind: &str, content: &str) -> String {
 
 fn mail(host: &str) -> String {
     format!(
-        "From: a@b.example\nSubject: s\nMessage-ID: <{host}@b.example>\n\nSee http://{host}.example/x\n"
+        "From: a@b.example\nSubject: s\nMessage-ID: <{host}@b.example>\n\n\
+         See http://{host}.example/x\n"
     )
 }
 
@@ -25,7 +26,7 @@ fn scan(stream: &str, args: &[&str]) -> Ended {
     ended(&mut urlspool(args), stream.as_bytes())
 }
 
-/// The members and URLs of records.
+/// Returns the members and URLs of records.
 fn members(records: &[Value]) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     records

@@ -1,4 +1,5 @@
-//! Checks `grammar` and its twin against the tables in `corpus/url`, and against a file of test vectors if one is given.
+//! Checks `grammar` and its twin against the tables in `corpus/url`, and against a file of test
+//! vectors if one is given.
 
 use std::env;
 use std::fmt::Debug;
@@ -17,12 +18,12 @@ struct Row {
     note: String,
 }
 
-/// The path of a file of this package.
+/// Returns the path of a file of this package.
 fn in_package(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The rows of `corpus/url/{name}`, without blank lines and lines that begin with `# `.
+/// Returns the rows of `corpus/url/{name}`, without blank lines and lines that start with `# `.
 fn rows(name: &str) -> Vec<Row> {
     let path = in_package("corpus/url").join(name);
     let table = fs::read_to_string(&path).unwrap_or_else(|err| panic!("{}: {err}", path.display()));
@@ -47,7 +48,7 @@ fn row(line: &str) -> Row {
     }
 }
 
-/// The bytes of a text field, with `\xNN`, `\t` and `\n` decoded. Any other backslash is literal.
+/// Decodes `\xNN`, `\t` and `\n` in a text field. Any other backslash is literal.
 fn unescaped(field: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = field.as_bytes();
@@ -104,7 +105,8 @@ fn prints_back(read: &Url<'_>, text: &[u8]) -> bool {
     printed == text && Url::parse(&printed).as_ref() == Ok(read)
 }
 
-/// The offset that a row of `reject.txt` gives, then the other accepted offsets at the end of its note: `why [6, 13]`.
+/// Returns the offset in a row of `reject.txt`, then the other accepted offsets from the end of its
+/// note: `why [6, 13]`.
 fn offsets(row: &Row) -> Vec<usize> {
     let others = row
         .note
@@ -119,7 +121,8 @@ fn offsets(row: &Row) -> Vec<usize> {
         .collect()
 }
 
-/// The name of the form, or the offset of the rejection: the two kinds of result in `gaps.txt`.
+/// Returns the name of the form, or the offset of the rejection. These are the two kinds of result
+/// in `gaps.txt`.
 fn outcome(text: &[u8]) -> String {
     Url::parse(text).map_or_else(
         |reject| reject.offset.to_string(),

@@ -1,4 +1,5 @@
-//! Rules of the code that the compiler does not check: which crate may do I/O and use threads, what must be documented.
+//! Rules that the compiler does not check: which crates may use I/O and threads, and which items
+//! must be documented.
 //!
 //! Each rule is a function from source text to its violations.
 
@@ -6,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What only computes: bytes in, values out.
+/// Code that only computes: bytes in, values out.
 const PURE: &[&str] = &[
     "text/",
     "mail/documents",
@@ -15,13 +16,14 @@ const PURE: &[&str] = &[
     "store/stats",
 ];
 
-/// The one exception, of a feature for tests.
+/// The one exception, a feature for tests.
 const PLANTED: &str = "text/planted_faults.rs";
 
 /// Crates that start no threads.
 const SINGLE_THREADED: &[&str] = &["text/", "sources/", "mail/", "record/"];
 
-/// Items that use files, clocks, threads, the environment or the network. An address of `std::net` is only a value.
+/// Items that use files, clocks, threads, the environment or the network. An address of `std::net`
+/// is only a value.
 const IO: &[&str] = &[
     "std::fs",
     "std::thread",
@@ -53,7 +55,7 @@ const THREADS: &[&str] = &[
     "tokio",
 ];
 
-/// The clock, and the files beneath `daemon/service` and elsewhere that may use it.
+/// The clock, and the files, in `daemon/service` and elsewhere, that may use it.
 const CLOCK: &[&str] = &[
     "std::time::Instant",
     "std::time::SystemTime",
@@ -122,9 +124,10 @@ const USES_NETWORK: &[&str] = &[
 
 const JSON: &[&str] = &["serde", "serde_json"];
 
-/// `record` owns the format of the records, `config` reads its file, `cli` reads JSON strings for `parse`, `daemon`
-/// answers `status` in words of its own, `audit` reads results of lychee and what archives answer, and `explain` makes a value
-/// that pages and Python take as JSON. The API of Elasticsearch is JSON. Rows of CSV are values that serde knows.
+/// `record` owns the format of the records, `config` reads its file, and `cli` reads JSON strings
+/// for `parse`. `daemon` has its own format for `status`, `audit` reads lychee's results and the
+/// answers of archives, and `explain` builds a value that pages and Python take as JSON. The API of
+/// Elasticsearch is JSON. Rows of CSV are values that serde knows.
 const USES_JSON: &[&str] = &[
     "record/",
     "files/config",
@@ -141,11 +144,12 @@ const USES_JSON: &[&str] = &[
 /// Names of modules that collect unrelated code.
 const COLLECTIVE_NAMES: &[&str] = &["util", "utils", "common", "misc", "helper", "helpers"];
 
-/// A file of `src`, or of the `src` of a crate.
+/// A file in `src`, or in the `src` of a crate.
 struct Source {
-    /// Its path after the folder of the crates: `text/scan/trigger.rs`; `cli/scan.rs` for the program.
+    /// Path without the folder of the crates: `text/scan/trigger.rs`, or `cli/scan.rs` for the
+    /// program.
     place: String,
-    /// Its code without lines of comments and without its tests.
+    /// Code without comment lines and tests.
     code: String,
     text: String,
 }
@@ -173,14 +177,14 @@ fn sources() -> Vec<Source> {
     sources
 }
 
-/// Code without lines of comments and without the tests at the end of a file.
+/// Removes comment lines, and the tests at the end of a file.
 fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
     let lines = text.lines().filter(|line| !line.trim().starts_with("//"));
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// Paths of a `use` tree.
+/// Returns the paths of a `use` tree.
 fn use_paths(prefix: &str, tree: &str) -> Vec<String> {
     let (mut depth, mut start, mut found) = (0, 0, Vec::new());
     for (at, letter) in tree.char_indices().chain([(tree.len(), ',')]) {
@@ -201,7 +205,7 @@ fn use_paths(prefix: &str, tree: &str) -> Vec<String> {
     found
 }
 
-/// Returns the items that code uses, or names by their whole path.
+/// Returns the items that code uses or names by their full path.
 fn named<'i>(code: &str, items: &[&'i str]) -> Vec<&'i str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let statements = code.split("use ").skip(1);
@@ -239,7 +243,7 @@ fn undocumented(text: &str) -> Vec<&str> {
     bare.map(|pair| pair[1]).collect()
 }
 
-/// Checks that no source in some places, or in none of others, names these items.
+/// Checks that no source for which `applies` is true names these items.
 #[track_caller]
 fn check_unnamed(items: &[&str], applies: impl Fn(&str) -> bool) {
     let sources = sources().into_iter();
@@ -250,7 +254,7 @@ fn check_unnamed(items: &[&str], applies: impl Fn(&str) -> bool) {
     }
 }
 
-/// Returns `true` if a file lies in one of these places.
+/// Returns `true` if a file is in one of these places.
 fn is_in(place: &str, places: &[&str]) -> bool {
     places.iter().any(|start| place.starts_with(start))
 }
@@ -316,7 +320,8 @@ fn the_code_is_within_its_budget() {
     }
 }
 
-/// The tools that check the program cite its sources by path, and failed late, or silently, when files were merged.
+/// The tools that check the program cite its sources by path. They failed late or silently when
+/// files were merged.
 #[test]
 fn sources_that_are_cited_by_path_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,5 +1,5 @@
-//! Each limit of the configuration, reached: one event tells its value and the place, and the run goes on. What is beyond a
-//! limit on messages is still scanned. `docs/limits.md` lists the limits;
+//! Reaches each limit of the configuration: one event states its value and the place, and the run
+//! continues. Text beyond a limit on messages is still scanned. `docs/limits.md` lists the limits;
 //! `URLSPOOL_BLESS=1 cargo test --test tests the_page_of_limits` rewrites its tables.
 
 use std::fs;
@@ -18,11 +18,11 @@ struct Case<'c> {
     /// Another limit that must be set.
     with: Option<&'c str>,
     source: &'c [u8],
-    /// A URL that is found: after the limit on a message, before a limit on a container.
+    /// A URL that is found: after a limit on messages, before a limit on containers.
     found: Option<&'c str>,
     /// Part of the event's text.
     event: &'c str,
-    /// The exit status: 1 if something is not read.
+    /// Exit status: 1 if a source was not fully read.
     status: i32,
 }
 
@@ -52,7 +52,7 @@ fn mail(header: &str, body: &str) -> String {
     format!("From: a@b.example\nSubject: s\n{header}\n{body}\n")
 }
 
-/// A part that is a gzip archive of 100 bytes.
+/// Returns a part that is a gzip archive of 100 bytes.
 fn attached_archive() -> String {
     let bytes = gzip(&[b'\n'; 100]);
     let encoded = data_encoding::BASE64.encode(&bytes);
@@ -124,7 +124,8 @@ fn limits_on_urls_and_fields_are_events() {
     let redirectors = mail(
         "",
         &format!(
-            "{google}http%3A%2F%2Fwww.google.com%2Furl%3Fq%3Dhttp%253A%252F%252Fa.example%252F {URL}"
+            "{google}http%3A%2F%2Fwww.google.com%2Furl%3Fq%3Dhttp%253A%252F%252Fa.example%252F \
+             {URL}"
         ),
     );
     let wrapped_url = "http://beyond.example/x";
@@ -159,7 +160,7 @@ fn limits_on_urls_and_fields_are_events() {
     assert!(of_url.contains("a URL of more than 22 bytes"), "{of_url}");
     assert!(of_base.contains("a <base> of more than 22"), "{of_base}");
     let output = scan(groups, &[]);
-    // More newsgroups than are repeated.
+    // More newsgroups than a record repeats.
     assert_eq!(output.events, ["limit"]);
 }
 
@@ -179,7 +180,7 @@ fn a_limit_that_is_reached_often_is_one_event_with_its_first_place() {
     );
 }
 
-/// Row 79. Links that a long `<base>` resolves give a thousand times as many bytes as the page has.
+/// Row 79. Links resolved against a long `<base>` have a thousand times the bytes of the page.
 #[test]
 fn row_79_the_work_on_a_message_is_limited_in_steps() {
     let base = "b/".repeat(4_000);
@@ -288,7 +289,7 @@ fn limits_on_containers_are_events() {
     }
 }
 
-/// The table of the limits that can be set.
+/// Returns the table of configurable limits.
 fn settable() -> String {
     let row = |limit: &Limit| {
         let value = (limit.get)(&Limits::default());
@@ -311,7 +312,7 @@ const CONSTANTS: [&str; 5] = [
     include_str!("../crates/text/src/limits/audit.rs"),
 ];
 
-/// The table of the constants, which have their unit in their name.
+/// Returns the table of constants, whose names contain the unit.
 fn fixed() -> String {
     let mut rows = String::new();
     let mut doc = String::new();
@@ -348,7 +349,7 @@ fn fixed() -> String {
     format!("| constant | value | meaning and reason |\n|---|---|---|\n{rows}\n")
 }
 
-/// A size in bytes.
+/// Formats a size in bytes.
 fn size(bytes: usize) -> String {
     if bytes.is_multiple_of(1 << 20) {
         format!("{} MiB", bytes >> 20)
@@ -359,7 +360,7 @@ fn size(bytes: usize) -> String {
     }
 }
 
-/// A doc comment as the text of a cell, without the brackets of links.
+/// Converts a doc comment to the text of a cell, without the brackets of links.
 fn one_line(doc: &str) -> String {
     let text = doc.split_whitespace().collect::<Vec<_>>().join(" ");
     text.replace("[`", "`")
@@ -390,7 +391,7 @@ fn the_page_of_limits_has_the_tables_of_the_sources() {
     assert!(page == made, "run this test with URLSPOOL_BLESS=1");
 }
 
-/// Every limit that can be set is reached by a test of this file, or of the one on git.
+/// Every configurable limit is reached by a test in this file or in the one on git.
 #[test]
 fn every_limit_is_reached_by_a_test() {
     let tests = [

@@ -1,5 +1,6 @@
-//! Row 78: a panic costs one message its structure, or one input its rest, and is one event; nothing else is lost. Panics
-//! are planted with the feature `planted-faults`, by `scan` on one thread and on several, and by the daemon.
+//! Row 78: a panic costs one message its structure, or one input its rest, and is one event.
+//! Everything else is kept. The feature `planted-faults` plants panics, in `scan` on one or more
+//! threads and in the daemon.
 
 use std::fs;
 
@@ -13,19 +14,20 @@ fn message(number: usize, subject: &str) -> String {
     let encoded =
         data_encoding::BASE64.encode(format!("http://base64.example/{number}").as_bytes());
     format!(
-        "From a@b.example Mon Jan  1 10:00:00 1996\nFrom: a@b.example\nSubject: {subject}\nX-Url: http://header.example/{number}\n\
+        "From a@b.example Mon Jan  1 10:00:00 1996\nFrom: a@b.example\nSubject: {subject}\n\
+         X-Url: http://header.example/{number}\n\
          Message-ID: <{number}@b.example>\nContent-Transfer-Encoding: base64\n\n{encoded}\n\n"
     )
 }
 
-/// An mbox of ten messages, of which the fifth has the mark.
+/// Returns an mbox of ten messages. The fifth has the mark.
 fn mbox() -> String {
     (0..10)
         .map(|number| message(number, if number == 4 { MARK } else { "s" }))
         .collect()
 }
 
-/// Result of a command on a folder: the URLs of its records, and its events of panics.
+/// Result of a command on a folder: the URLs of its records, and the number of panic events.
 struct Found {
     urls: Vec<String>,
     panics: usize,
@@ -54,7 +56,8 @@ fn watch(folder: &Folder, fault: &str) -> Found {
     let root = folder.root().display().to_string();
     let config = folder.path("c.toml");
     let text = format!(
-        "[output]\ndir = \"{root}/out\"\n[state]\ndir = \"{root}/state\"\n[watch]\nsettle = \"100ms\"\n[metrics]\nlisten = \"\"\n\
+        "[output]\ndir = \"{root}/out\"\n[state]\ndir = \"{root}/state\"\n[watch]\n\
+         settle = \"100ms\"\n[metrics]\nlisten = \"\"\n\
          [[spool]]\npath = \"{root}/spool\"\n"
     );
     fs::write(&config, text).unwrap();
@@ -75,7 +78,7 @@ fn watch(folder: &Folder, fault: &str) -> Found {
     }
     Found {
         urls,
-        // The last line names the file as one that was not read.
+        // The last line lists the file as unread.
         panics: ended
             .stderr
             .lines()
@@ -85,7 +88,8 @@ fn watch(folder: &Folder, fault: &str) -> Found {
     }
 }
 
-/// Checks what is found beside the message, file or member with the mark, which is lost or read as text.
+/// Checks the URLs outside the message, file or member with the mark, which is lost or read as
+/// text.
 #[track_caller]
 fn check(name: &str, bytes: &[u8], fault: &str, want: &[String]) {
     let folder = Folder::new();
@@ -116,7 +120,7 @@ fn base64_url(number: usize) -> String {
     format!("http://base64.example/{number}")
 }
 
-/// The message is read as text: its header has a URL, its encoded body none.
+/// The message is read as text, so its header yields a URL and its encoded body does not.
 #[test]
 fn row_78_a_panic_on_a_message_costs_its_structure() {
     let others = (0..10).filter(|number| *number != 4).map(base64_url);
@@ -135,7 +139,7 @@ fn row_78_a_panic_on_the_borders_of_messages_is_one_event() {
         assert_eq!((found.panics, found.status), (1, Some(1)));
         assert_eq!(found.urls, (0..10).map(header_url).collect::<Vec<_>>());
     }
-    // The daemon tries such a file again, and reports it once.
+    // The daemon retries such a file, and reports it once.
     let found = watch(&folder, "PanicInSplit");
     assert_eq!(found.panics, 1);
 }
@@ -148,7 +152,7 @@ fn row_78_a_panic_of_a_decompressor_costs_the_rest_of_its_file() {
         "PanicInDecompressor",
         &[],
     );
-    // Large enough to be read by the thread that cuts blocks, not by one that works on small files.
+    // Large enough for the thread that cuts blocks, not for one that reads small files.
     let large: String = (0..12_000).map(|number| message(number, "s")).collect();
     let noise: Vec<u8> = (0..1_u64 << 20)
         .map(|number| (number.wrapping_mul(6_364_136_223_846_793_005) >> 33) as u8)
@@ -186,8 +190,8 @@ fn row_78_a_panic_of_an_archive_costs_its_rest() {
     );
 }
 
-/// A message at which the process dies is found in its batch, tried by a process of its own, and set aside; the rest of
-/// the mailbox is read.
+/// If the process dies on a message, the daemon searches its batch for it, tries it in a separate
+/// process, and sets it aside. The rest of the mailbox is read.
 #[test]
 fn row_116_a_message_at_which_the_daemon_dies_is_set_aside() {
     let folder = Folder::new();
@@ -203,7 +207,8 @@ fn row_116_a_message_at_which_the_daemon_dies_is_set_aside() {
     want.sort();
     assert_eq!((found.status, found.panics), (Some(0), 1));
     assert_eq!(found.urls, want);
-    // It stays set aside while its file is unchanged. When the file is read again, it has a trial, which it survives now.
+    // The message stays set aside while its file is unchanged. When the file is read again, the
+    // message gets another trial, and now survives.
     assert_eq!(watch(&folder, "").urls.len(), 18);
     let touched = fs::File::options()
         .append(true)

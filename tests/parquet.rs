@@ -1,4 +1,4 @@
-//! Parquet files and folders against the lines of the same scan.
+//! Parquet files and folders, compared with the lines of the same scan.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ fn scanned(arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// The `id` of each record of a file.
+/// Returns the `id` of each record in a file.
 fn ids(path: &Path) -> Vec<String> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
     let batches = reader.build().unwrap().map(Result::unwrap);
@@ -41,24 +41,11 @@ fn ids(path: &Path) -> Vec<String> {
     texts.collect()
 }
 
-/// The columns of texts that are in no order: their range would let no reader skip a row group. All others have one.
-const UNORDERED_COLUMNS: [&str; 15] = [
-    "id",
-    "url",
-    "fragment",
-    "path",
-    "query",
-    "key",
-    "href",
-    "parts.list.item.name",
-    "parts.list.item.value",
-    "raw",
-    "anchor",
-    "message.id",
-    "message.digest",
-    "message.subject",
-    "message.references.list.item",
-];
+/// Columns of unordered texts, in which a range would let no reader skip a row group. All other
+/// columns have a range.
+const UNORDERED_COLUMNS: &str = "id url fragment path query key href parts.list.item.name \
+    parts.list.item.value raw anchor message.id message.digest message.subject \
+    message.references.list.item";
 
 fn columns_without_statistics(path: &Path) -> Vec<String> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
@@ -84,9 +71,12 @@ fn a_file_holds_the_records_of_the_lines() {
     assert_eq!(ids(&path), records.iter().map(id).collect::<Vec<_>>());
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
     assert_eq!(reader.schema().fields(), arrow_schema(None).fields());
-    assert_eq!(columns_without_statistics(&path), UNORDERED_COLUMNS);
+    assert_eq!(
+        columns_without_statistics(&path).join(" "),
+        UNORDERED_COLUMNS
+    );
     assert!(!PathBuf::from(format!("{name}.partial")).exists());
-    // It is replaced as a whole.
+    // The file is replaced as a whole.
     scanned(&["mail", "--format", "parquet", "--slim", "-o", name]);
     assert!(ids(&path).len() < records.len());
 }
@@ -98,7 +88,8 @@ fn a_folder_has_a_file_for_each_year() {
     for number in 0..600 {
         let year = 1950 + number % 60;
         mail += &format!(
-            "From x Mon Jan  1 00:00:00 1996\nDate: 2 Jan {year} 00:00:00 GMT\n\nhttp://a.example/{number}\n\n"
+            "From x Mon Jan  1 00:00:00 1996\nDate: 2 Jan {year} 00:00:00 GMT\n\n\
+             http://a.example/{number}\n\n"
         );
     }
     mail += "From x Mon Jan  1 00:00:00 1996\nSubject: no date\n\nhttp://a.example/undated\n";
@@ -137,7 +128,7 @@ fn a_folder_has_a_file_for_each_year() {
         found.insert(year, parts.iter().flat_map(|part| ids(part)).collect());
     }
     assert_eq!(found, expected);
-    // A folder that holds anything is not touched.
+    // A folder that is not empty is left alone.
     let refused = scan(partitioned);
     assert_eq!(refused.status.code(), Some(74), "{refused:?}");
     assert!(String::from_utf8_lossy(&refused.stderr).contains("not empty"));

@@ -1,5 +1,5 @@
-//! The cases of other projects' tests, restated in `corpus/url/peers.tsv`: what the program finds in them, and where it
-//! differs by policy.
+//! Test cases of other projects, restated in `corpus/url/peers.tsv`: the URLs that the program
+//! finds, and deliberate differences.
 //!
 //! `URLSPOOL_BLESS=1 cargo test --test tests peers` rewrites the column `found`.
 
@@ -24,7 +24,7 @@ struct PeerCase {
     reason: String,
 }
 
-/// Stands for no URL.
+/// Marks an empty list of URLs.
 const NONE: &str = "-";
 
 impl PeerCase {
@@ -43,7 +43,7 @@ impl PeerCase {
         }
     }
 
-    /// The URLs that the program finds in the input.
+    /// Returns the URLs that the program finds in the input.
     fn read(&self) -> String {
         let input = unescaped(&self.input);
         let page = |body: String| format!("Content-Type: text/html; charset=utf-8\n\n{body}\n");
@@ -66,7 +66,7 @@ impl PeerCase {
         }
     }
 
-    /// The reason why the row is wrong, if it is.
+    /// Returns the reason why the row is wrong, if any.
     fn error(&self) -> Option<String> {
         let found = self.read();
         let agrees = found == self.wanted;
@@ -80,7 +80,7 @@ impl PeerCase {
     }
 }
 
-/// A URL with its fragment, as the table has it.
+/// Formats a URL with its fragment, as in the table.
 fn with_fragment(url: &ExtractedUrl) -> String {
     match url.fragment() {
         Some(fragment) => format!("{url}#{fragment}"),
@@ -88,7 +88,7 @@ fn with_fragment(url: &ExtractedUrl) -> String {
     }
 }
 
-/// The URLs of links in a message. The base of a page is none.
+/// Returns the URLs of links in a message. The base of a page is not a link.
 fn attributes(message: &str) -> Vec<String> {
     urlspool::message_urls(message.as_bytes())
         .into_iter()
@@ -146,7 +146,7 @@ fn each_case_is_found_as_the_table_says() {
     assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
-/// Rewrites the found URLs. A verdict is written by hand, except that equal URLs agree.
+/// Rewrites the found URLs. Verdicts are written by hand, except that equal URLs agree.
 fn bless() {
     let line = |line: &str| {
         if !is_row(&line) {

@@ -1,5 +1,5 @@
-//! Properties of the whole pipeline: the output is the same for any number of threads, any sizes of reads and any limits;
-//! nothing is lost; no input breaks it.
+//! Properties of the whole pipeline: the output does not depend on threads, sizes of reads or
+//! limits, no URL is lost, and no input breaks it.
 
 mod input;
 mod limits;
@@ -22,10 +22,10 @@ use crate::containers::gzip;
 use crate::scene::{Folder, Rng, RunOutput, corpus, files, lines, url};
 use input::{hostile, mailbox, mutated};
 
-/// Cases that do not hold yet. The test fails as soon as one holds, so that it is removed here.
+/// Cases that do not hold yet. The test fails when one holds, so that it is removed here.
 const GAPS: &[&str] = &[];
 
-/// Asserts that a case holds, or that it does not if it is a known gap.
+/// Asserts that a case holds, or that it does not hold if it is a known gap.
 #[track_caller]
 fn check_unless_gap(case: &str, holds: bool, why: &str) {
     if GAPS.contains(&case) {
@@ -35,7 +35,7 @@ fn check_unless_gap(case: &str, holds: bool, why: &str) {
     }
 }
 
-/// Runs over these roots. Asserts that the summary is consistent and counts what was reported.
+/// Runs over these roots. Asserts that the summary is consistent and matches the reports.
 #[track_caller]
 fn run_over(
     roots: Vec<PathBuf>,
@@ -70,7 +70,7 @@ fn run_over(
     output
 }
 
-/// Extracts the records of blocks, each by itself.
+/// Extracts the records of each block separately.
 fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
     let extractor = Extractor::new(Options::default());
     let source = Source::at("box".into());
@@ -91,7 +91,8 @@ fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
     out
 }
 
-/// The writer copies what it wrote for a URL before. The line is the same as if the URL occurred for the first time.
+/// The writer copies its earlier output for a repeated URL. The line is the same as for the first
+/// occurrence.
 #[test]
 fn a_record_does_not_depend_on_earlier_records() {
     let mut options = Options::default();
@@ -103,14 +104,15 @@ fn a_record_does_not_depend_on_earlier_records() {
     let hosts = (0..600)
         .map(|number| format!("<http://h{}.example/#{}>", number % 301, number % 2))
         .collect::<Vec<_>>();
-    let page = "Content-Type: text/html\n\n<a href='http://a.example/'>b.example</a> <a href='http://a.example/'>x</a>";
+    let page = "Content-Type: text/html\n\n<a href='http://a.example/'>b.example</a> <a \
+        href='http://a.example/'>x</a>";
     let own = [hosts.join("\n").into_bytes(), page.as_bytes().repeat(2)];
     for bytes in files(&corpus())
         .iter()
         .map(|path| std::fs::read(path).unwrap())
         .chain(own)
     {
-        // Each twice, so that all its URLs have been written before.
+        // Each message is written twice, so that all its URLs are repeated.
         for message in [Message::parse(&bytes), Message::parse(&bytes)] {
             writer.begin(record::MessageTail::Complete);
             extractor.extract(&message, &source, &mut |finding| {
@@ -147,7 +149,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
     }
 }
 
-/// A stream whose reads return any number of bytes, down to one, and are interrupted now and then.
+/// A stream whose reads return any number of bytes, down to one, with occasional interrupts.
 struct UnevenReads<'a>(&'a [u8], Rng);
 
 impl urlspool_sources::read::SparseRead for UnevenReads<'_> {}
@@ -188,7 +190,7 @@ fn any_sizes_of_reads_give_the_same_bytes() {
     }
 }
 
-/// Runs over these bytes and asserts everything that holds for any input.
+/// Runs over these bytes and asserts every property that holds for all input.
 #[track_caller]
 fn check_invariants(bytes: &[u8], format: Option<Format>) {
     let folder = Folder::new();
@@ -205,7 +207,7 @@ fn check_invariants(bytes: &[u8], format: Option<Format>) {
             |part: &str, name: &str| usize::try_from(record[part][name].as_u64().unwrap()).unwrap();
         let (start, end) = (number("source", "start"), number("source", "end"));
         let (begins, ends) = (number("message", "start"), number("message", "end"));
-        // Offsets of a member of an archive count in the member, which is unpacked.
+        // Offsets in a member of an archive refer to the decompressed member.
         let in_file = record["source"]["member"].is_array() || ends <= bytes.len();
         assert!(
             begins <= start && start <= end && end <= ends && in_file,
@@ -218,7 +220,7 @@ fn check_invariants(bytes: &[u8], format: Option<Format>) {
             "no id comes twice in a message: {record}"
         );
         let raw = record["raw"].as_str().unwrap();
-        // In an HTML page `raw` is the visible text, without the tags and references inside the URL.
+        // In an HTML page `raw` is the visible text, without tags and references inside the URL.
         let is_plain =
             format == Some(Format::Text) && record["part"]["type"].as_str() != Some("text/html");
         if is_plain && raw.is_ascii() && record["source"]["exact"] == true {
@@ -241,7 +243,7 @@ fn check_invariants(bytes: &[u8], format: Option<Format>) {
     }
 }
 
-/// The recognised format, or one that the user gives.
+/// The detected format, or a format chosen by the user.
 const FORMATS: &[Option<Format>] = &[
     None,
     Some(Format::Mbox),
@@ -250,7 +252,9 @@ const FORMATS: &[Option<Format>] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 200, failure_persistence: None, ..ProptestConfig::default()
+    })]
 
     #[test]
     fn any_input_keeps_the_invariants(bytes in hostile(), format in prop::sample::select(FORMATS)) {
@@ -269,7 +273,7 @@ fn damaged_fixtures_keep_the_invariants() {
     }
 }
 
-/// Streams are cut into blocks. The URLs do not show where.
+/// Streams are cut into blocks, and no cut may change a URL.
 #[test]
 fn no_url_is_lost_where_a_stream_is_cut() {
     const STEP: usize = 64 << 10;
@@ -289,7 +293,8 @@ fn no_url_is_lost_where_a_stream_is_cut() {
             "words and words\n\n",
             [
                 "<URL:http://",
-                ".exam\n\nLampwick [Page 7]\n\x0C\nRFC 1738 Lamps December 1994\n\n   ple/path/to/it>",
+                ".exam\n\nLampwick [Page 7]\n\x0C\nRFC 1738 Lamps December 1994\n\
+                 \n   ple/path/to/it>",
             ],
         ),
         (
@@ -306,7 +311,7 @@ fn no_url_is_lost_where_a_stream_is_cut() {
         let mut text = String::new();
         let mut want = Vec::new();
         for n in 1..=(5 << 20) / STEP {
-            // One byte earlier each time, so that each byte of a URL lies on a border once.
+            // One byte earlier each time, so that each byte of a URL is on a border once.
             let begin = n * STEP - n % 40;
             while text.len() + filler.len() < begin {
                 text += filler;
@@ -336,13 +341,13 @@ fn no_url_is_lost_where_a_stream_is_cut() {
     }
 }
 
-/// Small compressed files that unpack to much are read at their place in the order, while threads wait to hand in what
-/// comes after them.
+/// Small compressed files with large content are read in order, while other threads wait with later
+/// output.
 #[test]
 fn deferred_files_come_at_their_place() {
     let folder = Folder::new();
     let filler = "words and words\n".repeat(BLOCK_BYTES / 16);
-    // Records of nine kilobytes each, so that each message gives several batches.
+    // Records of nine kilobytes, so that each message fills several batches.
     let long = "a".repeat(4_000);
     let rich = |name: &str| {
         let urls: String = (0..300)

@@ -1,4 +1,4 @@
-//! Documents named on the command line: what is read, and what hostile ones cost.
+//! Documents named on the command line: their content, and the cost of hostile ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use urlspool_text::limits::Limits;
 use crate::containers::{Zipped, zip};
 use crate::scene::{Folder, assert_contains, corpus, done, ended, names, scan, url, urlspool};
 
-/// The names of the fixtures.
+/// Returns the names of the fixtures.
 fn fixtures() -> Vec<String> {
     let names = names(&corpus().join("documents"));
     assert!(7 < names.len(), "{names:?}");
@@ -27,7 +27,7 @@ fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
     read_document(kind, bytes, limits, &mut || {})
 }
 
-/// The text of the page or of the message.
+/// Returns the text of the page or the message.
 fn content(reading: &DocumentReading) -> String {
     match &reading.content {
         DocumentContent::Page(bytes) | DocumentContent::Message(bytes) => {
@@ -118,19 +118,20 @@ fn documents_in_folders_archives_and_pipes_are_read() {
     assert_eq!(piped.urls().len(), 4, "{}", piped.stderr);
 }
 
-/// A message with these attachments: media type, name and bytes of each.
+/// Builds a message with these attachments: media type, name and bytes of each.
 fn mail(attachments: &[(&str, &str, Vec<u8>)]) -> String {
     let mut mail = "From: a@b.example\nContent-Type: multipart/mixed; boundary=b\n\n".to_owned();
     for (media_type, name, bytes) in attachments {
         let body = data_encoding::BASE64_MIME.encode(bytes).replace('\r', "");
         mail += &format!(
-            "--b\nContent-Type: {media_type}; name=\"{name}\"\nContent-Transfer-Encoding: base64\n\n{body}\n"
+            "--b\nContent-Type: {media_type}; name=\"{name}\"\nContent-Transfer-Encoding: base64\n\
+             \n{body}\n"
         );
     }
     mail + "--b--\n"
 }
 
-/// Each record has the range of its part's body: all of it came from there.
+/// Each record has the range of the whole body of its part.
 #[test]
 fn attached_documents_are_read_by_type_name_or_content() {
     let attachments = [
@@ -182,7 +183,7 @@ fn attached_documents_are_read_by_type_name_or_content() {
         number += 1;
     }
     assert_eq!(number, 19);
-    // RTF is a text, by its type or by its content.
+    // RTF is text, recognised by its type or its content.
     let rtf = ["http://rtf-link.example/a", "http://rtf-text.example/"];
     for (policy, records) in [("text", 4), ("none", 2)] {
         let texts = scan(&text, &["--attachments", policy]);
@@ -245,7 +246,8 @@ fn a_document_with_wrong_bytes_never_panics() {
 #[test]
 fn a_file_that_is_not_read_says_why_and_the_way_out() {
     let folder = Folder::new();
-    let encrypted = b"%PDF-1.4\n1 0 obj <</A <</S/URI/URI(\x01\x02\x03)>> >> endobj\ntrailer <</Encrypt 2 0 R>>\n";
+    let encrypted = b"%PDF-1.4\n1 0 obj <</A <</S/URI/URI(\x01\x02\x03)>> >> endobj\n\
+        trailer <</Encrypt 2 0 R>>\n";
     let path = folder.file("a.pdf", encrypted);
     let ended = ended(&mut urlspool(["scan", "-q", &path]), b"");
     assert_eq!(ended.status, Some(1));
@@ -269,14 +271,15 @@ fn a_document_that_is_too_large_is_one_event_and_no_text() {
     assert_eq!(scan(&pdf, &[]).urls().len(), 1);
 }
 
-/// Row 83: a bomb stops at the limit, and what precedes it is kept.
+/// Row 83: a bomb stops at the limit, and URLs before the limit are kept.
 #[test]
 fn row_83_bombs_in_documents_are_bounded() {
     let limits = Limits {
         message_bytes: 4 << 20,
         ..Limits::default()
     };
-    let rels = "<Relationships><Relationship Id='a' Type='x/hyperlink' Target='http://kept.example/' TargetMode='External'/></Relationships>";
+    let rels = "<Relationships><Relationship Id='a' Type='x/hyperlink' \
+        Target='http://kept.example/' TargetMode='External'/></Relationships>";
     let text = [b"<w:t>".to_vec(), vec![b'x'; 16 << 20]].concat();
     let docx = zip(&[
         Zipped::new("[Content_Types].xml", b""),
@@ -291,7 +294,9 @@ fn row_83_bombs_in_documents_are_bounded() {
         .concat(),
     );
     let pdf = [
-        b"%PDF-1.5\n1 0 obj <</URI (http://kept.example/)>> endobj 2 0 obj <</Type/ObjStm/Filter/FlateDecode>> stream\n".as_slice(),
+        b"%PDF-1.5\n1 0 obj <</URI (http://kept.example/)>> endobj 2 0 obj \
+         <</Type/ObjStm/Filter/FlateDecode>> stream\n"
+            .as_slice(),
         &packed,
         b"\nendstream endobj",
     ]
@@ -315,12 +320,16 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Objects that refer to each other in a circle, a table of cross-references that leads nowhere, and one that leads to itself.
+/// Objects that refer to each other in a circle, a cross-reference table with an invalid offset,
+/// and one that refers to itself.
 #[test]
 fn circles_in_a_pdf_are_read_once() {
-    let pdf = b"%PDF-1.4\n1 0 obj <</Type/Pages/Kids[1 0 R 2 0 R]/Parent 2 0 R/URI 3 0 R>> endobj\n\
-        2 0 obj <</Type/Pages/Kids[1 0 R]/A<</S/URI/URI(http://circle.example/)>> >> endobj\n3 0 obj 3 0 R endobj\n\
-        xref\n0 9\n9999999999 99999 n\ntrailer <</Root 1 0 R/Prev 9/Size 4294967295>>\nstartxref\n-5\n%%EOF";
+    let pdf =
+        b"%PDF-1.4\n1 0 obj <</Type/Pages/Kids[1 0 R 2 0 R]/Parent 2 0 R/URI 3 0 R>> endobj\n\
+        2 0 obj <</Type/Pages/Kids[1 0 R]/A<</S/URI/URI(http://circle.example/)>> >> endobj\n\
+        3 0 obj 3 0 R endobj\n\
+        xref\n0 9\n9999999999 99999 n\ntrailer <</Root 1 0 R/Prev 9/Size 4294967295>>\nstartxref\n\
+        -5\n%%EOF";
     let reading = read(pdf, &Limits::default());
     assert_eq!(reading.problems, []);
     assert_eq!(
@@ -329,7 +338,7 @@ fn circles_in_a_pdf_are_read_once() {
     );
 }
 
-/// Sectors of a compound file that follow each other in a circle are damage, and end at once.
+/// Sectors of a compound file that form a circle are damage, and reading ends at once.
 #[test]
 fn circles_in_a_compound_file_are_damage() {
     let bytes = fixture("document.msg");
@@ -369,7 +378,7 @@ fn attached_bombs_share_one_limit() {
     );
 }
 
-/// A message of Outlook in a message of Outlook, and so on, `depth` of them.
+/// Builds `depth` nested Outlook messages.
 fn nested_outlook(depth: usize) -> Vec<u8> {
     let mut file = cfb::CompoundFile::create(std::io::Cursor::new(Vec::new())).unwrap();
     let mut path = "/".to_owned();
@@ -388,7 +397,7 @@ fn nested_outlook(depth: usize) -> Vec<u8> {
     file.into_inner().into_inner()
 }
 
-/// Each look-up of a stream walks along the path of its storage.
+/// Each lookup of a stream walks the path of its storage.
 #[test]
 fn messages_of_outlook_inside_each_other_are_bounded() {
     let nested = nested_outlook(300);
@@ -426,7 +435,7 @@ fn a_part_that_is_damaged_costs_its_rest() {
     assert_eq!(kinds(&reading), [DiagnosticKind::Damage]);
 }
 
-/// The time for each of these inputs grows with its length, not with the square of it.
+/// The time for each of these inputs grows linearly, not quadratically.
 #[test]
 fn hostile_documents_take_linear_time() {
     let office = |xml: &str, times: usize| {
@@ -441,7 +450,8 @@ fn hostile_documents_take_linear_time() {
     // One target that many links share.
     let shared_target = |n: usize| {
         let rels = format!(
-            "<Relationship Id='a' Type='x/hyperlink' Target='http://a.example/{}' TargetMode='External'/>",
+            "<Relationship Id='a' Type='x/hyperlink' Target='http://a.example/{}' \
+             TargetMode='External'/>",
             "x".repeat(20 * n)
         );
         zip(&[
@@ -467,7 +477,7 @@ fn hostile_documents_take_linear_time() {
             assert!(!kinds(&reading).contains(&DiagnosticKind::Panic), "{name}");
             started.elapsed()
         };
-        // A square would take minutes for the second.
+        // Quadratic time would take minutes for the larger input.
         let (small, large) = (time(5_000), time(50_000));
         assert!(
             large < small * 40 + Duration::from_secs(2),

@@ -1,9 +1,9 @@
-//! Reported bugs, each as the smallest input that shows it. The name of a test states the rule that was broken; its
-//! comment describes the bug.
+//! Reported bugs, each as the smallest input that shows it. The name of a test states the broken
+//! rule, and its comment describes the bug.
 
 use crate::scene::{Folder, done, ended, urlspool};
 
-/// The records of a text on standard input: URL and wrapper.
+/// Returns the URL and wrapper of each record of a text on standard input.
 #[track_caller]
 fn found(text: &str) -> Vec<(String, String)> {
     let records = ended(
@@ -18,7 +18,7 @@ fn found(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The stuffed dot at the start of a body was not undone for the digest, because no line end precedes it.
+/// The digest kept the stuffed dot at the start of a body, because no line end precedes it.
 #[test]
 fn an_article_in_wire_format_has_the_ids_of_its_plain_copy() {
     let header = "Newsgroups: alt.lamps\nMessage-ID: <w1@w.example>\nFrom: jane@w.example\n\n";
@@ -41,7 +41,7 @@ fn an_article_in_wire_format_has_the_ids_of_its_plain_copy() {
     assert_eq!(ids("alt/lamps/2", &wire), ids_of_plain);
 }
 
-/// A mailer that breaks quoted lines puts lines that consist of deeper quote marks between the pieces.
+/// Mailers that wrap quoted lines leave lines of deeper quote marks between the pieces.
 #[test]
 fn lines_of_deeper_quote_marks_inside_a_wrapper_are_skipped() {
     let text = "> see <URL:http://q.example/lists/of/\n> > >\n> lamps.html> there\n";
@@ -54,7 +54,7 @@ fn lines_of_deeper_quote_marks_inside_a_wrapper_are_skipped() {
     );
 }
 
-/// A reading over two lines was chosen at 0.33, beside one over three lines with 0.39.
+/// A two-line reading was chosen at 0.33, although a three-line reading had 0.39.
 #[test]
 fn a_joined_reading_is_chosen_with_a_confidence_of_its_own() {
     let text = "http://a.example/minutes-\nindex\nsome_two and\n";
@@ -81,7 +81,7 @@ fn a_joined_reading_is_chosen_with_a_confidence_of_its_own() {
         found("http://a.example/minutes/\nindex.html\n")[0].0,
         "http://a.example/minutes/index.html"
     );
-    // The guessed scheme makes both readings as doubtful: 0.644 and 0.256.
+    // The guessed scheme makes both readings equally doubtful: 0.644 and 0.256.
     let schemeless = [
         "Online Computer Library Center, 1993.  Available in print form",
         "from OCLC, Inc. for $20 or electronically from:\n",
@@ -96,8 +96,8 @@ fn a_joined_reading_is_chosen_with_a_confidence_of_its_own() {
     );
 }
 
-/// A `=` at the end of a short line was taken for a soft line end before another URL too, which was
-/// hidden in the first one.
+/// A `=` at the end of a short line was read as a soft line end even before another URL, which
+/// disappeared into the first one.
 #[test]
 fn a_url_below_a_query_that_ends_with_an_equals_sign_is_a_url_of_its_own() {
     let text = "x =3D 1\nhttp://a.example/?b=3Dc&d=\nhxxp://b.example/\n";
@@ -105,7 +105,8 @@ fn a_url_below_a_query_that_ends_with_an_equals_sign_is_a_url_of_its_own() {
     assert_eq!(urls, ["http://a.example/?b=c&d=", "http://b.example/"]);
 }
 
-/// A `=` at a line end was removed without a repair, and decoded URLs had no other reading: 26 of 26 were wrong.
+/// A `=` at a line end was removed without a repair, and decoded URLs had no alternate: 26 of 26
+/// were wrong.
 #[test]
 fn quoted_printable_that_is_undone_is_a_repair_with_an_alternate() {
     let full = "http://a.example/minutes/of/the/working/group/on/long/names/of/2004/ab";
@@ -143,7 +144,7 @@ fn quoted_printable_that_is_undone_is_a_repair_with_an_alternate() {
             |other: &&serde_json::Value| other["url"] == written && other["why"] == "undecoded";
         assert!(others.iter().any(|other| of_written(&other)), "{others:?}");
     }
-    // If the next line is no rest, the `=` belongs to the URL.
+    // If the next line does not continue the URL, the `=` belongs to it.
     assert_eq!(
         found(&format!("{full}cd=\nThanks\n"))[0].0,
         format!("{full}cd=")

@@ -1,5 +1,5 @@
-//! Fixtures of the tests: the program as a shell runs it, temporary folders, the corpus, random numbers, the
-//! output of a run, a host for the daemon.
+//! Fixtures of the tests: the program as a shell runs it, temporary folders, the corpus, random
+//! numbers, the output of a run, a host for the daemon.
 
 mod collision;
 mod host;
@@ -25,12 +25,12 @@ use std::{env, fs, process};
 
 use serde_json::Value;
 
-/// The folder of the fixtures.
+/// Returns the folder of the fixtures.
 pub(crate) fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
 }
 
-/// The names in a folder, in order, but for golden output and containers.
+/// Returns the sorted names in a folder, without golden output and containers.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries =
         fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -42,7 +42,7 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Every regular file beneath a folder, in order, but for golden output.
+/// Returns every regular file below a folder, sorted, without golden output.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -59,15 +59,15 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The program, without arguments. Tests start it two thousand times: without huge pages, which are cleared first, a start takes 7 ms
-/// in place of 10.
+/// Builds a command that runs the program without arguments. Tests start it two thousand times.
+/// Without huge pages, which must be cleared, a start takes 7 ms, not 10.
 pub(crate) fn program_command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_urlspool"));
     command.env("MIMALLOC_ALLOW_THP", "0");
     command
 }
 
-/// The program with these arguments, in the folder of the fixtures.
+/// Builds a command with these arguments, in the folder of the fixtures.
 pub(crate) fn urlspool<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Command {
     let mut command = program_command();
     command
@@ -77,8 +77,9 @@ pub(crate) fn urlspool<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Co
     command
 }
 
-/// Copies the program to `copy`, for users who may not enter the folder of the build. Another process writes the copy: while this one
-/// had it open, a child that another test starts would have it open too, and the system executes no file that is open for writing.
+/// Copies the program to `copy`, for users who may not enter the build folder. The copy is written
+/// by another process. If this process wrote it, a child started by another test could inherit the
+/// open descriptor, and the system does not execute a file that is open for writing.
 #[track_caller]
 pub(crate) fn copy_program(copy: &Path) {
     let mut command = Command::new("cp");
@@ -89,7 +90,7 @@ pub(crate) fn copy_program(copy: &Path) {
 /// Exit status and output of a command.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// Its exit status; `None` when a signal ended it.
+    /// Exit status, or `None` if a signal ended the command.
     pub(crate) status: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
@@ -99,7 +100,7 @@ pub(crate) struct Ended {
 ///
 /// # Panics
 ///
-/// When it takes longer than a minute: it hangs.
+/// Panics if the command hangs for more than a minute.
 #[track_caller]
 pub(crate) fn ended(command: &mut Command, input: &[u8]) -> Ended {
     let mut child = command
@@ -115,7 +116,7 @@ pub(crate) fn ended(command: &mut Command, input: &[u8]) -> Ended {
     );
     let begun = Instant::now();
     let status = thread::scope(|scope| {
-        // A program that does not read to the end closes the pipe, and may.
+        // A program may close the pipe without reading all input.
         scope.spawn(move || drop(stdin.write_all(input)));
         let out = scope.spawn(move || all(&mut stdout));
         let err = scope.spawn(move || all(&mut stderr));
@@ -144,7 +145,7 @@ fn all(stream: &mut impl Read) -> Vec<u8> {
     bytes
 }
 
-/// Runs `urlspool` with these arguments and nothing on its standard input; it must end with status 0.
+/// Runs `urlspool` with these arguments and empty standard input. It must end with status 0.
 #[track_caller]
 pub(crate) fn done(args: &[&str]) -> Ended {
     let ended = ended(&mut urlspool(args), b"");
@@ -153,7 +154,7 @@ pub(crate) fn done(args: &[&str]) -> Ended {
 }
 
 impl Ended {
-    /// Checks the exit status, and that standard error has a text.
+    /// Checks the exit status, and that standard error contains a text.
     #[track_caller]
     pub(crate) fn check(&self, status: i32, text: &str) {
         assert_eq!(self.status, Some(status), "{}", self.stderr);
@@ -164,26 +165,25 @@ impl Ended {
         std::str::from_utf8(&self.stdout).expect("output is UTF-8")
     }
 
-    /// The values on the lines of standard output.
+    /// Parses the lines of standard output.
     #[track_caller]
     pub(crate) fn records(&self) -> Vec<Value> {
         lines(&self.stdout)
     }
 
-    /// The URLs and fragments of the records.
+    /// Returns the URLs and fragments of the records.
     #[track_caller]
     pub(crate) fn urls(&self) -> Vec<String> {
         self.records().iter().map(url).collect()
     }
 }
 
-/// Checks that a text has a part.
 #[track_caller]
 pub(crate) fn assert_contains(text: &str, part: &str) {
     assert!(text.contains(part), "{part:?} is not in: {text}");
 }
 
-/// Waits until a condition holds, for a minute at most.
+/// Waits until a condition holds, for at most a minute.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -193,11 +193,10 @@ pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// The values of JSON lines, each of which has its line end.
+/// Parses JSON lines. The last line must have a line end.
 #[track_caller]
 pub(crate) fn lines(bytes: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(bytes).expect("lines are UTF-8");
-    // The last line has its end.
     assert!(text.is_empty() || text.ends_with('\n'));
     text.lines()
         .map(|line| {
@@ -207,7 +206,7 @@ pub(crate) fn lines(bytes: &[u8]) -> Vec<Value> {
         .collect()
 }
 
-/// A record's URL and fragment, as they stood there.
+/// Returns a record's URL and fragment as written in the text.
 pub(crate) fn url(record: &Value) -> String {
     let url = record["url"]
         .as_str()
@@ -217,16 +216,17 @@ pub(crate) fn url(record: &Value) -> String {
         .map_or(url.to_owned(), |fragment| format!("{url}#{fragment}"))
 }
 
-/// A temporary folder, removed with its contents when it is dropped. A test that fails leaves it for inspection.
+/// A temporary folder that is removed with its contents when it is dropped. A failed test leaves it
+/// for inspection.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    /// A new folder in the system's folder for temporary files.
+    /// Creates a folder in the system's folder for temporary files.
     pub(crate) fn new() -> Folder {
         Folder::below(&env::temp_dir())
     }
 
-    /// A new folder on a file system in memory, where there is one: syncing takes no time there.
+    /// Creates a folder on an in-memory file system, if there is one, where syncing takes no time.
     pub(crate) fn in_memory() -> Folder {
         let memory = Path::new("/dev/shm");
         if memory.is_dir() {
@@ -236,30 +236,30 @@ impl Folder {
         }
     }
 
-    /// A new folder in `parent`.
+    /// Creates a folder in `parent`.
     pub(crate) fn below(parent: &Path) -> Folder {
         static CREATED: AtomicUsize = AtomicUsize::new(0);
         let number = CREATED.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!("urlspool-test-{}-{number}", process::id()));
-        // A process with this number may have failed before.
+        // An earlier process with this number may have failed.
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a folder can be created");
         Folder(path)
     }
 
-    /// A new folder with one file.
+    /// Creates a folder with one file.
     pub(crate) fn with(name: &str, bytes: impl AsRef<[u8]>) -> Folder {
         let folder = Folder::new();
         folder.write(name, bytes);
         folder
     }
 
-    /// A path in it. The name can hold slashes, and bytes that are no UTF-8.
+    /// Returns a path in the folder. The name may contain slashes and bytes that are not UTF-8.
     pub(crate) fn path(&self, name: impl AsRef<[u8]>) -> PathBuf {
         self.0.join(OsStr::from_bytes(name.as_ref()))
     }
 
-    /// Writes a file, and the folders above it.
+    /// Writes a file, and creates the folders above it.
     pub(crate) fn write(&self, name: impl AsRef<[u8]>, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).expect("a folder can be made");
@@ -283,14 +283,14 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         if !thread::panicking() {
-            // What cannot be removed stays in the system's folder for temporary files.
+            // A folder that cannot be removed stays among the temporary files.
             let _ = fs::remove_dir_all(&self.0);
         }
     }
 }
 
-/// Returns `signal`, or SIGTERM if this process ignores it (SIGHUP under `nohup`, SIGINT in the background of a script): then its
-/// children ignore it too.
+/// Returns `signal`, or SIGTERM if this process ignores `signal`, because its children then ignore
+/// it too. `nohup` ignores SIGHUP, and a script's background processes ignore SIGINT.
 pub(crate) fn unless_ignored(signal: rustix::process::Signal) -> rustix::process::Signal {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status

@@ -1,4 +1,4 @@
-//! The one test binary: a module per subject.
+//! The single test binary, with one module per subject.
 
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
 

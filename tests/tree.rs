@@ -1,6 +1,7 @@
-//! Odd trees, and trees that change while they are walked: every file beneath the root is read, and no other.
+//! Odd trees, and trees that change during the walk: every file below the root is read, and no
+//! other file.
 //!
-//! Rows are those of the failure catalogue for containers and the tree.
+//! Row numbers refer to the failure catalogue for containers and the tree.
 
 mod holes;
 mod races;
@@ -29,7 +30,7 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
 }
 
-/// Files in which mail programs keep their own data are skipped, copies of mail included.
+/// Files that mail programs keep for themselves are skipped, even copies of mail.
 #[test]
 fn control_files_of_mail_programs_are_skipped() {
     let folder = Folder::new();
@@ -113,7 +114,8 @@ fn links_that_lead_back_or_out_are_not_followed() {
     }
 }
 
-/// Row 91: links that stay beneath the root are followed, absolute ones too, and records name the path with the link.
+/// Row 91: links that stay below the root are followed, even absolute ones, and records name the
+/// path with the link.
 #[test]
 fn links_beneath_the_root_are_followed_if_asked() {
     let folder = Folder::new();
@@ -131,18 +133,20 @@ fn links_beneath_the_root_are_followed_if_asked() {
         ["a/mail", "b/mail", "c"].map(|name| folder.path(name).to_str().unwrap().to_owned());
     assert_eq!(paths, expected);
     assert_eq!(scan(folder.root()).urls().len(), 1);
-    // A link that is a root is always followed.
+    // A link that is itself a root is always followed.
     assert_eq!(scan(&folder.path("b")).urls().len(), 1);
 }
 
-/// Row 91, as root: the walk of a tree that is mounted inside itself ends, and each of its files is read once.
+/// Row 91, as root: the walk of a tree mounted inside itself ends, and each of its files is read
+/// once.
 #[test]
 #[ignore = "needs root, to mount a folder"]
 fn a_mount_that_leads_back_is_walked_once() {
     let folder = Folder::with("mail", mail(1).as_bytes());
     fs::create_dir_all(folder.path("sub/loop")).unwrap();
-    // In a namespace of its own: the mount goes away with the program.
-    let script = r#"mount --bind "$1" "$1/sub/loop" || { echo "no mount" >&2; exit 99; }; exec "$2" scan --format urls "$1""#;
+    // In a new namespace, so that the mount disappears with the program.
+    let script = r#"mount --bind "$1" "$1/sub/loop" || { echo "no mount" >&2; exit 99; }
+        exec "$2" scan --format urls "$1""#;
     let mut command = Command::new("unshare");
     command
         .args(["-m", "sh", "-c", script, "sh"])
@@ -163,8 +167,8 @@ fn a_mount_that_leads_back_is_walked_once() {
     );
 }
 
-/// Row 92: each file without permission is an event, a path that is too long is one, and all other files are read. Root may
-/// read everything, so as root the program runs as nobody.
+/// Row 92: each file without permission is an event, and so is a path that is too long. All other
+/// files are read. Root may read everything, so root runs the program as nobody.
 #[test]
 fn each_file_that_cannot_be_opened_is_one_event() {
     let folder = Folder::new();
@@ -175,14 +179,14 @@ fn each_file_that_cannot_be_opened_is_one_event() {
     }
     std::os::unix::fs::symlink("itself", root.join("itself")).unwrap();
     let mut deep = openat(CWD, &root, OFlags::DIRECTORY, Mode::empty()).unwrap();
-    // Each level is two bytes of the path, of which a system call takes 4,096.
+    // Each level adds two bytes to the path, and a system call accepts 4,096.
     for _ in 0..2_100 {
         mkdirat(&deep, "d", Mode::from(0o755)).unwrap();
         deep = openat(&deep, "d", OFlags::DIRECTORY, Mode::empty()).unwrap();
     }
     fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0o0)).unwrap();
     fs::set_permissions(root.join("shut"), fs::Permissions::from_mode(0o0)).unwrap();
-    // The folder of the program may be closed to nobody.
+    // User nobody may not be able to enter the program's folder.
     let program = folder.path("urlspool");
     copy_program(&program);
     for follow in [&[][..], &["--follow"]] {
@@ -224,7 +228,7 @@ fn each_file_that_cannot_be_opened_is_one_event() {
         assert!(lines[1].contains("File name too long"), "{lines:?}");
     }
     fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0o755)).unwrap();
-    // The standard library holds a descriptor open for each level.
+    // The standard library would hold a descriptor open for each level.
     assert!(
         Command::new("rm")
             .arg("-rf")
@@ -235,7 +239,8 @@ fn each_file_that_cannot_be_opened_is_one_event() {
     );
 }
 
-/// Row 92: small files are opened ahead of the threads that read them, but no more of them than the process may open.
+/// Row 92: small files are opened ahead of the threads that read them, but never more than the
+/// process may open.
 #[test]
 fn few_open_files_are_enough() {
     const FILES: usize = 300;
@@ -253,7 +258,8 @@ fn few_open_files_are_enough() {
     let outputs =
         ["--rejects", "--events", "--summary"].map(|option| (option, folder.path(&option[2..])));
     let mut output = BTreeSet::new();
-    // Both limits; that which the program raises; none. A limit half of which goes to files that others opened.
+    // Both limits, only the soft limit (which the program raises), and no limit. In the last case,
+    // files opened by others take half of the limit.
     let limits = [
         "ulimit -n 24",
         "ulimit -n 90",

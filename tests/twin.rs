@@ -14,19 +14,22 @@ use proptest::sample::{Index, select};
 use proptest::test_runner::{RngAlgorithm, RngSeed, TestCaseResult, TestError, TestRunner};
 use urlspool::grammar::{RejectKind, Url, escaped_byte};
 
-/// Short URLs of all forms, to be mutated. Each delimiter and each optional part is in one of them.
-const SEEDS: &str = "ftp://u:p@h:1/a/d;type=a ftp://@h/d file://h.d/a/b file:///a HTTP://1.2.3.4:8/a/b?c
-    gopher://h/1%09a%09b mailto:a%41@b news:* news:a.b-3 news:3a@h.d nntp://h:1/a.b/1 telnet://u@a-b/
-    wais://h/a wais://h/a?b wais://h/a/b/c prospero://h/a;b=c;d= x-y:a z39.50://u:p@h:1/a?b";
+/// Short URLs of all forms, for mutation. Together they contain each delimiter and each optional
+/// part.
+const SEEDS: &str = "ftp://u:p@h:1/a/d;type=a ftp://@h/d file://h.d/a/b file:///a \
+    HTTP://1.2.3.4:8/a/b?c gopher://h/1%09a%09b mailto:a%41@b news:* news:a.b-3 news:3a@h.d \
+    nntp://h:1/a.b/1 \
+    telnet://u@a-b/ wais://h/a wais://h/a?b wais://h/a/b/c prospero://h/a;b=c;d= x-y:a \
+    z39.50://u:p@h:1/a?b";
 
-/// Beginnings of random texts.
+/// Starts of random texts.
 const STARTS: &str =
     "ftp:// file:// http:// gopher:// mailto: news: nntp:// telnet:// wais:// prospero://
     FTP:// nEWs: x-y:// 9p: http:/ file: : x";
 
 /// Elements that the grammar distinguishes, and characters that it never allows.
-const PIECES: &str = r#"a e Z 0 99999 a-b h.d 3x 1.2.3.4 5. u@ u:p@ :8 ;type=a ;TYPE=a %09 %4a %4 %g0
-    : @ ; = & ? / // . .. - -- _ + $ ! * ' ( ) , % ~ { } | \ ^ [ ] ` < > # " é"#;
+const PIECES: &str = r#"a e Z 0 99999 a-b h.d 3x 1.2.3.4 5. u@ u:p@ :8 ;type=a ;TYPE=a %09 %4a %4
+    %g0 : @ ; = & ? / // . .. - -- _ + $ ! * ' ( ) , % ~ { } | \ ^ [ ] ` < > # " é"#;
 
 /// Generates one of the words of `list`.
 fn word(list: &'static str) -> impl Strategy<Value = Vec<u8>> {
@@ -39,10 +42,11 @@ fn word(list: &'static str) -> impl Strategy<Value = Vec<u8>> {
 
 /// Generates a piece, any byte, or a blank.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![16 => word(PIECES), 3 => any::<u8>().prop_map(|byte| vec![byte]), 1 => Just(b" ".to_vec())]
+    let byte = any::<u8>().prop_map(|byte| vec![byte]);
+    prop_oneof![16 => word(PIECES), 3 => byte, 1 => Just(b" ".to_vec())]
 }
 
-/// Generates a beginning and up to seven pieces.
+/// Generates a start and up to seven pieces.
 fn assembled() -> impl Strategy<Value = Vec<u8>> {
     (word(STARTS), vec(piece(), 0..8)).prop_map(|(start, pieces)| [start, pieces.concat()].concat())
 }
@@ -64,14 +68,16 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Generates a text that may be a URL or not.
+/// Generates a text that may be a URL.
 fn any_text() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![assembled(), mutated()]
 }
 
-/// Generates a form's name and a text that its rule derives. The first letter of the scheme may be a capital.
+/// Generates a form's name and a text that its rule derives. The first letter of the scheme may be
+/// a capital.
 ///
-/// A scheme without a rule has at most four random characters, which practically never name a scheme with one.
+/// A scheme without a rule has at most four random characters. In practice, they never spell a
+/// scheme with a rule.
 fn derived() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
     let name = select(names().collect::<Vec<_>>());
     (name, vec(any::<u8>(), 0..400), any::<bool>()).prop_map(|(name, choices, capital)| {
@@ -87,13 +93,13 @@ fn derived() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
 ///
 /// # Panics
 ///
-/// Panics with the smallest input for which the property is false.
+/// Panics with the smallest input that violates the property.
 #[track_caller]
 fn check_property<S: Strategy>(inputs: S, property: impl Fn(S::Value) -> TestCaseResult) {
     let config = ProptestConfig {
         cases: 4096,
         failure_persistence: None,
-        // The default one takes a quarter of these tests' time.
+        // The default algorithm takes a quarter of these tests' time.
         rng_algorithm: RngAlgorithm::XorShift,
         rng_seed: RngSeed::Fixed(1738),
         ..ProptestConfig::default()
@@ -105,12 +111,12 @@ fn check_property<S: Strategy>(inputs: S, property: impl Fn(S::Value) -> TestCas
     }
 }
 
-/// The names of all forms.
+/// Returns the names of all forms.
 fn names() -> impl Iterator<Item = &'static str> {
     FORMS.iter().flat_map(|(_, names)| *names).copied()
 }
 
-/// Formats `input` for a message, with escapes for all but printable ASCII.
+/// Formats `input` for a message. Only printable ASCII is not escaped.
 pub(crate) fn shown(input: &[u8]) -> String {
     format!("`{}`", input.escape_ascii())
 }
@@ -142,7 +148,8 @@ fn the_twins_agree_on_every_single_edit_of_a_url() {
     }
 }
 
-/// Generates the prefixes of `seed`, and `seed` with each piece (or none) inserted before each byte or replacing it.
+/// Generates the prefixes of `seed`, and `seed` with each piece (or none) inserted before each byte
+/// or replacing it.
 fn edits(seed: &'static str) -> impl Iterator<Item = String> {
     let prefixes = (0..seed.len()).map(move |end| seed[..end].to_owned());
     let places = (0..=seed.len()).flat_map(move |at| [(at, at), (at, seed.len().min(at + 1))]);
@@ -163,7 +170,7 @@ fn agrees(input: &[u8], twin: &Verdict) -> TestCaseResult {
     Ok(())
 }
 
-/// Every `ip-schemepart` is also `*xchar`: such a text may get either form.
+/// Every `ip-schemepart` is also `*xchar`, so such a text may get either form.
 #[test]
 fn a_text_derived_from_a_rule_has_the_form_of_that_rule() {
     check_property(derived(), |(name, text)| {
@@ -226,7 +233,8 @@ fn a_rejection_has_the_offset_where_the_text_stops_being_viable() {
     assert!(rejected.get() > 1000 && escapes.get() > 50);
 }
 
-/// Checks that a rejection's offset is `viable`, or that of the `%` of an unfinished escape before it.
+/// Checks that a rejection's offset is `viable`, or the offset of the `%` of an unfinished escape
+/// before it.
 fn rejects_there(input: &[u8], twin: &Verdict) -> TestCaseResult {
     let Err(reject) = Url::parse(input) else {
         return Ok(());

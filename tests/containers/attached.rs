@@ -5,7 +5,7 @@ use urlspool_text::limits::Limits;
 
 use super::{Zipped, gzip, scan_bytes, scan_limited, zip};
 
-/// A message with these attachments.
+/// Builds a message with these attachments.
 fn message(attachments: &[Vec<u8>]) -> Vec<u8> {
     let mut all = b"From: a@b.example\nContent-Type: multipart/mixed; boundary=b\n\n".to_vec();
     for bytes in attachments {
@@ -56,12 +56,13 @@ fn bombs_in_attachments_stop_at_a_limit_with_one_event() {
     );
 }
 
-/// Row 117: what is attached may unpack to more, the larger the message is; all archives of a message share that.
+/// Row 117: the balance for decompressed attachments grows with the message, and all its archives
+/// share it.
 #[test]
 fn the_balance_of_a_message_grows_with_it() {
     let line = "see http://u.example/ and words and words\n";
     let log = gzip(line.repeat(30_000).as_bytes());
-    // The message is a third larger than what is attached.
+    // The message is a third larger than the attachment.
     let max = 4 * 100 * log.len() / 3 + (128 << 10);
     assert!(max < line.len() * 30_000, "{}", log.len());
     let bomb = scan_bytes(&message(std::slice::from_ref(&log)));

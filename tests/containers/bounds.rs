@@ -39,7 +39,8 @@ fn decompression_bombs_stop_at_a_limit_with_one_event() {
             output.summary.bytes_unpacked
         );
     }
-    // Gzip has the limit too. Text is far below it: archives of hundreds of gigabytes are normal.
+    // Gzip has the limit too. Text stays far below it, because archives of hundreds of gigabytes
+    // are normal.
     assert_eq!(
         scan_limited(&gzip(&zeros), limits).kinds(),
         [DiagnosticKind::Limit]
@@ -59,7 +60,7 @@ fn decompression_bombs_stop_at_a_limit_with_one_event() {
     assert!(output.events[0].diagnostic.message.contains("window"));
 }
 
-/// A zip of these members, with these flags.
+/// Builds a zip of these members, with these flags.
 fn zipped(members: &[(&str, &[u8])], flags: u16) -> Vec<u8> {
     let zipped = members.iter().map(|&(name, bytes)| Zipped {
         flags,
@@ -68,7 +69,7 @@ fn zipped(members: &[(&str, &[u8])], flags: u16) -> Vec<u8> {
     zip(&zipped.collect::<Vec<_>>())
 }
 
-/// Row 117: each member is below the limit on its own ratio, and the balance is the file's.
+/// Row 117: each member is below its own limit on the ratio, but the whole file shares one balance.
 #[test]
 fn members_below_their_limits_share_the_balance_of_the_file() {
     type Pack = fn(&[(&str, &[u8])]) -> Vec<u8>;
@@ -81,7 +82,7 @@ fn members_below_their_limits_share_the_balance_of_the_file() {
     };
     let packs: [Pack; 4] = [
         |members| zipped(members, 0),
-        // Its sizes are in descriptors after the members, and no directory is sought.
+        // The sizes are in descriptors after the members, and the directory is not read.
         |members| gzip(&zipped(members, 8)),
         |members| gzip(&tar(members)),
         |members| {
@@ -95,7 +96,7 @@ fn members_below_their_limits_share_the_balance_of_the_file() {
     for (number, pack) in packs.into_iter().enumerate() {
         let leaf = vec![b'a'; LEAF_BYTES];
         let fan = |inner: &[u8]| pack(&[("a", inner), ("b", inner), ("c", inner), ("d", inner)]);
-        // The others take two of the four containers for each level.
+        // The other formats use two of the four containers per level.
         let levels = if number == 0 { 2 } else { 1 };
         let inner = (0..levels).fold(leaf, |inner, _| fan(&inner));
         let first = mail(1);

@@ -1,4 +1,4 @@
-//! Containers as the commands show and explain read them.
+//! Containers as read by the commands show and explain.
 
 use super::{Zipped, gzip, mail, mbox, scan, shown, tar, zip};
 use crate::scene::{Folder, program_command};

@@ -1,4 +1,4 @@
-//! The order of records for any number of threads.
+//! The order of records does not depend on the number of threads.
 
 use urlspool_sources::walk::SymlinkPolicy;
 use urlspool_text::limits::Limits;

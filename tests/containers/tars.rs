@@ -21,7 +21,7 @@ fn only_files_of_a_tar_are_read_and_names_are_labels() {
         bytes.extend(tar_member(name, kind, 0, b""));
     }
     bytes.extend(tar_member("sparse", b'S', text.len(), text.as_bytes()));
-    // A pax header's size overrides the member's own, which is zero.
+    // The size in a pax header overrides the member's own size, which is zero.
     let record = |pair: &str| format!("{} {pair}\n", pair.len() + 4);
     bytes.extend(
         tar_member("x", b'x', 11, record("size=60").as_bytes())
@@ -93,13 +93,13 @@ fn damage_in_a_tar_is_reported_once() {
     let mut wrong = bytes;
     wrong[1024 + 148] ^= 7;
     let output = scan_bytes(&wrong);
-    // A header that is none.
+    // Bytes that are not a header.
     assert_eq!(
         (output.urls().len(), output.kinds()),
         (1, vec![DiagnosticKind::Damage]),
     );
     let output = scan_bytes(&tar_member("1", b'0', one.len(), one.as_bytes()));
-    // No end mark.
+    // Without an end mark.
     assert_eq!(
         (output.urls().len(), output.kinds()),
         (1, vec![DiagnosticKind::Ambiguous]),

@@ -49,7 +49,7 @@ fn zips_with_wrong_headers_give_the_rest_and_one_event() {
         assert_eq!((output.urls().len(), &output.kinds()), (urls, events));
     }
 
-    // The second member's entry names the first one's bytes.
+    // The second member's entry refers to the first member's bytes.
     let mut overlapping = whole.clone();
     let entry = memchr::memmem::rfind(&overlapping, b"PK\x01\x02").unwrap();
     overlapping[entry + 42..entry + 46].fill(0);
@@ -64,17 +64,17 @@ fn zips_with_wrong_headers_give_the_rest_and_one_event() {
     let limit = vec![DiagnosticKind::Limit];
     assert_eq!((output.urls().len(), output.kinds()), (1, limit));
     let output = scan_bytes(&[&b"#!/bin/sh\n"[..], &whole].concat());
-    // A program with a zip after it is no zip.
+    // A program followed by a zip is not a zip.
     assert_eq!(output.urls().len(), 0);
 }
 
-/// The zip of one member with its numbers in zip64 fields, and only marks in their old places.
+/// Builds the zip of one member with its numbers in zip64 fields and marks in the usual fields.
 fn zip64(name: &str, bytes: &[u8]) -> Vec<u8> {
     const MARK: [u8; 4] = [0xFF; 4];
     let packed = deflate(bytes);
     let mut crc = flate2::Crc::new();
     crc.update(bytes);
-    // The fields between the version and the length of the name; sizes are marks.
+    // The fields between the version and the length of the name. The sizes are marks.
     let head = [
         &[0, 0, 8, 0, 0, 0, 0, 0][..],
         &crc.sum().to_le_bytes(),
@@ -125,7 +125,7 @@ fn zip64(name: &str, bytes: &[u8]) -> Vec<u8> {
     );
     out.extend([name.as_bytes(), &central].concat());
     let end = out.len() as u64;
-    // The zip64 end: its size, versions, disks, entries; then size and offset of the directory.
+    // The zip64 end: its size, versions, disks and entries, then size and offset of the directory.
     out.extend(
         [
             b"PK\x06\x06",
@@ -149,7 +149,7 @@ fn zip64(name: &str, bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Row 86: sizes and offsets in zip64 fields are used, in the directory and before the member.
+/// Row 86: sizes and offsets in zip64 fields are used, both in the directory and before the member.
 #[test]
 fn zip64_sizes_and_offsets_are_read() {
     let bytes = zip64("m.mbox", &mbox(30));
@@ -160,7 +160,7 @@ fn zip64_sizes_and_offsets_are_read() {
     ] {
         assert_eq!((output.urls().len(), output.kinds()), (30, vec![]));
     }
-    // A wrong size is damage here as well.
+    // A wrong size is damage here too.
     let mut wrong = bytes;
     let at = memchr::memmem::rfind(&wrong, b"m.mbox\x01\0").unwrap() + 10;
     wrong[at] ^= 1;
@@ -189,7 +189,7 @@ fn a_zip_in_a_stream_is_read_by_its_local_headers() {
     for bytes in zips {
         let output = scan_bytes(&gzip(&bytes));
         assert_eq!((output.urls().len(), output.kinds()), (2, vec![]));
-        // Without its directory it is damaged, but its members are read.
+        // Without a directory the zip is damaged, but its members are read.
         let directory = memchr::memmem::find(&bytes, b"PK\x01\x02").unwrap();
         let output = scan_bytes(&bytes[..directory]);
         assert_eq!(

@@ -1,11 +1,12 @@
-//! The commands that the documents show: each is run, and must print what the page shows.
+//! Runs the commands in the documents, and compares their output with the page.
 //!
-//! A `console` fence is a session. A line `$ COMMAND` is a command, the lines `> ` after it belong to it, and the lines up to
-//! the next command are its output, standard error included; a line `...` stands for any number of lines. The session runs
-//! in an empty folder that holds the repository's `corpus` and `examples`; the program is found as `urlspool`.
+//! A `console` fence is a session. A line `$ COMMAND` starts a command, and the lines `> ` after it
+//! continue the command. The lines up to the next command are its output, standard error included.
+//! A line `...` matches any number of lines. The session runs in an empty folder with the
+//! repository's `corpus` and `examples`, and finds the program as `urlspool`.
 //!
-//! Sessions that need other tools than the usual ones of a POSIX system are tests of their own, which `.ci/run` starts where
-//! the tool is installed. An `sh` fence is not run; each has a reason.
+//! Sessions that need more than the usual tools of a POSIX system are separate tests. `.ci/run`
+//! starts them where the tool is installed. An `sh` fence is not run; each has a reason.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
@@ -16,7 +17,7 @@ use std::{env, fs};
 use super::read;
 use crate::scene::{Folder, corpus, done, ended, urlspool};
 
-/// The pages for users.
+/// Returns the pages for users.
 fn pages() -> Vec<String> {
     let docs = fs::read_dir(super::root().join("docs")).unwrap();
     let names = docs.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -27,17 +28,17 @@ fn pages() -> Vec<String> {
     pages
 }
 
-/// Tools of any POSIX system, and those that nearly all have besides.
+/// Tools of every POSIX system, and tools that nearly all systems have in addition.
 const USUAL_TOOLS: &[&str] = &[
     "urlspool", "awk", "cat", "cmp", "cp", "cut", "dd", "echo", "expand", "grep", "gzip", "head",
     "ls", "mkdir", "mv", "printf", "python3", "rm", "sed", "sort", "tail", "tar", "tr", "uniq",
     "wc",
 ];
 
-/// Tools that a session may need, one in a session. There is a test for each.
+/// Tools that a session may need, at most one per session. Each has a test.
 const OTHER_TOOLS: &[&str] = &["duckdb", "git", "jq", "sqlite3", "wayback"];
 
-/// The `sh` fences: page, first line, and the reason for which they are not run.
+/// The `sh` fences: page, first line, and the reason why they are not run.
 const NOT_RUN: &[(&str, &str, &str)] = &[
     (
         "README.md",
@@ -97,7 +98,7 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
 struct Fence<'p> {
     language: &'p str,
     lines: Vec<&'p str>,
-    /// The number of its first line in the page.
+    /// Line number of the fence in the page.
     number: usize,
 }
 
@@ -123,7 +124,7 @@ fn fences(page: &str) -> Vec<Fence<'_>> {
     fences
 }
 
-/// Command of a session, and the output that is shown.
+/// Command of a session, and the output on the page.
 #[derive(Debug, Default, PartialEq)]
 struct Shown {
     command: String,
@@ -152,12 +153,13 @@ fn session(fence: &Fence<'_>) -> Vec<Shown> {
     session
 }
 
-/// The programs that a command starts: the first word of each part of a pipeline, with texts in quotes left out.
+/// Returns the programs that a command starts: the first word of each part of a pipeline, ignoring
+/// quoted text.
 fn programs(command: &str) -> BTreeSet<&str> {
     let first_line = command.lines().next().unwrap_or_default();
     let is_heredoc = first_line.contains("<<");
     let code = if is_heredoc { first_line } else { command };
-    // Quoted text holds no program; a part of `code` outside quotes stands at an even place.
+    // Quoted text holds no program. Parts outside quotes have an even index.
     let outside = code.split('\'').step_by(2);
     let mut programs = BTreeSet::new();
     let mut begins_part = true;
@@ -179,7 +181,7 @@ fn programs(command: &str) -> BTreeSet<&str> {
     programs
 }
 
-/// The tool besides the usual ones that a session needs; `None` if it needs none.
+/// Returns the unusual tool that a session needs, if any.
 fn other_tool(session: &[Shown]) -> Option<&'static str> {
     let programs: BTreeSet<_> = session
         .iter()
@@ -195,7 +197,7 @@ fn other_tool(session: &[Shown]) -> Option<&'static str> {
     tools.first().copied()
 }
 
-/// Returns `true` if `printed` is what the page shows; a line `...` stands for any lines.
+/// Returns `true` if `printed` matches the page. A line `...` matches any lines.
 fn matches(shown: &[String], printed: &[&str]) -> bool {
     match shown.iter().position(|line| line == "...") {
         None => shown.iter().map(String::as_str).eq(printed.iter().copied()),
@@ -208,7 +210,7 @@ fn matches(shown: &[String], printed: &[&str]) -> bool {
     }
 }
 
-/// Runs a session in a folder of its own. Returns what differs from the page.
+/// Runs a session in a new folder. Returns the differences from the page.
 fn run(session: &[Shown]) -> Vec<String> {
     let folder = Folder::new();
     symlink(corpus(), folder.path("corpus")).unwrap();
@@ -236,7 +238,7 @@ fn run(session: &[Shown]) -> Vec<String> {
     differences
 }
 
-/// Runs the sessions of all pages that need this tool, or only the usual ones.
+/// Runs the sessions of all pages that need this tool, or that need only the usual tools.
 #[track_caller]
 fn run_sessions(tool: Option<&str>) {
     let (mut commands, mut differences) = (0, Vec::new());
@@ -293,7 +295,7 @@ fn commands_print_what_the_picture_shows() {
     assert_eq!(run(&session), Vec::<String>::new(), "run docs/session.py");
 }
 
-/// The consumer of the recipes is killed before, within and after its transaction; then it is run again.
+/// The recipe's consumer is killed before, during and after its transaction, then run again.
 #[test]
 fn the_consumer_of_segments_takes_each_record_once_wherever_it_dies() {
     const DIES: &str = "__import__('os')._exit(9)";
@@ -309,7 +311,8 @@ fn the_consumer_of_segments_takes_each_record_once_wherever_it_dies() {
     let script: Vec<&str> = script.skip(1).take_while(|line| *line != "END").collect();
     let script = script.join("\n");
     let spool = Folder::new();
-    let config = "[output]\ndir = \"out\"\n[state]\ndir = \"state\"\n[watch]\nsettle = \"1s\"\n[metrics]\nlisten = \"\"\n[[spool]]\npath = \"spool\"\n";
+    let config = "[output]\ndir = \"out\"\n[state]\ndir = \"state\"\n[watch]\nsettle = \"1s\"\n\
+        [metrics]\nlisten = \"\"\n[[spool]]\npath = \"spool\"\n";
     spool.write("urlspool.toml", config);
     for (name, text) in [
         ("spool/one", "http://a.example/1 http://a.example/2\n"),
@@ -330,7 +333,8 @@ fn the_consumer_of_segments_takes_each_record_once_wherever_it_dies() {
         (
             INSERT,
             format!(
-                "db.execute('SELECT count(*) FROM urls').fetchone()[0] == 3 and {DIES}\n                {INSERT}"
+                "db.execute('SELECT count(*) FROM urls').fetchone()[0] == 3 and \
+                 {DIES}\n                {INSERT}"
             ),
         ),
         ("    segment.unlink()", format!("    {DIES}")),
@@ -411,7 +415,7 @@ fn every_fence_is_run_or_has_a_reason() {
             assert!(
                 is_excused
                     || matches!(fence.language, "console" | "text" | "toml" | "yaml" | "rust")
-                    // `python/tests/test_docs.py` runs them.
+                    // `python/tests/test_docs.py` runs these.
                     || (page == "docs/python.md" && fence.language == "python"),
                 "{page}:{}: a fence `{}` that no test runs",
                 fence.number,
@@ -422,7 +426,7 @@ fn every_fence_is_run_or_has_a_reason() {
     assert_eq!(excused, NOT_RUN.len(), "a reason is for no fence");
 }
 
-/// Commands in the text of a page, between backticks.
+/// Returns the commands in backticks in the text of a page.
 fn commands_in_text(page: &str) -> Vec<&str> {
     let is_fence = page.split("```").step_by(2);
     is_fence

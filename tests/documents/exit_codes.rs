@@ -1,11 +1,11 @@
-//! Exit codes: the help, the README and the page of audits name the same ones.
+//! Exit codes: the help, the README and the page on audits agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::read;
 use crate::scene::{assert_contains, done};
 
-/// The rows of a table of exit codes, by code: the text of all cells after it.
+/// Parses a table of exit codes: for each code, the text of the remaining cells.
 fn table(page: &str) -> BTreeMap<u8, &str> {
     let rows = page.lines().filter_map(|line| {
         let (code, text) = line.strip_prefix("| ")?.split_once(" | ")?;
@@ -14,7 +14,7 @@ fn table(page: &str) -> BTreeMap<u8, &str> {
     rows.collect()
 }
 
-/// The exit codes in the help of a command, by code: the text after each, on one line.
+/// Parses the exit codes in the help of a command: for each code, its text on one line.
 fn in_help(command: &[&str]) -> BTreeMap<u8, String> {
     let ended = done(&[command, &["--help"]].concat());
     let help = ended.text();

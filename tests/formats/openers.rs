@@ -1,8 +1,9 @@
-//! Every command opens a file in the same way: the same records, whichever reads it, and whether it is a file, compressed, a pipe
-//! or a spool.
+//! Every command reads the same records from a file, whether it is plain, compressed, a pipe or a
+//! spool.
 //!
-//! `URLSPOOL_SPOOL_FILES` sets the number of generated files (default 40), `URLSPOOL_SEED` the seed. `URLSPOOL_PYTHON` names a Python
-//! that has the package: then it reads the files too (`python/check.sh`).
+//! `URLSPOOL_SPOOL_FILES` is the number of generated files (default 40), `URLSPOOL_SEED` the seed.
+//! If `URLSPOOL_PYTHON` names a Python with the package, that Python reads the files too
+//! (`python/check.sh`).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,17 +20,17 @@ use serde_json::Value;
 
 use crate::scene::{Ended, Folder, Rng, ended, program_command};
 
-/// The unit of holes.
+/// Granularity of holes.
 const PAGE_BYTES: usize = 4 << 10;
 
 /// A generated file.
 struct SpoolFile {
-    /// Its path in the spool. Every name is another mailbox.
+    /// Path in the spool. Every name is a separate mailbox.
     path: String,
     bytes: Vec<u8>,
-    /// Pages of NUL bytes that begin before this offset are holes.
+    /// Pages of NUL bytes that start before this offset are holes.
     sparse_bytes: usize,
-    /// The choices that made it.
+    /// The random choices that made the file.
     choices: String,
 }
 
@@ -47,13 +48,13 @@ impl SpoolFile {
         }
     }
 
-    /// Returns `true` if the path gives a hint on the format.
+    /// Returns `true` if the path hints at the format.
     fn has_hint(&self) -> bool {
         self.path.contains('/')
     }
 }
 
-/// Returns a file, in one format, with one kind of line ends, and with one or several irregularities.
+/// Returns a file in one format, with one kind of line ends, and with one or more irregularities.
 fn spool_file(number: usize, rng: &mut Rng) -> SpoolFile {
     let ends = *rng.pick(&["\n", "\n", "\n", "\r\n", "\r\n", "\r", "\r", "\r\r\n"]);
     let (format, text) = text(number, ends.len(), rng);
@@ -68,7 +69,7 @@ fn spool_file(number: usize, rng: &mut Rng) -> SpoolFile {
     let bom = [&b""[..], b"", b"", b"", b"", b"\xEF\xBB\xBF"][rng.below(6)];
     bytes.splice(0..0, bom.iter().copied());
     if rng.below(8) == 0 {
-        // Elsewhere they are bytes as others, and after the last message too.
+        // In the middle and after the last message, NUL bytes are like any others.
         let at = *rng.pick(&[bytes.len() / 2, bytes.len()]);
         bytes.splice(at..at, vec![0; 1 + rng.below(20_000_usize)]);
     }
@@ -93,7 +94,8 @@ fn spool_file(number: usize, rng: &mut Rng) -> SpoolFile {
     };
     SpoolFile {
         choices: format!(
-            "{path}: {format}, {nuls} NULs (holes up to {sparse_bytes}), {} bytes of BOM, {blank} blank lines, line ends {ends:?}, cut: {is_cut}",
+            "{path}: {format}, {nuls} NULs (holes up to {sparse_bytes}), {} bytes of BOM, {blank} \
+             blank lines, line ends {ends:?}, cut: {is_cut}",
             bom.len()
         ),
         path,
@@ -122,8 +124,8 @@ const FORMATS: [&str; 17] = [
     "text",
 ];
 
-/// Returns the name of a format, and messages in it with LF line ends, which will be of `end_bytes` bytes. No two messages of a run
-/// are the same.
+/// Returns the name of a format, and messages in it with LF line ends. The line ends will later
+/// have `end_bytes` bytes. No two messages of a run are equal.
 fn text(number: usize, end_bytes: usize, rng: &mut Rng) -> (&'static str, String) {
     let bytes = |text: &str| stored_bytes(text, end_bytes);
     let mut count = 0;
@@ -139,11 +141,13 @@ fn text(number: usize, end_bytes: usize, rng: &mut Rng) -> (&'static str, String
             "..two dots\n",
         ][rng.below(4)];
         let body = format!(
-            "see http://a.example/{name} and\n{quoted}<URL:http://b.example/\n  {name}/>\n{filler}the end: http://c.example/{name}\n"
+            "see http://a.example/{name} and\n{quoted}<URL:http://b.example/\n  {name}/>\n\
+             {filler}the end: http://c.example/{name}\n"
         );
         (
             format!(
-                "From: a@b.example\nSubject: number {name}\nMessage-ID: <{name}@x.example>\nDate: Mon, 01 Jan 1996 00:00:00 +0000\n{more}"
+                "From: a@b.example\nSubject: number {name}\nMessage-ID: <{name}@x.example>\n\
+                 Date: Mon, 01 Jan 1996 00:00:00 +0000\n{more}"
             ),
             body,
         )
@@ -198,7 +202,8 @@ fn text(number: usize, end_bytes: usize, rng: &mut Rng) -> (&'static str, String
                 return (
                     format,
                     format!(
-                        "<!DOCTYPE html>\n<html><body><p>{body}<a href=\"http://d.example/{number}\">x</a></body></html>\n"
+                        "<!DOCTYPE html>\n<html><body><p>{body}<a \
+                         href=\"http://d.example/{number}\">x</a></body></html>\n"
                     ),
                 );
             }
@@ -208,7 +213,8 @@ fn text(number: usize, end_bytes: usize, rng: &mut Rng) -> (&'static str, String
     (format, all)
 }
 
-/// Returns a message in a dialect of mbox, with LF line ends, which will be of `end_bytes` bytes.
+/// Returns a message in a dialect of mbox, with LF line ends that will later have `end_bytes`
+/// bytes.
 fn mbox_message(dialect: &str, header: &str, body: &str, end_bytes: usize) -> String {
     let separator = match dialect {
         "mbox without years" => "From a!b!c Mon Jan  1 00:00:00\n",
@@ -227,15 +233,15 @@ fn mbox_message(dialect: &str, header: &str, body: &str, end_bytes: usize) -> St
     format!("{separator}{header}{length}\n{body}\n")
 }
 
-/// Number of bytes of a text whose line ends will be of `end_bytes` bytes.
+/// Returns the size of a text once its line ends have `end_bytes` bytes.
 fn stored_bytes(text: &str, end_bytes: usize) -> usize {
     text.len() + text.matches('\n').count() * (end_bytes - 1)
 }
 
-/// The identifiers of the records of each file, in order.
+/// The identifiers of each file's records, in order.
 type Found = BTreeMap<String, Vec<String>>;
 
-/// Adds the records of a scan of `root` to the files they come from.
+/// Adds the records of a scan of `root` to their files.
 fn add_records(found: &mut Found, root: &Path, lines: &[u8]) {
     for line in lines
         .split(|&byte| byte == b'\n')
@@ -251,7 +257,7 @@ fn add_records(found: &mut Found, root: &Path, lines: &[u8]) {
     found.values_mut().for_each(|ids| ids.sort());
 }
 
-/// Runs a command of the program, which must succeed, but may report a damaged file.
+/// Runs a command of the program. It must succeed, but may report a damaged file.
 #[track_caller]
 fn run(args: &[&str], path: &Path, input: &[u8]) -> Ended {
     let ended = ended(program_command().args(args).arg(path), input);
@@ -287,7 +293,8 @@ impl Watched {
         let folder = Folder::in_memory();
         let root = folder.root().display();
         let config = format!(
-            "[output]\ndir = \"{root}/out\"\nseal_interval = \"200ms\"\n[state]\ndir = \"{root}/state\"\n\
+            "[output]\ndir = \"{root}/out\"\nseal_interval = \"200ms\"\n[state]\n\
+             dir = \"{root}/state\"\n\
              commit_interval = \"20ms\"\n[watch]\nsettle = \"300ms\"\n[metrics]\nlisten = \"\"\n\
              [[spool]]\npath = \"{root}/spool\"\n"
         );
@@ -329,7 +336,7 @@ impl Watched {
     }
 }
 
-/// Reads the files beneath `root` with the Python package.
+/// Reads the files below `root` with the Python package.
 fn python(python: &str, way: &str, root: &Path) -> Found {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/python_ids.py");
     let ended = ended(Command::new(python).arg(script).arg(way).arg(root), b"");
@@ -347,7 +354,7 @@ fn watched_once(files: &[SpoolFile]) -> Found {
     watched.found()
 }
 
-/// Writes the files while a daemon runs, until it has found as much as `expected` or finds nothing more.
+/// Writes the files while a daemon runs, until it has found all of `expected` or finds no more.
 fn watched_live(files: &[SpoolFile], expected: &Found) -> Found {
     const PATIENCE: Duration = Duration::from_secs(20);
     let records = |found: &Found| found.values().map(Vec::len).sum::<usize>();
@@ -362,7 +369,7 @@ fn watched_live(files: &[SpoolFile], expected: &Found) -> Found {
             (last, since) = (now, Instant::now());
         }
     }
-    // Anything written twice would come now.
+    // A record written twice would arrive now.
     thread::sleep(Duration::from_millis(700));
     let id = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
@@ -370,7 +377,7 @@ fn watched_live(files: &[SpoolFile], expected: &Found) -> Found {
     watched.found()
 }
 
-/// Checks that `found` is what a scan of the files finds.
+/// Checks that `found` equals the result of a scan.
 #[track_caller]
 fn check(found: &Found, expected: &Found, files: &[SpoolFile], command: &str) {
     let count = |found: &Found, path| found.get(path).map_or(0, Vec::len);
@@ -478,7 +485,7 @@ fn every_command_reads_the_same_from_the_same_file() {
     check(&piped, &unhinted_expected, &plain, "scan -");
 }
 
-/// Returns the kind of each file that `scan --dry-run` names.
+/// Returns the kind of each file that `scan --dry-run` lists.
 fn kinds(dry_run: &Ended, root: &Path) -> BTreeMap<String, String> {
     let line = |line: &str| {
         let mut columns = line.split('\t');

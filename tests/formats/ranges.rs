@@ -13,7 +13,7 @@ use urlspool_text::origin::{FileRange, FormatHint, SourceKind};
 use super::{Quoting, lines, maildir, mails, mbox};
 use crate::scene::{Folder, Rng, program_command};
 
-/// The records of parts of a file, one part after the other.
+/// Returns the records of consecutive parts of a file.
 fn in_parts(path: &Path, borders: &[u64], extractor: &Extractor) -> String {
     let part = |pair: &[u64]| FileRange {
         source: Source::at(path.to_owned()),
@@ -35,7 +35,7 @@ fn in_parts(path: &Path, borders: &[u64], extractor: &Extractor) -> String {
     borders.windows(2).map(scan).collect()
 }
 
-/// An mbox with everything that can be around a border.
+/// Returns an mbox with all kinds of text around its borders.
 fn random_mbox(rng: &mut Rng) -> String {
     let mut all = "\0".repeat([0, 0, 1, 9][rng.below(4)]) + &"\n".repeat(rng.below(3));
     for number in 0..=rng.below(4) {
@@ -100,7 +100,7 @@ fn blank_lines_before_the_first_message_are_in_no_other_range() {
         let path = folder.write("inbox", &text);
         let extractor = Extractor::new(Options::default());
         let (nuls, blank, size) = (nuls as u64, (nuls + blank) as u64, text.len() as u64);
-        // Detection finds a text; a range is one of an mbox.
+        // Detection alone finds a text, but the range belongs to an mbox.
         let whole = in_parts(&path, &[0, 1, size], &extractor);
         assert_eq!(whole.lines().count(), 3);
         for cut in [
@@ -122,7 +122,8 @@ fn blank_lines_before_the_first_message_are_in_no_other_range() {
     }
 }
 
-/// The blocks of an mbox, each with its offset and its bytes, and the number of those that were handed off unread.
+/// Returns the blocks of an mbox, each with its offset and its bytes, and the number of blocks that
+/// were handed off unread.
 fn blocks(path: &Path, may_hand_off: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     let input = Input::file(fs::File::open(path).unwrap());
     let Some(StreamStep::Stream { hint, stream, .. }) = Streams::new(
@@ -158,7 +159,7 @@ fn blocks(path: &Path, may_hand_off: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     }
 }
 
-/// Blocks are cut at the same offsets, read at once or handed off.
+/// Blocks are cut at the same offsets, whether read at once or handed off.
 #[test]
 fn unread_blocks_are_cut_at_the_same_offsets_as_read_blocks() {
     const BLOCK: usize = 2 << 20;

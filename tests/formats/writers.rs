@@ -1,4 +1,4 @@
-//! Writers of each format but mbox.
+//! Writers of every format except mbox.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(super) fn mh(mails: &[Mail], ends: &str, at: &Path) {
     });
 }
 
-/// One article per file; every tenth is cross-posted, as a hard link to its file.
+/// Writes one article per file. Every tenth is cross-posted by a hard link to its file.
 pub(super) fn tradspool(mails: &[Mail], ends: &str, at: &Path, kept: fn(&str) -> String) {
     write(
         &at.join("test/formats/.overview"),
@@ -109,7 +109,8 @@ pub(super) fn emlx(mails: &[Mail], ends: &str, at: &Path) {
     );
     each(mails, at, |number, mail| {
         let text = lines(&mail.text(), ends);
-        let list = "<?xml version=\"1.0\"?>\n<plist>http://www.apple.com/DTDs/PropertyList-1.0.dtd</plist>\n";
+        let list = "<?xml version=\"1.0\"?>\n\
+            <plist>http://www.apple.com/DTDs/PropertyList-1.0.dtd</plist>\n";
         (
             format!("Messages/{number}.emlx"),
             format!("{:<10}\n{text}{list}", text.len()),

@@ -1,4 +1,5 @@
-//! Generated input: mailboxes of any size, damaged files, and bytes that look like what the stages search for.
+//! Generated input: mailboxes of any size, damaged files, and bytes that resemble the triggers of
+//! each stage.
 
 use std::fs;
 
@@ -6,7 +7,8 @@ use proptest::prelude::*;
 
 use crate::scene::{Rng, corpus, files};
 
-/// Returns a mailbox of about `bytes` bytes, made of lines of the fixtures, with a URL of its own in each message.
+/// Returns a mailbox of about `bytes` bytes. It consists of lines of the fixtures, with a unique
+/// URL in each message.
 pub(super) fn mailbox(rng: &mut Rng, bytes: usize) -> Vec<u8> {
     let texts = files(&corpus().join("text"))
         .into_iter()
@@ -25,10 +27,11 @@ pub(super) fn mailbox(rng: &mut Rng, bytes: usize) -> Vec<u8> {
         }
         let text: &Vec<Vec<u8>> = rng.pick(&texts);
         let header = format!(
-            "From a{number}\nMessage-ID: <{number}@box.example>\nSubject: lamps\n\nhttp://u{number}.example/\n"
+            "From a{number}\nMessage-ID: <{number}@box.example>\nSubject: lamps\n\n\
+             http://u{number}.example/\n"
         );
         mailbox.extend(header.as_bytes());
-        // Most messages are small; one in two hundred is larger than a block.
+        // Most messages are small, but one in two hundred is larger than a block.
         let lines = if rng.below(200) == 0 {
             40_000
         } else {
@@ -50,7 +53,7 @@ pub(super) fn mailbox(rng: &mut Rng, bytes: usize) -> Vec<u8> {
 const PROSE: &[u8] =
     b"The lamp was lit, and the wick was cut; oil was cheap in those days, they say.\n";
 
-/// Returns the bytes with some damage: bits flipped, ranges removed, repeated and moved.
+/// Returns the bytes with some damage: bits flipped, and ranges removed, repeated or moved.
 pub(super) fn mutated(bytes: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=rng.below(8) {
@@ -139,7 +142,7 @@ const PIECES: &[&[u8]] = &[
     b"..",
 ];
 
-/// Such byte strings in any order, with random bytes between some of them.
+/// Generates these byte strings in any order, with random bytes between some of them.
 pub(super) fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         9 => prop::sample::select(PIECES).prop_map(<[u8]>::to_vec),

@@ -31,7 +31,8 @@ fn a_message_beyond_the_limit_is_read_to_its_end() {
     }
     want.push("http://next.example/".to_owned());
     let message = format!(
-        "From a\nSubject: x\n\n{body}\nFrom b Mon Jan  1 10:00:00 1996\nSubject: y\n\nhttp://next.example/\n"
+        "From a\nSubject: x\n\n{body}\nFrom b Mon Jan  1 10:00:00 1996\nSubject: y\n\n\
+         http://next.example/\n"
     );
     assert!(message.len() > 4 << 20);
     let folder = Folder::new();
@@ -67,8 +68,8 @@ fn a_word_that_is_full_of_starts_is_read_to_its_end() {
     }
 }
 
-/// Checks that records of a message that is read in fragments describe the whole message: its start, their line in it, its
-/// header.
+/// Checks that the records of a message read in fragments describe the whole message: its start,
+/// its header, and line numbers in it.
 #[track_caller]
 fn check_fragments(name: &str, text: &str, subject: Option<&str>) {
     let folder = Folder::new();
@@ -135,7 +136,7 @@ fn unique_in_messages(path: PathBuf, threads: usize) -> RunOutput {
     output
 }
 
-/// More records than a batch holds: none is lost, whether they come from many messages or from one.
+/// More records than a batch holds. No record is lost, whether many messages or one contain them.
 #[test]
 fn unique_within_messages_loses_no_record_of_many() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! Inputs that the caller opens: the same records as from a file, in parts too, and no more is read than is needed.
+//! Inputs opened by the caller: the same records as from a file, even in parts, without reading
+//! more than necessary.
 
 use std::cell::Cell;
 use std::fs;
@@ -22,7 +23,7 @@ struct Object {
 impl ReadAt for Object {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let rest = self.bytes.get(offset as usize..).unwrap_or_default();
-        // Stores may answer with less than they were asked for.
+        // A store may return less than requested.
         let len = rest.len().min(buffer.len()).min(100_000);
         buffer[..len].copy_from_slice(&rest[..len]);
         self.read.set(self.read.get() + len);
@@ -34,7 +35,7 @@ impl ReadAt for Object {
     }
 }
 
-/// The records of a part of an object, and the number of bytes read.
+/// Returns the records of a part of an object, and the number of bytes read.
 fn read_part(bytes: &Rc<Vec<u8>>, part: &FileRange, threads: usize) -> (Vec<u8>, usize) {
     let read = Rc::new(Cell::new(0));
     let object = Object {
@@ -62,7 +63,7 @@ fn part(path: &std::path::Path, start: usize, end: usize) -> FileRange {
     }
 }
 
-/// The records of a file with these bytes.
+/// Returns the path and the records of a file with these bytes.
 fn scanned(folder: &Folder, name: &str, bytes: &[u8]) -> (std::path::PathBuf, Vec<u8>) {
     let path = folder.path(name);
     fs::write(&path, bytes).unwrap();
@@ -77,13 +78,14 @@ fn scanned(folder: &Folder, name: &str, bytes: &[u8]) -> (std::path::PathBuf, Ve
     (path, output.records)
 }
 
-/// A mailbox with messages of all sizes up to 300 kB.
+/// Returns a mailbox with messages of all sizes up to 300 kB.
 fn mailbox() -> Vec<u8> {
     let mut bytes = Vec::new();
     for number in 0..60 {
         let body = "no address in this line of text\n".repeat(number * number * 3);
         let message = format!(
-            "From a@b.example Mon Jan  1 00:00:00 1996\nSubject: {number}\n\nhttp://a.example/{number}\n{body}\n"
+            "From a@b.example Mon Jan  1 00:00:00 1996\nSubject: {number}\n\n\
+             http://a.example/{number}\n{body}\n"
         );
         bytes.extend_from_slice(message.as_bytes());
     }
@@ -121,7 +123,8 @@ fn parts_of_an_object_give_its_records_once_and_read_little_else() {
             let end = (start + part_bytes).min(bytes.len());
             let (found, read) = read_part(&bytes, &part(&path, start, end), 1);
             records.extend(found);
-            // The start of the file, by which its format is known; a window before the part; twice the largest message.
+            // The start of the file, which reveals its format, a window before the part, and twice
+            // the largest message.
             let max = end - start + 2 * 64 * 1024 + 2 * 350_000;
             assert!(read <= max, "{read} bytes for {start}..{end}");
         }

@@ -9,8 +9,8 @@ use urlspool_daemon::{
     SpoolReader,
 };
 
-/// Opens a state, again and again for a minute while it is locked: when another test starts a program, its child holds all locks of this
-/// process until it executes the program.
+/// Opens a state, and retries for a minute while it is locked. When another test starts a program,
+/// its child holds all locks of this process until it executes the program.
 pub(crate) fn when_unlocked<T>(
     mut open: impl FnMut() -> Result<T, DaemonError>,
 ) -> Result<T, DaemonError> {
@@ -27,21 +27,21 @@ pub(crate) fn when_unlocked<T>(
     }
 }
 
-/// A host with a clock that the test sets. It keeps what the daemon reports.
+/// A host with a clock set by the test. It keeps the daemon's reports.
 #[derive(Default)]
 pub(crate) struct TestHost {
     /// The clock, in milliseconds.
     pub(crate) ms: u64,
-    /// Seconds since 1970; `None` for a machine without a date.
+    /// Seconds since 1970, or `None` for a machine without a date.
     pub(crate) unix_time: Option<u64>,
-    /// The log records, in their `Debug` form.
+    /// The log records in their `Debug` form.
     pub(crate) log: Vec<String>,
     /// The folders that were reported as new.
     pub(crate) new_folders: Vec<PathBuf>,
 }
 
 impl TestHost {
-    /// The time of the clock.
+    /// Returns the time of the clock.
     pub(crate) fn time(&self) -> MonotonicTime {
         MonotonicTime { ms: self.ms }
     }

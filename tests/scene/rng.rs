@@ -2,11 +2,11 @@
 
 use std::fmt::Debug;
 
-/// Random numbers that are the same in every run with the same seed (`SplitMix64`).
+/// Random numbers that are equal in every run with the same seed (`SplitMix64`).
 pub(crate) struct Rng(u64);
 
 impl Rng {
-    /// The generator with this seed. Any number will do.
+    /// Creates a generator with this seed, which may be any number.
     pub(crate) fn seeded(seed: u64) -> Rng {
         Rng(seed)
     }

@@ -16,7 +16,7 @@ pub(crate) struct RunOutput {
     pub(crate) records: Vec<u8>,
     pub(crate) rejects: Vec<u8>,
     pub(crate) events: Vec<Event>,
-    /// The result of the run, set after its end.
+    /// Result of the run, set at its end.
     pub(crate) summary: Summary,
 }
 
@@ -40,17 +40,17 @@ impl Report for RunOutput {
 }
 
 impl RunOutput {
-    /// The records as values.
+    /// Parses the records.
     pub(crate) fn lines(&self) -> Vec<Value> {
         lines(&self.records)
     }
 
-    /// The URLs and fragments of the records.
+    /// Returns the URLs and fragments of the records.
     pub(crate) fn urls(&self) -> Vec<String> {
         self.lines().iter().map(url).collect()
     }
 
-    /// The kinds of the events.
+    /// Returns the kinds of the events.
     pub(crate) fn kinds(&self) -> Vec<DiagnosticKind> {
         self.events
             .iter()

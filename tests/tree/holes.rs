@@ -56,7 +56,7 @@ fn a_hole_of_eight_terabytes_is_skipped() {
         sparse(&path, pieces, 8 * TIB);
         let begun = Instant::now();
         let output = ended(&mut command, b"");
-        // Reading it all takes half an hour.
+        // Reading all bytes would take half an hour.
         assert!(begun.elapsed() < Duration::from_secs(20));
         assert_eq!(output.status, Some(0), "{}", output.stderr);
         let found = output
@@ -82,7 +82,7 @@ fn a_hole_of_eight_terabytes_is_skipped() {
     }
 }
 
-/// Row 95: a hole is a run of NUL bytes, read or not.
+/// Row 95: a hole is a run of NUL bytes, whether it is read or skipped.
 #[test]
 fn holes_and_stored_nul_bytes_have_the_same_output() {
     const MIB: u64 = 1 << 20;

@@ -21,15 +21,17 @@ use super::RACE_TIMEOUT;
 use crate::containers::{mail, scan, scan_with};
 use crate::scene::{Folder, RunOutput, ended, urlspool};
 
-/// Returns the number of runs of a race: `few` times, or as often as `URLSPOOL_RUNS` says.
+/// Returns the number of runs of a race: `URLSPOOL_RUNS`, or `few` by default.
 fn runs(few: usize) -> usize {
     env::var("URLSPOOL_RUNS").map_or(few, |runs| runs.parse().expect("URLSPOOL_RUNS is a number"))
 }
 
-/// The time between two changes. Without it the journal of the file system slows all other tests down.
+/// Time between two changes. Without a pause, the journal of the file system slows down all other
+/// tests.
 const CHANGE_INTERVAL: Duration = Duration::from_micros(200);
 
-/// Ends a race when it is dropped, also after a failed assertion: otherwise the test would wait for its own thread.
+/// Ends a race when it is dropped, even after a failed assertion. Otherwise the test would wait for
+/// its own thread.
 struct EndOnDrop<'o>(&'o AtomicBool);
 
 impl Drop for EndOnDrop<'_> {
@@ -38,8 +40,8 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// Row 91: a folder that changes places with a link while it is walked is not followed. Nothing outside the root is opened,
-/// not even to list it.
+/// Row 91: a folder that is swapped with a link during the walk is not followed. Nothing outside
+/// the root is opened, not even for listing.
 #[test]
 fn a_folder_replaced_by_a_link_is_not_read() {
     let folder = Folder::new();
@@ -89,20 +91,20 @@ fn a_folder_replaced_by_a_link_is_not_read() {
             }
         }
     });
-    // The link was there in some runs only.
+    // The link existed in some runs only.
     assert!(
         seen > 0 && missed > 0,
         "{seen} and {missed}: there was no race"
     );
     let none = rustix::io::read(&opened, &mut [0; 4096]).unwrap_err();
-    // Nothing outside was opened.
+    // No file outside was opened.
     assert_eq!(none, rustix::io::Errno::AGAIN);
     fs::read(outside.path("secret")).unwrap();
     // A change would have been noticed.
     assert!(rustix::io::read(&opened, &mut [0; 4096]).is_ok());
 }
 
-/// Row 93: of a file that shrinks while it is read, the part that was read counts.
+/// Row 93: if a file shrinks while it is read, the part that was read counts.
 #[test]
 fn a_file_that_shrinks_stops_no_scan() {
     let folder = Folder::with(
@@ -147,7 +149,7 @@ fn a_file_that_shrinks_stops_no_scan() {
     }
 }
 
-/// Report that truncates a file when it receives the first records of it.
+/// A report that truncates the file when it receives the file's first records.
 struct TruncatingReport {
     path: PathBuf,
     output: RunOutput,
@@ -207,7 +209,7 @@ fn a_file_that_is_truncated_while_it_is_read_is_an_event() {
     let read = output.urls().len();
     assert!(0 < read && read < 1_000, "{read}");
     assert_eq!(output.events[0].diagnostic.offset, Some(summary.bytes_read));
-    // The ranges of other threads are missing as well, and each of them reports it.
+    // The ranges of other threads are missing too, and each of them is reported.
     fs::write(&path, message.repeat(1_000)).unwrap();
     let (_, output) = scan(2);
     let read = output.urls().len();
@@ -225,10 +227,11 @@ fn a_file_that_is_truncated_while_it_is_read_is_an_event() {
     assert!(offsets.is_sorted(), "{offsets:?}");
 }
 
-/// Row 94: a file that is replaced again and again is read whole, as one of the two; a file that is gone is an event.
+/// Row 94: a file that is repeatedly replaced is read whole, in one of its two versions. A missing
+/// file is an event.
 #[test]
 fn a_file_that_is_replaced_is_never_mixed() {
-    // One is read at once, the other in blocks.
+    // One version is read at once, the other in blocks.
     for messages in [20, 120] {
         let folder = Folder::new();
         let spool = folder.path("spool");
@@ -289,7 +292,7 @@ fn a_file_that_is_replaced_is_never_mixed() {
                 seen.insert(first);
             }
         });
-        // Each of the two, and none.
+        // Either version, or no file.
         assert_eq!(seen.len(), 3, "{seen:?}: there was no race");
     }
 }

@@ -10,7 +10,8 @@ use super::RACE_TIMEOUT;
 use crate::containers::{mail, scan};
 use crate::scene::{Folder, urlspool};
 
-/// Row 90 and 94: an entry that is not a regular file, or no longer when it is opened, is neither read nor waited for.
+/// Rows 90 and 94: an entry that is not a regular file, or no longer one when it is opened, is
+/// neither read nor waited for.
 #[test]
 fn a_fifo_blocks_no_scan() {
     let folder = Folder::with("mail", mail(1).as_bytes());
@@ -31,7 +32,7 @@ fn a_fifo_blocks_no_scan() {
     assert!(urlspool_sources::read::open(&stale).is_err());
 }
 
-/// Returns `true` if the process handles the signal of this number.
+/// Returns `true` if the process handles the signal with this number.
 fn catches(child: &Child, signal: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -39,7 +40,8 @@ fn catches(child: &Child, signal: u32) -> bool {
     caught.is_some_and(|mask| mask & 1 << (signal - 1) != 0)
 }
 
-/// Row 96: an interrupt ends the wait for a source that gives no bytes and does not end, as on a file system that hangs.
+/// Row 96: an interrupt ends the wait for a source that neither sends bytes nor ends, as on a file
+/// system that hangs.
 #[test]
 fn an_interrupt_ends_a_read_that_waits() {
     // A shell makes its background processes ignore SIGINT, and all processes that these start.
@@ -88,7 +90,8 @@ fn an_interrupt_ends_a_read_that_waits() {
     }
 }
 
-/// A program that follows a file gives a message when it arrives, and does not end: the message is written when the next one begins.
+/// A program that follows a file sends each message when it arrives, and does not end. A message is
+/// written when the next one starts.
 #[test]
 fn messages_of_a_pipe_are_written_when_they_have_ended() {
     let mail = |number: usize| {

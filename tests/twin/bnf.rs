@@ -1,18 +1,19 @@
 //! RFC 1738's BNF as text, and an interpreter of its notation that follows every path.
 //!
-//! Slow and simple. Uses nothing of `urlspool`.
+//! Slow and simple. Uses no code of `urlspool`.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::str::SplitWhitespace;
 use std::sync::LazyLock;
 
-/// The rules of section 5, one on each line, with a blank between any two tokens.
+/// The rules of section 5, one per line, with a blank between any two tokens.
 ///
-/// For ambiguities of section 5 the decisions are those of [`urlspool::grammar`]: after `*` brackets only group, literals
-/// are case-sensitive, and the bare slash of `gopherurl` is a literal. `"a".."z"` abbreviates the list of single
-/// characters. There is no rule `url`: a predefined scheme is parsed by its own rule only, so [`forms`] chooses. The last
-/// lines name alternatives that have no name in section 5.
+/// Ambiguities of section 5 are resolved as in [`urlspool::grammar`]: after `*`, brackets only
+/// group; literals are case-sensitive; the bare slash of `gopherurl` is a literal. `"a".."z"`
+/// abbreviates the list of single characters. The rule `url` is missing: a predefined scheme is
+/// parsed only by its own rule, so [`forms`] chooses. The last lines name alternatives that have no
+/// name in section 5.
 const BNF: &str = r#"
     genericurl      = scheme ":" schemepart
     otherurl        = genericurl
@@ -45,7 +46,7 @@ const BNF: &str = r#"
     hsegment        = *[ uchar | ";" | ":" | "@" | "&" | "=" ]
     search          = *[ uchar | ";" | ":" | "@" | "&" | "=" ]
 
-    gopherurl       = "gopher://" hostport [ "/" [ gtype [ selector [ "%09" search [ "%09" gopher+_string ] ] ] ] ]
+    gopherurl       = "gopher://" hostport [ "/" [ gtype [ selector [ gopher-search ] ] ] ]
     gtype           = xchar
     selector        = *xchar
     gopher+_string  = *xchar
@@ -91,15 +92,18 @@ const BNF: &str = r#"
     xchar           = unreserved | reserved | escape
     digits          = 1*digit
 
+    gopher-search   = "%09" search [ "%09" gopher+_string ]
     news-all        = "news:" "*"
     news-group      = "news:" group
     news-article    = "news:" article
     otherurl-ip     = scheme ":" ip-schemepart
 "#;
 
-/// The forms of each predefined scheme, then those of all other schemes. Each is a rule of [`BNF`].
+/// The forms of each predefined scheme, then the forms of all other schemes. Each is a rule of
+/// [`BNF`].
 ///
-/// If two forms match, the first one counts: `otherurl` derives every text that `otherurl-ip` does.
+/// If two forms match, the first one counts: `otherurl` derives every text that `otherurl-ip`
+/// derives.
 pub(super) const FORMS: [(&str, &[&str]); 11] = [
     ("ftp", &["ftpurl"]),
     ("file", &["fileurl"]),
@@ -115,16 +119,16 @@ pub(super) const FORMS: [(&str, &[&str]); 11] = [
     ("", &["otherurl-ip", "otherurl"]),
 ];
 
-/// The result of matching a text against the BNF.
+/// Result of matching a text against the BNF.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// The name of the form; `None` if the text is not a URL.
+    /// Name of the form, or `None` if the text is not a URL.
     pub(crate) form: Option<&'static str>,
-    /// The length of the longest prefix of the text that is a prefix of some URL of the scheme.
+    /// Length of the longest prefix of the text that is also a prefix of a URL with this scheme.
     pub(crate) viable: usize,
 }
 
-/// Matches all of `input` as a URL. The name of the scheme is converted to lower case first.
+/// Matches all of `input` as a URL. The name of the scheme is first converted to lower case.
 pub(crate) fn verdict(input: &[u8]) -> Verdict {
     let colon = input
         .iter()
@@ -150,7 +154,8 @@ pub(crate) fn verdict(input: &[u8]) -> Verdict {
     }
 }
 
-/// Derives a text from the rule `name`. Each decision consumes one byte of `choices`; without more of them it ends soon.
+/// Derives a text from the rule `name`. Each decision consumes one byte of `choices`. Once they are
+/// used up, the derivation ends soon.
 pub(super) fn derivation(name: &'static str, choices: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     derive(&Term::Rule(name), &mut choices.iter().copied(), &mut text);
@@ -206,7 +211,7 @@ fn sequence(tokens: &mut Tokens) -> Term {
     one_or(Term::Sequence, items)
 }
 
-/// Combines `terms` with `many`; a single term is returned unchanged.
+/// Combines `terms` with `many`. A single term is returned unchanged.
 fn one_or(many: fn(Vec<Term>) -> Term, mut terms: Vec<Term>) -> Term {
     if terms.len() == 1 {
         terms.remove(0)
@@ -251,14 +256,15 @@ fn bracketed(tokens: &mut Tokens) -> Term {
 /// Matches terms against the input, following every path.
 struct Matcher<'a> {
     input: &'a [u8],
-    /// The number of bytes matched by the path that got furthest, including part of a literal.
+    /// Number of bytes matched by the longest path, including part of a literal.
     ///
-    /// A path continues only after a match and every rule derives some text, so the input up to here can be completed.
+    /// A path continues only after a match, and every rule derives some text, so the input up to
+    /// here can be completed.
     reached: usize,
 }
 
 impl Matcher<'_> {
-    /// Adds to `ends` all offsets where `term` can end if it starts at `at`, each once.
+    /// Adds to `ends` all offsets where `term` can end if it starts at `at`, without duplicates.
     fn read(&mut self, term: &Term, at: usize, ends: &mut Vec<usize>) {
         match term {
             Term::Text(text) => {
@@ -298,7 +304,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// Records that a literal or range has been compared with the input up to `place`.
+    /// Records that a literal or range was compared with the input up to `place`.
     fn compared(&mut self, place: usize, fits: bool, ends: &mut Vec<usize>) {
         self.reached = self.reached.max(place);
         if fits {
@@ -314,7 +320,7 @@ impl Matcher<'_> {
         ends
     }
 
-    /// Returns `ends`, and all offsets that any number of `item`s reaches from there.
+    /// Returns `ends`, and all offsets reachable from there by any number of `item`s.
     fn closure(&mut self, item: &Term, mut ends: Vec<usize>) -> Vec<usize> {
         let mut fresh = ends.clone();
         while !fresh.is_empty() {
@@ -326,7 +332,7 @@ impl Matcher<'_> {
     }
 }
 
-/// Adds to `ends` what it does not have of `found`. A list of few offsets is searched faster than a tree.
+/// Adds the offsets in `found` that `ends` lacks. A short list is faster to search than a tree.
 fn add(ends: &mut Vec<usize>, found: &[usize]) {
     for end in found {
         if !ends.contains(end) {
