@@ -95,7 +95,7 @@ fn check(format: &LineFormat, chosen: Option<&[FieldId]>) {
 }
 
 #[test]
-fn a_batch_holds_what_the_lines_hold() {
+fn a_batch_has_the_values_of_the_lines() {
     check(&LineFormat::default(), None);
     for fields in [
         &FieldId::slim(),

@@ -274,7 +274,7 @@ fn members_are_read_as_files_and_records_name_them() {
 
 /// Row 88.
 #[test]
-fn a_truncated_gzip_gives_the_urls_before_its_end() {
+fn a_truncated_gzip_yields_the_urls_before_the_cut() {
     let packed = [gzip(&mbox(300)), gzip(&mbox(300))].concat();
     let whole = scan_bytes(&packed);
     let all_urls = whole.urls();

@@ -153,7 +153,7 @@ fn values_without_line_ends(record: &Value) -> [String; 6] {
 }
 
 #[test]
-fn a_copy_with_crlf_gives_the_same_urls() {
+fn a_copy_with_crlf_has_the_same_urls() {
     let folder = Folder::new();
     for file in scene::files(&corpus()) {
         let name = file.strip_prefix(corpus()).unwrap().to_str().unwrap();
@@ -212,7 +212,7 @@ fn the_target_of_a_redirector_names_its_record() {
 
 /// Hosts with `-never` mark places without a URL.
 #[test]
-fn no_url_is_found_where_there_is_none() {
+fn no_url_is_found_in_places_without_urls() {
     let gaps = gaps();
     let known = |url: &str| {
         gaps.iter()

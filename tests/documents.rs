@@ -15,7 +15,7 @@ fn read(path: &str) -> String {
 }
 
 /// Returns all files below a folder, as paths from the root of the repository.
-fn files_beneath(folder: &str) -> Vec<PathBuf> {
+fn files_below(folder: &str) -> Vec<PathBuf> {
     let files = crate::scene::files(&root().join(folder));
     assert!(!files.is_empty(), "{folder} has no files");
     files
@@ -26,7 +26,7 @@ fn files_beneath(folder: &str) -> Vec<PathBuf> {
 
 #[test]
 fn each_source_file_says_what_it_is_for_in_its_first_line() {
-    let sources = files_beneath("src").into_iter();
+    let sources = files_below("src").into_iter();
     let silent: Vec<_> = sources
         .filter(|path| path.extension().is_some_and(|end| end == "rs"))
         .filter(|path| {
@@ -45,7 +45,7 @@ fn each_source_file_says_what_it_is_for_in_its_first_line() {
 #[test]
 fn every_file_has_a_name_that_windows_allows() {
     let folders = "config corpus docs examples packaging python src tests".split(' ');
-    let mut files = folders.flat_map(files_beneath);
+    let mut files = folders.flat_map(files_below);
     let refused = |path: &PathBuf| {
         let name = path.to_str().unwrap();
         name.contains(|c: char| c.is_control() || r#"<>:"\|?*"#.contains(c))

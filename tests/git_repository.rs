@@ -136,7 +136,7 @@ fn folder_path(folder: &Folder, name: &str) -> String {
 }
 
 #[test]
-fn a_repository_of_version_2_gives_the_records_of_the_recipe() {
+fn a_version_2_repository_has_the_same_records_as_the_recipe() {
     if !has_git() {
         return;
     }
@@ -187,7 +187,7 @@ fn a_repository_of_version_2_gives_the_records_of_the_recipe() {
 }
 
 #[test]
-fn a_repository_of_version_1_has_a_message_for_each_file_that_is_added() {
+fn a_version_1_repository_has_one_message_per_added_file() {
     if !has_git() {
         return;
     }
@@ -283,7 +283,7 @@ fn epochs_are_read_in_the_order_of_their_numbers() {
 }
 
 #[test]
-fn a_repository_of_program_code_says_what_it_is() {
+fn a_repository_of_program_code_is_refused_with_a_reason() {
     if !has_git() {
         return;
     }
@@ -316,7 +316,7 @@ fn a_repository_of_program_code_says_what_it_is() {
 }
 
 #[test]
-fn nothing_of_a_repository_is_executed() {
+fn no_program_of_a_repository_is_executed() {
     if !has_git() {
         return;
     }

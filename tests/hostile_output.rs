@@ -189,7 +189,7 @@ fn row_101_an_event_is_one_line_of_the_log() {
 }
 
 #[test]
-fn row_103_what_is_in_the_output_folder_is_never_overwritten() {
+fn row_103_files_in_the_output_folder_are_never_overwritten() {
     for plant in [
         |path: &Path, victim: &Path| symlink(victim, path).unwrap(),
         |path: &Path, _: &Path| fs::write(path, "precious").unwrap(),

@@ -260,7 +260,7 @@ fn is_in(place: &str, places: &[&str]) -> bool {
 }
 
 #[test]
-fn what_only_computes_does_no_io() {
+fn pure_modules_do_no_io() {
     check_unnamed(IO, |place| is_in(place, PURE) && place != PLANTED);
     check_unnamed(THREADS, |place| is_in(place, SINGLE_THREADED));
 }

@@ -209,7 +209,7 @@ fn tables_of_other_versions_are_refused() {
 }
 
 #[test]
-fn gone_and_given_again_in_one_batch() {
+fn messages_may_be_gone_and_loaded_again_in_one_batch() {
     let folder = Folder::new();
     let lines = records(&folder, "a.mbox", MAIL);
     loaded(&folder, &[], &lines);
@@ -226,7 +226,7 @@ fn gone_and_given_again_in_one_batch() {
 }
 
 #[test]
-fn the_index_has_the_texts_of_the_message_that_was_loaded_first() {
+fn the_index_keeps_the_texts_of_the_first_loaded_message() {
     let folder = Folder::new();
     let lines = String::from_utf8(records(&folder, "a.mbox", MAIL)).unwrap();
     let last = lines.lines().last().unwrap().to_owned() + "\n";

@@ -137,7 +137,7 @@ fn a_folder_has_a_file_for_each_year() {
 }
 
 #[test]
-fn what_parquet_cannot_do_is_a_usage_error() {
+fn unsupported_parquet_options_are_usage_errors() {
     for (arguments, words) in [
         (&["--format", "parquet"][..], "name it with -o"),
         (&["--format", "jsonl", "--partition", "year"], "--partition"),

@@ -130,7 +130,7 @@ fn a_record_does_not_depend_on_earlier_records() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn any_number_of_threads_writes_the_same_bytes() {
     let folder = Folder::new();
     let large = folder.write("large.mbox", mailbox(&mut Rng::seeded(1), 8 << 20));
     let roots = || {
@@ -170,7 +170,7 @@ impl Read for UnevenReads<'_> {
 }
 
 #[test]
-fn any_sizes_of_reads_give_the_same_bytes() {
+fn any_sizes_of_reads_yield_the_same_bytes() {
     let text = mailbox(&mut Rng::seeded(2), 5 << 20);
     let whole = Block {
         bytes: text.clone(),

@@ -46,7 +46,7 @@ fn kinds(reading: &DocumentReading) -> Vec<DiagnosticKind> {
 }
 
 #[test]
-fn a_document_gives_its_links_and_its_text_and_no_namespace() {
+fn a_document_yields_links_and_text_but_no_namespaces() {
     let mut expected: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in fs::read_to_string(corpus().join("EXPECTED.tsv"))
         .unwrap()
@@ -197,7 +197,7 @@ fn attached_documents_are_read_by_type_name_or_content() {
 }
 
 #[test]
-fn a_document_that_is_cut_gives_no_other_urls() {
+fn a_truncated_document_yields_no_new_urls() {
     for name in fixtures() {
         let bytes = fixture(&name);
         let whole = content(&read(&bytes, &Limits::default()));

@@ -56,7 +56,7 @@ fn lines_of_deeper_quote_marks_inside_a_wrapper_are_skipped() {
 
 /// A two-line reading was chosen at 0.33, although a three-line reading had 0.39.
 #[test]
-fn a_joined_reading_is_chosen_with_a_confidence_of_its_own() {
+fn joined_readings_are_compared_by_their_own_confidence() {
     let text = "http://a.example/minutes-\nindex\nsome_two and\n";
     let records = ended(
         &mut urlspool(["scan", "--kind", "text", "-"]),
@@ -99,7 +99,7 @@ fn a_joined_reading_is_chosen_with_a_confidence_of_its_own() {
 /// A `=` at the end of a short line was read as a soft line end even before another URL, which
 /// disappeared into the first one.
 #[test]
-fn a_url_below_a_query_that_ends_with_an_equals_sign_is_a_url_of_its_own() {
+fn a_url_after_a_query_ending_in_an_equals_sign_is_separate() {
     let text = "x =3D 1\nhttp://a.example/?b=3Dc&d=\nhxxp://b.example/\n";
     let urls: Vec<_> = found(text).into_iter().map(|(url, _)| url).collect();
     assert_eq!(urls, ["http://a.example/?b=c&d=", "http://b.example/"]);

@@ -117,7 +117,7 @@ fn links_that_lead_back_or_out_are_not_followed() {
 /// Row 91: links that stay below the root are followed, even absolute ones, and records name the
 /// path with the link.
 #[test]
-fn links_beneath_the_root_are_followed_if_asked() {
+fn links_below_the_root_are_followed_on_request() {
     let folder = Folder::new();
     fs::create_dir(folder.path("a")).unwrap();
     folder.write("a/mail", mail(1));

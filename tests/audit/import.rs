@@ -121,7 +121,7 @@ fn json_of_lychee_needs_the_time_of_the_check() {
 
 /// Regression: both options were ignored.
 #[test]
-fn options_that_a_file_has_no_use_for_are_refused() {
+fn options_unused_by_a_file_are_refused() {
     let folder = planned();
     let csv = folder.file(
         "r.csv",

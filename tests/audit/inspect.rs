@@ -183,7 +183,7 @@ fn pages_are_judged_by_what_can_be_shown() {
 
 /// On a known host, only pages are requested.
 #[test]
-fn an_inspection_that_is_repeated_asks_for_no_control() {
+fn a_repeated_inspection_requests_no_control_page() {
     let site = site();
     let folder = answering(&["/lamp", "/hidden"].map(|path| site.url(path)));
     audited(&folder, "inspect", &CONTACT);

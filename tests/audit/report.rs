@@ -58,7 +58,7 @@ fn csv(folder: &Folder, name: &str) -> String {
 }
 
 #[test]
-fn the_newest_check_gives_the_state_and_unknown_links_are_counted() {
+fn the_newest_check_decides_the_state_and_unknown_links_are_counted() {
     let folder = planned();
     checked(&folder, "/a", "2026-11-20T10:00:00Z", "dead_page", "404");
     checked(&folder, "/a", "2026-11-22T10:00:00Z", "alive", "200");
@@ -252,7 +252,7 @@ fn markup(html: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn text_of_others_is_inert() {
+fn hostile_text_is_inert() {
     let folder = planned();
     for end in ["/a", "/b", "/c"] {
         checked(&folder, end, "2026-11-22T10:00:00Z", "dead_page", "404");

@@ -239,7 +239,7 @@ fn refusals_of_the_service_end_the_run() {
 }
 
 #[test]
-fn nothing_is_sent_without_keys_contact_and_tls() {
+fn no_url_is_sent_without_keys_contact_and_tls() {
     let folder = audited_folder();
     let run = |args: &[&str]| {
         let mut save = urlspool(["audit", "save"]);

@@ -130,7 +130,7 @@ fn found(config: &str, flags: &[&str]) -> Vec<String> {
 /// Flag, configuration and default select the parts that `--attachments` searches. The summary
 /// counts the others.
 #[test]
-fn attachments_are_searched_as_far_as_they_are_wanted() {
+fn attachments_are_searched_as_configured() {
     const MAIL: &str = "From: j@m.example\nContent-Type: multipart/mixed; boundary=x\n\n\
         --x\n\nhttp://body.example/\n--x\nContent-Type: text/plain\n\
         Content-Disposition: Attachment; filename=a.txt\n\nhttp://attached.example/\n\
@@ -234,7 +234,7 @@ fn every_flag_has_a_reverse() {
 
 /// Earlier versions printed the messages of libraries unchanged.
 #[test]
-fn errors_say_what_to_write() {
+fn errors_suggest_the_right_syntax() {
     for (text, message) in [
         ("[spool]\npath = \"/a\"\n", "write [[spool]]"),
         (

@@ -67,7 +67,7 @@ fn text(bytes: Vec<u8>) -> String {
 }
 
 #[test]
-fn lines_of_urls_and_of_what_a_browser_fetches() {
+fn urls_and_hrefs_are_printed_as_lines() {
     let folder = Folder::new();
     let file = folder.file("mail", MAIL);
     let urls = done(&["scan", "--format", "urls", &file]);
@@ -110,7 +110,7 @@ fn lines_for_people_name_the_place() {
 
 /// A field has the same value alone as in the whole record.
 #[test]
-fn all_fields_chosen_give_the_whole_record() {
+fn selecting_all_fields_yields_the_whole_record() {
     for options in [
         &["--unique", "none"][..],
         &["--unique", "message"],
@@ -220,7 +220,7 @@ const LINKS: &str = "http://www.a.example/b.html#c https://d.example/?u=http://e
     mailto:joe@f.example ftp://ftp.g.example/h\n";
 
 #[test]
-fn defanged_urls_are_no_links_and_are_read_back() {
+fn defanged_urls_are_not_links_and_are_read_back() {
     let folder = Folder::new();
     let file = folder.file("mail.txt", LINKS);
     let scan = |path: &str, args: &[&str]| {

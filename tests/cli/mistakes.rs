@@ -145,7 +145,7 @@ fn a_mistake_has_a_message_with_the_way_out() {
 }
 
 #[test]
-fn what_is_no_mistake_has_no_message() {
+fn valid_commands_print_no_warning() {
     let folder = scene();
     folder.write("mail/a", MAIL);
     folder.write("mail/b", MAIL);

@@ -213,7 +213,7 @@ fn rejects_have_their_reasons_and_places() {
 }
 
 #[test]
-fn a_dry_run_prints_what_would_be_read() {
+fn a_dry_run_lists_the_files_to_read() {
     let folder = Folder::new();
     folder.write("in/a.mbox", DATED);
     folder.write("in/binary", [0, 1, 2, 3, 0]);

@@ -170,7 +170,7 @@ fn a_hyphen_is_standard_output() {
 
 /// Regression: the summary was opened only after all work was done.
 #[test]
-fn all_outputs_are_opened_before_the_scan_begins() {
+fn all_outputs_are_opened_before_the_scan_starts() {
     let folder = Folder::new();
     folder.write("mail", MAIL);
     for option in ["--rejects", "--events", "--summary"] {

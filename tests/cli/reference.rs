@@ -200,7 +200,7 @@ fn the_reference_of_the_commands_is_made_from_the_help() {
 }
 
 #[test]
-fn the_names_in_a_summary_are_those_of_the_schema() {
+fn the_names_in_a_summary_match_the_schema() {
     let folder = Folder::new();
     let summary = folder.file("summary", "");
     folder.file("picture.png", b"\x89PNG\r\n\x1a\n\0\0");

@@ -142,7 +142,7 @@ fn show_fails_if_the_file_has_changed() {
 }
 
 #[test]
-fn parse_reads_arguments_and_lines_alike() {
+fn parse_treats_arguments_and_lines_equally() {
     let urls = [
         "ftp://myname@host.dom/%2Fetc/motd;type=a",
         "http://h.example/~jane",

@@ -147,7 +147,7 @@ fn check_by_hand(found: &Value) {
 }
 
 #[test]
-fn mail_records_and_a_database_give_the_numbers_that_were_counted_by_hand() {
+fn mail_records_and_a_database_match_the_numbers_counted_by_hand() {
     let folder = Folder::with("mbox", MBOX);
     let mail = numbers(&folder, &["mbox"], b"");
     check_by_hand(&mail);

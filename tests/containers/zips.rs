@@ -7,7 +7,7 @@ use super::{Zipped, deflate, gzip, mail, mbox, scan_bytes, scan_limited, tar, zi
 
 /// Row 86.
 #[test]
-fn zips_with_wrong_headers_give_the_rest_and_one_event() {
+fn zips_with_wrong_headers_yield_the_rest_and_one_event() {
     let (one, two) = (mail(1), mail(2));
     let member = |name, text: &str| Zipped::new(name, text.as_bytes());
     let whole = zip(&[member("1", &one), member("2", &two)]);

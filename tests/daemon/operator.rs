@@ -124,7 +124,7 @@ fn without_privileges(root: &Path) -> Command {
 }
 
 #[test]
-fn a_reload_logs_what_changed_and_what_waits_for_a_restart() {
+fn a_reload_logs_changes_and_settings_that_need_a_restart() {
     let folder = Folder::in_memory();
     let root = folder.root();
     configure(root, "");

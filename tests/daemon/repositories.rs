@@ -24,7 +24,7 @@ fn scene(with_tombstones: bool) -> Scene {
 }
 
 #[test]
-fn new_commits_give_records_and_a_rewritten_branch_is_read_again() {
+fn new_commits_yield_records_and_a_rewritten_branch_is_read_again() {
     if !has_git() {
         return;
     }
@@ -68,7 +68,7 @@ fn new_commits_give_records_and_a_rewritten_branch_is_read_again() {
 }
 
 #[test]
-fn deleted_messages_are_gone_and_so_are_those_of_a_rewritten_branch() {
+fn deleted_and_rewritten_messages_are_gone() {
     if !has_git() {
         return;
     }

@@ -62,7 +62,7 @@ fn under_another_path_a_news_spool_is_a_new_one() {
 
 /// Message 1 leaves the watched folder in the meantime.
 #[test]
-fn nothing_is_gone_that_a_narrowed_spool_leaves_out() {
+fn messages_outside_a_narrowed_spool_are_not_gone() {
     for (dedupe, gone) in [(DedupeScope::Mailbox, 1), (DedupeScope::Spool, 0)] {
         let mut scene = Scene::new();
         scene.config.spool[0].dedupe = dedupe;

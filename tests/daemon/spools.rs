@@ -110,7 +110,7 @@ fn a_moved_message_is_written_once_for_each_mailbox_or_once_for_the_spool() {
 /// `cp inbox inbox.1; truncate -s0 inbox` while a writer keeps its offset: the file starts with a
 /// hole.
 #[test]
-fn a_writer_that_keeps_its_offset_over_a_copytruncate_loses_nothing() {
+fn a_writer_that_keeps_its_offset_after_a_copytruncate_loses_no_message() {
     const ROUND: u64 = 20;
     for filler in [1, 500] {
         let folder = Folder::in_memory();
@@ -342,7 +342,7 @@ type Stored = fn(String) -> String;
 
 /// Regression: all URLs of the message were written again.
 #[test]
-fn a_file_of_one_message_that_grows_gives_its_new_urls() {
+fn a_growing_message_file_yields_only_its_new_urls() {
     const NEWS: &str = "Newsgroups: comp.test\n";
     let forms: [(&str, &str, Stored); 7] = [
         ("mh/1", "", |text| text),

@@ -255,7 +255,7 @@ fn a_mailbox_that_cannot_be_read_hides_messages() {
 }
 
 #[test]
-fn a_mailbox_that_is_rewritten_slowly_under_its_lock_loses_nothing() {
+fn a_mailbox_rewritten_slowly_under_its_lock_loses_no_message() {
     let mut scene = Scene::new();
     scene.write("inbox", &mbox(&[1, 2]));
     scene.check(&[1, 2], 0);
@@ -328,7 +328,7 @@ const ANNOTATIONS: [&str; 14] = [
 ];
 
 #[test]
-fn what_other_programs_add_to_a_message_neither_repeats_nor_removes_it() {
+fn fields_added_by_other_programs_neither_repeat_nor_remove_a_message() {
     let mut scene = Scene::new();
     fs::create_dir(scene.path("mh")).unwrap();
     let write = |scene: &mut Scene, fields: &str| {
@@ -450,7 +450,7 @@ fn an_empty_mbox_whose_writer_left_its_lock_is_named() {
 }
 
 #[test]
-fn a_locked_file_that_was_read_holds_what_it_held() {
+fn a_locked_file_keeps_its_known_messages() {
     let mut scene = Scene::new();
     scene.write("inbox", &mbox(&[1, 2]));
     scene.write("inbox.1", &mbox(&[3]));

@@ -112,7 +112,7 @@ impl Watching {
 }
 
 #[test]
-fn new_mail_is_shown_as_it_arrives_and_nothing_is_kept() {
+fn new_mail_is_shown_as_it_arrives_and_no_file_is_kept() {
     let folder = scene();
     let mut watching = Watching::start(&folder, &["md", "box"]);
     deliver(&folder, 3);
@@ -153,7 +153,7 @@ fn sigterm_and_a_reader_that_ends_are_normal_ends() {
 }
 
 #[test]
-fn segments_hold_what_came_since_the_first_start() {
+fn segments_hold_the_mail_since_the_first_start() {
     let folder = scene();
     let args = ["-o", "urls", "md", "box"];
     once(&folder, &args);

@@ -90,7 +90,7 @@ fn row_67_damaged_transfer_encodings_are_read_as_mail_readers_do() {
 }
 
 #[test]
-fn row_71_any_bytes_under_any_charset_give_valid_records() {
+fn row_71_any_bytes_in_any_charset_yield_valid_records() {
     let bodies: [&[u8]; 10] = [
         b"\xFF\xFEh\0t\0t\0p\0:\0/\0/\0a\0.\0b\0/\0\x00\xD8 \0",
         b"\xC0\xAF\xE0\x80\xAF http://a.example/ \xED\xA0\x80\xED\xB0\x80",

@@ -45,7 +45,7 @@ fn row_75_hostile_html_is_tokenised_with_little_stack() {
 }
 
 #[test]
-fn row_75_what_is_not_closed_hides_nothing_and_is_one_event() {
+fn row_75_unclosed_markup_hides_no_url_and_is_one_event() {
     let link = "<a href=\"http://a.example/\">x</a>";
     for (name, html) in [
         ("comment", format!("<!-- {link}")),

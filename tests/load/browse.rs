@@ -179,7 +179,7 @@ fn each_page_has_fifty_citations_of_one_order() {
 }
 
 #[test]
-fn texts_of_the_archive_are_text_and_lead_nowhere() {
+fn texts_of_the_archive_are_escaped_and_not_linked() {
     let (_folder, served) = Served::of(HOSTILE);
     for path in [
         "",
@@ -216,7 +216,7 @@ fn texts_of_the_archive_are_text_and_lead_nowhere() {
 }
 
 #[test]
-fn only_requests_that_were_meant_for_it_are_answered() {
+fn only_well_formed_requests_to_its_address_are_answered() {
     let (_folder, served) = Served::of(MAIL);
     let address = &served.address;
     for (request, status) in [
@@ -283,7 +283,7 @@ fn long_links(count: usize) -> String {
 }
 
 #[test]
-fn clients_that_send_or_read_slowly_keep_nobody_waiting() {
+fn slow_clients_do_not_delay_others() {
     let (_folder, served) = Served::of(&long_links(3_000));
     let host = &served.address;
     let export = format!("GET /citations.jsonl HTTP/1.1\r\nHost: {host}\r\n\r\n");
@@ -317,7 +317,7 @@ fn clients_that_send_or_read_slowly_keep_nobody_waiting() {
 }
 
 #[test]
-fn a_long_file_is_sent_in_pieces_and_whole() {
+fn a_long_file_is_sent_completely_in_pieces() {
     let (_folder, served) = Served::of(&long_links(300));
     for (path, lines) in [("citations.csv", 301), ("links.jsonl", 300)] {
         let answer = served.page(path);
@@ -473,7 +473,7 @@ fn raw_bytes_are_shown_with_the_text_around_them() {
 
 /// A record may name any file. Only a reader of the message can know the id of its record.
 #[test]
-fn nothing_is_shown_of_a_file_that_a_record_does_not_come_from() {
+fn only_the_files_of_genuine_records_are_shown() {
     let folder = Folder::new();
     let url = "http://m.example/lamp";
     let mail = format!("From: a@m.example\nSubject: s\n\nsee {url} here\n");

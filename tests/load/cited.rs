@@ -66,7 +66,7 @@ fn a_citation_has_its_passage() {
 }
 
 #[test]
-fn a_domain_stands_for_its_hosts_and_csv_guards_formulas() {
+fn a_domain_includes_its_hosts_and_csv_escapes_formulas() {
     let folder = loaded_folder();
     let csv = run(&folder, "cited", &["m.example", "--format", "csv"]);
     assert_eq!(csv.text().lines().count(), 4);

@@ -245,7 +245,7 @@ fn an_index_of_another_program_is_refused() {
 }
 
 #[test]
-fn following_pauses_while_the_server_is_away() {
+fn following_pauses_while_the_server_is_unreachable() {
     let (folder, server) = (Folder::new(), CheckingServer::start(1));
     let input = records(&folder, "a.mbox", MAIL);
     segment(&folder, 1, &input);
@@ -291,7 +291,7 @@ fn an_index_that_is_deleted_or_replaced_keeps_the_segments() {
 }
 
 #[test]
-fn a_segment_whose_documents_went_with_their_index_is_loaded_again() {
+fn a_segment_is_loaded_again_after_its_index_was_deleted() {
     let (folder, server) = (Folder::new(), CheckingServer::start(1));
     segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
     let out = folder.path("out").display().to_string();
@@ -307,7 +307,7 @@ fn a_segment_whose_documents_went_with_their_index_is_loaded_again() {
 }
 
 #[test]
-fn a_server_that_never_answers_is_given_up() {
+fn a_server_that_never_answers_is_abandoned() {
     let folder = Folder::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -36,7 +36,7 @@ fn rows(folder: &Folder, url: &str) -> i64 {
 }
 
 #[test]
-fn a_mailbox_whose_name_is_not_utf8_is_another_than_one_that_looks_like_it() {
+fn mailboxes_with_similar_names_that_are_not_utf8_are_distinct() {
     let folder = Folder::new();
     let names = [
         &b"spool/box\xFF"[..],

@@ -296,7 +296,7 @@ fn a_statement_may_take_longer_than_the_server_may_be_silent() {
 }
 
 #[test]
-fn a_server_that_stands_still_is_given_up() {
+fn a_hanging_server_is_abandoned() {
     let Some(server) = PostgresServer::start("", &[]) else {
         return;
     };

@@ -10,7 +10,7 @@ fn second_message() -> &'static str {
 }
 
 #[test]
-fn replace_removes_what_the_files_of_the_input_no_longer_hold() {
+fn replace_removes_rows_that_the_input_files_no_longer_hold() {
     let folder = Folder::new();
     let other = records(&folder, "other.mbox", MAIL);
     loaded(&folder, &[], &other);
@@ -33,7 +33,7 @@ fn keeps_all_rows(folder: &Folder, args: &[&str], input: &[u8]) {
 }
 
 #[test]
-fn replace_removes_nothing_if_the_input_is_not_whole() {
+fn replace_removes_no_rows_if_the_input_is_incomplete() {
     let folder = Folder::new();
     let whole = records(&folder, "a.mbox", MAIL);
     loaded(&folder, &[], &whole);

@@ -61,7 +61,7 @@ fn everything(database: &Path) -> Vec<Vec<Value>> {
 }
 
 #[test]
-fn the_rows_are_those_of_a_scan_that_is_loaded() {
+fn the_rows_equal_those_of_scan_and_load() {
     for options in [
         &["--unique", "message"][..],
         &["-j1"],
@@ -84,7 +84,7 @@ fn the_rows_are_those_of_a_scan_that_is_loaded() {
 }
 
 #[test]
-fn replace_removes_the_rows_of_what_is_gone_or_changed() {
+fn replace_removes_the_rows_of_missing_and_changed_files() {
     let folder = Folder::new();
     let mail = two_mailboxes(&folder);
     let elsewhere = folder.file("elsewhere.mbox", MAIL);
@@ -166,7 +166,7 @@ fn replace_keeps_the_rows_of_files_that_were_not_read() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused_before_any_work() {
+fn unusable_arguments_are_refused_before_any_work() {
     let folder = Folder::new();
     let mail = folder.file("a.mbox", MAIL);
     let database = folder.path("urls.db").display().to_string();

@@ -104,7 +104,7 @@ fn words_around_a_url_are_found_and_shown() {
 }
 
 #[test]
-fn phrases_beginnings_and_exclusions_are_the_only_syntax() {
+fn phrases_prefixes_and_exclusions_are_the_only_syntax() {
     let folder = folder_with_contexts();
     for (words, count) in [
         (&["fox jumps"][..], 2),

@@ -9,7 +9,7 @@ use super::{MAIL, check_database, load, loaded, records};
 use crate::scene::{Folder, ended, urlspool};
 
 #[test]
-fn targets_that_keep_nothing_are_refused() {
+fn targets_that_store_no_data_are_refused() {
     let folder = Folder::new();
     let lines = records(&folder, "a.mbox", MAIL);
     let into = |target: &str, args: &[&str]| {

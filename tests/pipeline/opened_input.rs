@@ -93,7 +93,7 @@ fn mailbox() -> Vec<u8> {
 }
 
 #[test]
-fn an_object_gives_the_records_of_a_file() {
+fn an_object_has_the_same_records_as_a_file() {
     let folder = Folder::in_memory();
     let mbox = mailbox();
     let cases = [
@@ -113,7 +113,7 @@ fn an_object_gives_the_records_of_a_file() {
 }
 
 #[test]
-fn parts_of_an_object_give_its_records_once_and_read_little_else() {
+fn parts_of_an_object_yield_each_record_once_with_few_extra_reads() {
     let folder = Folder::in_memory();
     let bytes = Rc::new(mailbox());
     let (path, expected) = scanned(&folder, "box", &bytes);
@@ -133,7 +133,7 @@ fn parts_of_an_object_give_its_records_once_and_read_little_else() {
 }
 
 #[test]
-fn what_is_no_mbox_belongs_to_its_first_part() {
+fn a_file_that_is_not_an_mbox_belongs_to_its_first_part() {
     let folder = Folder::in_memory();
     let bytes = Rc::new(gzip(&mailbox()));
     let (path, expected) = scanned(&folder, "box.gz", &bytes);

@@ -153,7 +153,7 @@ const DIFFERENCES: [(&str, &str); 2] = [
 ];
 
 #[test]
-fn states_are_those_of_lychee() {
+fn states_match_lychee_except_for_known_differences() {
     let world = World::new();
     let mut urls = world.urls.clone();
     urls.push("http://localhost/a".to_owned());

@@ -73,7 +73,7 @@ fn a_link_that_failed_is_due_until_its_death_is_confirmed() {
 }
 
 #[test]
-fn the_status_says_what_is_due_when() {
+fn the_status_lists_the_due_links_with_dates() {
     let Site { folder, server } = Site::new(&["/a", "/d", "/e"]);
     let [a, d] = ["/a", "/d"].map(|path| server.url(path));
     let lines = format!("url,status,checked_at\n{a},200,2026-01-01\n{d},404,2026-01-01\n");

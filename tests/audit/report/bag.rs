@@ -94,7 +94,7 @@ fn the_manifests_have_the_hash_of_each_file() {
 }
 
 #[test]
-fn a_bag_replaces_nothing_but_what_a_killed_run_left() {
+fn a_bag_replaces_only_the_leftovers_of_a_killed_run() {
     let folder = living();
     fs::create_dir(folder.path("mine")).unwrap();
     let file = folder.file("mine/report.html", "mine");

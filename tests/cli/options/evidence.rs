@@ -24,7 +24,7 @@ const PAGE_PART: &str = "Content-Type: text/html\nContent-Transfer-Encoding: quo
     <a href=3D\"http://a.example/la=\nmpwick\">lamps</a>\n";
 
 #[test]
-fn a_url_that_the_message_has_whole_is_joined_whatever_comes_first() {
+fn a_url_that_is_unbroken_elsewhere_in_the_message_is_joined() {
     let whole = "http://a.example/lampwick";
     for parts in [[BROKEN_PART, PAGE_PART], [PAGE_PART, BROKEN_PART]] {
         assert_eq!(found(&alternative(parts), &[]), [whole, whole]);
@@ -37,7 +37,7 @@ fn a_url_that_the_message_has_whole_is_joined_whatever_comes_first() {
 }
 
 #[test]
-fn the_text_of_a_page_is_joined_only_by_a_url_that_is_whole() {
+fn the_text_of_a_page_is_joined_only_with_an_unbroken_url() {
     let page = |link: &str| {
         format!(
             "Subject: x\nContent-Type: text/html\n\n\
@@ -88,7 +88,7 @@ fn evidence_comes_from_the_run_records_a_list_or_a_database() {
 
 /// A signature. If the line after the URL did not recur, it would be joined to the URL.
 #[test]
-fn a_join_that_recurs_and_is_never_whole_is_not_made() {
+fn a_recurring_join_without_an_unbroken_copy_is_rejected() {
     let url = "http://www.a.example/people/of/the/lamp/and/wick/department/of/";
     let signature = format!("From a\nSubject: x\n\n{url}\nGCS/d-s+a\n\n");
     let joined = format!("{url}GCS/d-s+a");

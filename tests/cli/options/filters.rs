@@ -22,7 +22,7 @@ fn duplicates_are_dropped_within_a_message_or_the_run() {
 }
 
 #[test]
-fn since_and_until_take_whole_periods() {
+fn since_and_until_include_whole_periods() {
     let (s, july, august, undated) = (
         "http://s.example/",
         "http://july.example/",
@@ -93,7 +93,7 @@ fn since_and_until_count_the_dates_of_records() {
 }
 
 #[test]
-fn patterns_choose_files_beneath_a_root() {
+fn patterns_select_files_below_a_root() {
     let folder = Folder::new();
     for name in ["a.mbox", "b.txt", "deep/c.mbox", "deep/d.txt"] {
         folder.write(
@@ -349,7 +349,7 @@ fn each_filter_chooses_lines_and_is_counted() {
 }
 
 #[test]
-fn filters_that_nothing_can_pass_are_refused() {
+fn filters_that_exclude_everything_are_refused() {
     for (option, value, way_out) in [
         ("--region", "header:", "html:ELEMENT.ATTRIBUTE"),
         ("--region", "footers", "write body, signature"),

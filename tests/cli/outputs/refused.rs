@@ -22,7 +22,7 @@ pub(super) fn check_refused(folder: &Folder, args: &[&str], names: [&str; 2]) {
 
 /// Regression: `urlspool scan -o archive.mbox archive.mbox` emptied the mailbox.
 #[test]
-fn an_output_that_is_an_input_is_refused_by_whatever_name() {
+fn an_output_that_is_an_input_is_refused_under_any_name() {
     let folder = Folder::new();
     folder.write("archive.mbox", MAIL);
     fs::hard_link(folder.path("archive.mbox"), folder.path("hard")).unwrap();
@@ -158,7 +158,7 @@ fn standard_output_that_is_a_mailbox_is_refused() {
 
 /// Regression: `scan -o inbox .` emptied `inbox`.
 #[test]
-fn a_foreign_file_beneath_a_scanned_folder_is_not_replaced() {
+fn a_foreign_file_in_a_scanned_folder_is_not_replaced() {
     let folder = Folder::new();
     folder.write("inbox", MAIL);
     folder.write("out.partial", MAIL);

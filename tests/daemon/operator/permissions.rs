@@ -72,7 +72,7 @@ fn an_unreadable_folder_is_a_failure_until_it_can_be_read() {
 
 /// Regression: `--once` ended silently with status 0.
 #[test]
-fn once_names_what_it_could_not_read() {
+fn once_names_unreadable_paths() {
     let folder = Folder::new();
     let root = folder.root();
     configure(root, "");
