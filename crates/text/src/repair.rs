@@ -44,7 +44,7 @@ named_enum! {
         Whitespace = "whitespace",
         /// A line break was removed, with the blanks around it.
         LineBreak = "line-break",
-        /// The line break came after a hyphen, which was kept.
+        /// The line break came after a hyphen, which was kept, or put back where it had been lost.
         Hyphen = "hyphen",
         /// The line break came after a hyphen, which was removed.
         HyphenDropped = "hyphen-dropped",

@@ -118,7 +118,7 @@ fn append_continuations(
     line: &mut LogicalLine,
 ) {
     for next in found {
-        let hyphen = line.text().last() == Some(&b'-');
+        let hyphen = next.lost_hyphen || line.text().last() == Some(&b'-');
         let is_soft = 0 < next.dropped && line.text().last() == Some(&b'=');
         if !is_soft || residue == Residue::Decode {
             line.drop_last(next.dropped);
@@ -134,6 +134,9 @@ fn append_continuations(
             next.confidence(),
             next.features,
         );
+        if next.lost_hyphen {
+            line.push_decoded(b'-', next.token.start - 1);
+        }
         line.push(text, next.token.start, next.token.end);
     }
 }
@@ -268,7 +271,7 @@ mod tests {
             from: 0,
             before: None,
             rules: Rules::Wide,
-            breaks: LineBreakPolicy::Keep,
+            breaks: LineBreakPolicy::Join,
             max_bytes: usize::MAX,
         };
         let mut line = LogicalLine::default();
@@ -277,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn at_stands_for_the_at_sign_in_any_scheme_and_over_lines() {
+    fn the_at_sign_and_the_hyphen_of_an_address_are_put_back() {
         for (text, meant) in [
             ("mailto:joe at a.example]", "mailto:joe@a.example"),
             ("mailto:joe at\n> a.example]", "mailto:joe@a.example"),
@@ -299,6 +302,10 @@ mod tests {
             ),
             ("http://a.example/ at b.example/", "http://a.example/"),
             ("mailto:joe at home", "mailto:joe"),
+            (
+                "http://a.example/20260102030405.678-2\njoe@b.example/\n",
+                "http://a.example/20260102030405.678-2-joe@b.example/",
+            ),
         ] {
             assert_eq!(unfolded(text), meant);
         }

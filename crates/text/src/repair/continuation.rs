@@ -33,6 +33,8 @@ pub(super) struct Continuation {
     /// Number of bytes to remove from the end of the URL first: 1 for a `=` or `\` left over from
     /// another encoding, 2 for a soft hyphen, else 0.
     pub(super) dropped: usize,
+    /// `true` if a hyphen stood between the URL and the token, which a program removed.
+    pub(super) lost_hyphen: bool,
     /// `true` if quote marks were skipped before the token.
     pub(super) quoted: bool,
     /// `true` if only blanks follow the token on its line. If not, this is the last continuation.
@@ -108,6 +110,9 @@ pub(super) fn continuations(
     {
         found.push(continuation);
         url.truncate(url.len() - continuation.dropped);
+        if continuation.lost_hyphen {
+            url.push(b'-');
+        }
         url.extend_from_slice(continuation.token.of(text));
         let may_continue = continuation.points() >= LIKELY_POINTS && continuation.whole_line;
         let has_room = found.len() < CONTINUATION_LINES && url.len() <= CONTINUATION_BYTES;

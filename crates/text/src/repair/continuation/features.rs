@@ -16,6 +16,7 @@ use super::line_layout::{
 use super::token::{ContinuationToken, bare};
 use super::url_head::UrlHead;
 use super::{Continuation, LIKELY_POINTS};
+use crate::byte_scan::prefix_len;
 use crate::repair::elsewhere::{Elsewhere, JoinedReading};
 use crate::repair::quote_marks::UNICODE_BAR;
 use crate::repair::{is_blank, set_bits};
@@ -69,10 +70,10 @@ pub(super) static FEATURES: [Feature; ROWS] = [
         at.head.is_scheme() && !at.token.names_host()
     }),
     // A blank line, or one with quote marks alone, ends a paragraph, unless a program inserted such
-    // lines everywhere, or the URL ends with a character that hardly any URL ends with.
+    // lines everywhere, or the URL cannot be whole.
     never("blank", |at| {
-        let is_open = has_full_line(at) && at.head.ends_with(b"-=&%");
-        at.line_break.marks.blank_between && !is_open && !at.line_break.has_inserted_blanks()
+        let line_break = at.line_break;
+        line_break.marks.blank_between && !line_break.is_open() && !line_break.has_inserted_blanks()
     }),
     // One site under the other: on short lines, or before a third one.
     never("site-list", |at| {
@@ -83,7 +84,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     }),
     // A frequent word or a closing. A line that was cut again and again has short rests.
     never("word", |at| {
-        at.token.is_stop_word() && !at.line_break.follows_cut() && !at.head.ends_with(b"-")
+        at.token.is_stop_word() && !at.line_break.follows_cut() && !at.head.ends_with_hyphen()
     }),
     // A branch or tag after the URL of a git repository: `git request-pull` writes `URL NAME`.
     never("git-name", is_reference),
@@ -103,6 +104,10 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     never("foreign", |at| {
         !at.token.all.is_ascii() && at.head.url.is_ascii() && at.dropped != SOFT_HYPHEN.len()
     }),
+    // The number of a line of a source file, and no more digits, range or column.
+    never("line-number", |at| {
+        at.head.ends_with_line_number() && !matches!(at.token.first(), b'0'..=b'9' | b'-' | b'C')
+    }),
     // Two lines of a patch with different signs.
     never("patch", |at| at.line_break.changes_in_diff()),
     // A `mailto:` URL whose address the token does not complete.
@@ -118,7 +123,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
         0 < at.dropped || is_soft_break(at.line_break)
     }),
     // The URL ends with a hyphen. Mailers prefer to break lines after one.
-    row("hyphen", 3.75, |at| at.head.ends_with(b"-")),
+    row("hyphen", 3.75, |at| at.head.ends_with_hyphen()),
     // Without the token the URL is not whole: it ends inside its host, query, escape, extension,
     // digest or Message-ID, and the token can complete it.
     row("incomplete", 2.0, is_incomplete),
@@ -163,10 +168,9 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     // counts alone.
     row("marks-1", -0.5, |at| at.marks() == 1),
     row("marks-3", 1.75, |at| 3 <= at.marks()),
-    // One or two letters or digits that make no word, alone after a full line.
-    row("tiny", 2.0, |at| {
-        at.line_break.whole_line && at.token.is_tiny() && FILLED_COLUMNS <= at.width
-    }),
+    // One or two letters or digits that make no word, alone after a full line; a capital before more
+    // text.
+    row("tiny", 2.0, is_tiny),
     // The rest of a number or of a name in capitals, or a number after a slash or hyphen.
     row("number", 2.0, continues_number),
     // A capitalized word: probably a name or a new sentence.
@@ -178,7 +182,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     }),
     // A word without marks, and more text.
     row("more-text", -4.75, |at| {
-        at.marks() == 0 && !at.ends_line && !at.head.ends_with(b"-") && !is_incomplete(at)
+        at.marks() == 0 && !at.ends_line && !at.head.ends_with_hyphen() && !is_incomplete(at)
     }),
     // Several short words that end with a sign follow the token on its line, as in a line of Geek code.
     row("odd-words", -1.0, |at| {
@@ -217,7 +221,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
 ];
 
 /// Number of features.
-const ROWS: usize = 45;
+const ROWS: usize = 46;
 
 /// A feature that the labels may weigh.
 const fn row(
@@ -305,6 +309,9 @@ const CLOSER_BYTES: usize = 4;
 /// delimiter stands between blanks is seen: ` [dot]`.
 const SPACED_BYTES: usize = 6;
 
+/// Maximum difference of the numbers of two lines. Programs number them in steps of one or ten.
+const NUMBER_STEP: u32 = 10;
+
 /// Minimum number of odd words that follow the token on its line.
 const ODD_WORDS: usize = 2;
 
@@ -342,6 +349,7 @@ pub(super) fn evaluate(
     Some(Continuation {
         token: line_break.token,
         dropped: evidence.dropped,
+        lost_hyphen: evidence.head.lost_hyphen(&evidence.token),
         quoted: line_break.marks.quoted,
         whole_line: line_break.whole_line,
         features,
@@ -455,9 +463,11 @@ fn has_full_line(at: &Evidence<'_, '_>) -> bool {
 }
 
 /// Returns `true` if the line of the URL is shorter than mailers make full lines, and the URL
-/// ends with a letter or digit: there was room for the token.
+/// ends with a letter or digit: there was room for the token. The rest of a line that was cut, before
+/// another one, is as short as that line was too long.
 fn has_short_line(at: &Evidence<'_, '_>) -> bool {
-    at.width < FULL_COLUMNS && at.head.ends_with_alnum() && !is_rejoined_cut(at)
+    let is_rest = at.line_break.follows_cut() && at.line_break.whole_line || is_rejoined_cut(at);
+    at.width < FULL_COLUMNS && at.head.ends_with_alnum() && !is_rest
 }
 
 /// Returns `true` if the upper line is the rest of a longer one, which ended at one of
@@ -477,8 +487,17 @@ fn is_alone(at: &Evidence<'_, '_>) -> bool {
 fn is_name(at: &Evidence<'_, '_>) -> bool {
     at.token.is_capitalized()
         && !continues_number(at)
-        && !at.head.ends_with(b"-")
+        && !is_tiny(at)
+        && !at.head.ends_with_hyphen()
         && !at.head.ends_inside_escape()
+}
+
+/// Returns `true` if the token is the rest of a full line: one or two letters or digits, alone on
+/// their line.
+fn is_tiny(at: &Evidence<'_, '_>) -> bool {
+    at.line_break.whole_line
+        && FILLED_COLUMNS <= at.width
+        && (at.token.is_tiny() || at.token.is_capital() && at.follow() == FollowingLine::Text)
 }
 
 /// Returns `true` if the URL is the first text of its line, except for numbers, bullets and
@@ -552,7 +571,7 @@ fn is_notation(at: &Evidence<'_, '_>) -> bool {
     });
     let is_sign = match at.token.all {
         [b'+', ..] => !at.head.has_query() && !at.token.all.starts_with(b"+/"),
-        [b'-', b'\'' | b'"', ..] => true,
+        [b'-', b'\'' | b'"' | b'[' | b'(', ..] => true,
         [b'#', ..] => at.line_break.is_before_blank(),
         // The relative path of a file.
         [b'.', b'/', ..] | [b'.', b'.', b'/', ..] => true,
@@ -562,6 +581,7 @@ fn is_notation(at: &Evidence<'_, '_>) -> bool {
         || is_sign
         || is_separator(at)
         || is_table(at)
+        || is_next_number(at)
         || at.token.is_prompt()
         || at.token.is_property()
         || at.token.is_heading()
@@ -681,6 +701,21 @@ fn is_reference(at: &Evidence<'_, '_>) -> bool {
     let is_name = at.token.is_reference();
     at.head.ends_with_repository() && (is_name || !at.token.is_repository_page(slash))
         || is_name && at.head.ends_with_alnum()
+}
+
+/// Returns `true` if the line of the URL begins with a number, and the token is the next one: a
+/// program has numbered the lines, or the years of a list follow each other.
+fn is_next_number(at: &Evidence<'_, '_>) -> bool {
+    let number = |text: &[u8]| {
+        let digits = &text[..prefix_len(text, u8::is_ascii_digit)];
+        str::from_utf8(digits).ok()?.parse::<u32>().ok()
+    };
+    let before = at.line_break.before_start();
+    let own = number(&before[indentation(before)..]);
+    let step = number(at.token.bare)
+        .zip(own)
+        .and_then(|(next, own)| next.checked_sub(own));
+    step.is_some_and(|step| (1..=NUMBER_STEP).contains(&step))
 }
 
 /// Returns `true` if the line of the token is one of a diffstat or a table.

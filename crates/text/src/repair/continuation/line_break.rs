@@ -15,6 +15,13 @@ use crate::repair::{is_blank, line_start};
 use crate::scan::Rules;
 use crate::span::Span;
 
+/// Maximum number of lines with quote marks alone before a line that was moved out of a quotation:
+/// two replies each leave one.
+const MOVED_BLANKS: usize = 2;
+
+/// Maximum number of bytes of a rest that no program leaves at a break after a slash or hyphen.
+const TINY_BYTES: usize = 3;
+
 /// Maximum number of bytes of the rest of a line that was broken again. Quote marks and a narrower
 /// program take as many columns.
 const REST_BYTES: usize = 16;
@@ -129,27 +136,39 @@ impl<'t> LineBreak<'t> {
         let upper_marks = LinePrefix::first(upper_line);
         let upper_body = upper.piece.min(upper.line.start + upper_marks.len);
         let mut lower = rest_of_line(text, next, CONTINUATION_BYTES);
-        let blank_between =
-            !upper_marks.is_empty() && is_quoted_blank(lower.span.of(text), &upper_marks);
-        if blank_between {
+        let mut blanks = 0;
+        while blanks < MOVED_BLANKS
+            && !upper_marks.is_empty()
+            && is_quoted_blank(lower.span.of(text), &upper_marks)
+        {
             lower = rest_of_line(text, lower.next, CONTINUATION_BYTES);
+            blanks += 1;
         }
+        let blank_between = 0 < blanks;
         let line = lower.span.of(text);
         if indentation(line) == line.len() {
             return None;
         }
         let lower_marks = upper_marks.next(line);
-        // Some programs move the rest of a quoted line that is too long out of the quote.
-        let is_moved = lower_marks.count() < upper_marks.count() && ends_inside_word(upper_line);
-        if blank_between && !is_moved && lower_marks.count() != upper_marks.count() {
-            return None;
+        // Some programs move the rest of a quoted line that is too long out of the quote, one level
+        // at a time.
+        let body = lower.span.start + lower_marks.len;
+        if blank_between {
+            let fills_line = begins_with_full_word(&text[body..lower.span.end]);
+            let is_moved = lower_marks.count() < upper_marks.count()
+                && is_open(&upper, upper_line, fills_line);
+            let is_one = blanks == 1;
+            if !(is_moved && (is_one || fills_line)
+                || is_one && lower_marks.count() == upper_marks.count())
+            {
+                return None;
+            }
         }
         // The `>` of `< URL >` on a line of its own is no quote mark.
         let before = &text[upper_body..upper.piece];
         if trim_end(before).ends_with(b"<") && upper_marks.count() < lower_marks.count() {
             return None;
         }
-        let body = lower.span.start + lower_marks.len;
         // A sign of a patch stands at the start of a line, or after the quote marks and one blank.
         let after_marks = |marks: &LinePrefix<'_>, line: &'t [u8]| match line {
             [b' ', after @ ..] if !marks.is_empty() => after,
@@ -207,7 +226,8 @@ impl<'t> LineBreak<'t> {
         let (mut inserted, mut unbroken, mut after_text) = (0, 0, false);
         for line in self.nearby() {
             let marks = LinePrefix::first(line);
-            let is_blank = indentation(&line[marks.len..]) == line.len() - marks.len;
+            let is_blank =
+                !marks.is_empty() && indentation(&line[marks.len..]) == line.len() - marks.len;
             inserted += usize::from(is_blank && after_text);
             unbroken += usize::from(!is_blank && after_text);
             after_text = !is_blank && !marks.is_empty();
@@ -229,6 +249,12 @@ impl<'t> LineBreak<'t> {
         self.upper.blanks_after.of(self.text)
     }
 
+    /// Returns `true` if the URL goes on even after a line with quote marks alone: see [`is_open`].
+    pub(super) fn is_open(&self) -> bool {
+        let fills_line = begins_with_full_word(self.token_and(0));
+        is_open(&self.upper, self.upper_line(), fills_line)
+    }
+
     /// Returns `true` if an earlier line of the URL is full and was cut inside a word, and its rest is
     /// short.
     pub(super) fn follows_cut(&self) -> bool {
@@ -246,7 +272,8 @@ impl<'t> LineBreak<'t> {
     /// is in the lower line; else 0.
     fn cut_columns(&self) -> usize {
         let line = self.upper_line();
-        let is_cut = line.last().is_some_and(u8::is_ascii_alphanumeric);
+        let is_cut =
+            line.last().is_some_and(u8::is_ascii_alphanumeric) || self.token.len() <= TINY_BYTES;
         let is_full = FILLED_COLUMNS <= columns(line);
         if is_cut && is_full && self.token.len() <= REST_BYTES {
             self.body_columns()
@@ -358,9 +385,18 @@ fn run(line: &[u8]) -> usize {
     line.len()
 }
 
-/// Returns `true` if `line` is full and ends with a character that hardly any URL ends with.
-fn ends_inside_word(line: &[u8]) -> bool {
-    FILLED_COLUMNS <= columns(line) && line.last().is_some_and(|last| b"-=&%".contains(last))
+/// Returns `true` if the URL at the end of the upper line cannot be whole: the line ends with a
+/// character that hardly any URL ends with, and is full, or the next word `fills_line` and had no room;
+/// or it is the rest of a line that was cut, and such a word follows.
+fn is_open(upper: &UpperLine, line: &[u8], fills_line: bool) -> bool {
+    let is_cut = line.last().is_some_and(|last| b"-=&%".contains(last));
+    is_cut && (fills_line || FILLED_COLUMNS <= columns(line)) || upper.follows_cut && fills_line
+}
+
+/// Returns `true` if the first word of `line` is as long as a full line.
+fn begins_with_full_word(line: &[u8]) -> bool {
+    let word = &line[indentation(line)..];
+    FILLED_COLUMNS <= columns(&word[..run(word)])
 }
 
 /// Returns `true` if `line` has quote marks and no other text.
@@ -417,7 +453,12 @@ const BROKEN_COLUMNS: usize = 40;
 /// two blanks, and a line that was broken inside a word, as Apple Mail breaks URLs after `/` and
 /// `-`, with one. Archives and quotes keep the blanks, and lose the label.
 pub(super) fn is_soft_break(line_break: &LineBreak<'_>) -> bool {
-    if line_break.blanks_after() != b" " || line_break.marks.blank_between {
+    // A line of such a text that begins with a blank was broken at one; quoted lines have one more.
+    let indentation = usize::from(line_break.marks.quoted);
+    if line_break.blanks_after() != b" "
+        || line_break.marks.blank_between
+        || indentation < line_break.lower_indentation().len()
+    {
         return false;
     }
     let (mut one, mut two) = (0, 0);

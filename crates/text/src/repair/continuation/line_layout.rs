@@ -290,9 +290,19 @@ struct CommentLead<'t> {
     len: usize,
 }
 
+/// Maximum number of letters of a name that is used as a quote mark: `maria>`.
+const NAME_LETTERS: usize = 8;
+
 /// The length in bytes of the lead of `lower`, if `upper` has the same one; otherwise 0, or 1 for a
-/// common `+`. Both lines are given without quote marks.
+/// common `+`. A name and `>` are one too. Both lines are given without quote marks.
 pub(super) fn common_lead(upper: &[u8], lower: &[u8]) -> usize {
+    let name = prefix_len(upper, u8::is_ascii_alphabetic);
+    if (2..=NAME_LETTERS).contains(&name)
+        && upper[name..].starts_with(b">")
+        && lower.starts_with(&upper[..=name])
+    {
+        return name + 1;
+    }
     let (upper, lower) = (lead(upper), lead(lower));
     if (upper.sign, upper.comment) == (lower.sign, lower.comment) {
         lower.len

@@ -463,14 +463,46 @@ fn the_message_id_of_a_patch_is_completed_by_an_address() {
         features(&format!("https://l.a.example/{head}\njoe@b.example\n")).contains(&"incomplete")
     };
     assert!(completes("x/20260102030405.6-2-"));
+    assert!(completes("x/20260102030405.6-2"));
     for other in [
         "2026-01-02-",
         "x/202601020304.6-2-",
-        "x/20260102030405.6-2",
         "x/20260102030405-2-",
         "-",
     ] {
         assert!(!completes(other), "{other}");
+    }
+}
+
+#[test]
+fn a_line_that_was_broken_again_and_again_is_put_together() {
+    let head = "http://a.example/minutes/of/the/working/group/on/long/names/which";
+    let long = "nobody/reads/from/2004/to/2007/and/which/nobody/prints/from-2008-to";
+    // Rests that are words, and a capital letter.
+    check(&format!(
+        "> > «{head}»¶> > «ce»¶> > «tr»¶> > «/names/x.c#L1»¶> > Yes."
+    ));
+    check(&format!("> «{head}»¶> «W»¶> «bki4dY2/x@b.example/»¶"));
+    // Moved out of the quotation, over one and two lines with marks alone.
+    check(&format!(
+        ">>> «http://a.example/minutes-»¶>>>¶>«{long}»¶>>> «x»¶>>> «re.c»¶>>> a b"
+    ));
+    check(&format!(
+        ">>> «http://a.example/minutes-»¶>>>¶>>¶>«{long}»¶"
+    ));
+    check(">>> «http://a.example/minutes-»¶>>>¶>of-2004/x¶");
+    check(&format!("maria>«{head}/x.ht»¶maria>«ml»¶maria> And this."));
+}
+
+#[test]
+fn what_follows_a_dash_or_the_number_of_a_line_is_no_rest() {
+    for text in [
+        "(«http://a.example/minutes-of-the-working-group-on-long-names--»¶note I used it",
+        "«http://a.example/minutes/of/the/working/group/on/names.c#L12»¶¶The_name-of_Names¶",
+        "> -[1] «http://a.example/minutes/of/the/working/group/on/x?key=6»¶> -[2] http://b.example/",
+        "14  See: «http://a.example/minutes/of/the/working/group/on/x?key=401»¶15¶16 The author",
+    ] {
+        check(text);
     }
 }
 
@@ -716,7 +748,7 @@ fn a_name_in_capitals_or_a_number_that_was_cut_is_continued() {
     assert!(!has("http://a.example/CONTENT\nS\n", "number"));
     assert!(!has(&format!("{FULL}x\n555-1234-567\n"), "number"));
     // The number of a line is whole.
-    check(&format!("«{FULL}x.c#L597»¶‹IBM›¶"));
+    check(&format!("«{FULL}x.c#L597»¶IBM¶"));
 }
 
 #[test]

@@ -407,6 +407,12 @@ impl ContinuationToken<'_> {
             && all(host, |&byte| is_word(byte) || b".-".contains(&byte))
     }
 
+    /// Returns `true` if the token is the rest of a Message-ID from a dot on: `.x1-joe@a.example`.
+    pub(super) fn begins_message_id_rest(&self) -> bool {
+        let rest = self.all.strip_prefix(b".").and_then(ContinuationToken::new);
+        rest.is_some_and(|rest| rest.begins_with_address())
+    }
+
     /// Returns `true` for `joe@a.example` and `joe[at]a.example`, also before an ornament of the
     /// signature: `joe@a.example///`.
     fn is_mail_address(&self) -> bool {
@@ -511,6 +517,11 @@ impl ContinuationToken<'_> {
             })
             && !self.is_stop_word()
             && !matches!(self.bare, b"a" | b"i" | b"u")
+    }
+
+    /// Returns `true` if the token is one capital letter, and no word.
+    pub(super) fn is_capital(&self) -> bool {
+        matches!(self.all, [letter] if letter.is_ascii_uppercase() && !b"AIU".contains(letter))
     }
 
     /// Returns `true` if the token is two words with a slash between them.

@@ -2,7 +2,7 @@
 
 use super::line_layout::is_word;
 use super::token::{ContinuationToken, bare, has_extension, is_top_domain};
-use crate::byte_scan::prefix_len;
+use crate::byte_scan::{prefix_len, suffix_len};
 
 /// Numbers of digits of the identifier of a commit in git: SHA-1 and SHA-256.
 const COMMIT_DIGITS: [usize; 2] = [40, 64];
@@ -76,6 +76,11 @@ impl<'u> UrlHead<'u> {
         self.url.last().is_some_and(|last| bytes.contains(last))
     }
 
+    /// Returns `true` if the URL ends with one hyphen. Two are a dash.
+    pub(super) fn ends_with_hyphen(&self) -> bool {
+        self.url.ends_with(b"-") && !self.url.ends_with(b"--")
+    }
+
     /// Returns `true` if the URL ends with a letter or digit. Bytes that are not UTF-8 count as
     /// letters, a soft hyphen does not.
     pub(super) fn ends_with_alnum(&self) -> bool {
@@ -113,7 +118,9 @@ impl<'u> UrlHead<'u> {
             || self.message_id_continues(token)
             || self.awaits_commit(token)
             || self.ends_inside_address(token)
-            || token.begins_address_host() && !self.path.is_empty() && self.ends_with_alnum()
+            || !self.path.is_empty()
+                && self.ends_with_alnum()
+                && (token.begins_address_host() || token.begins_message_id_rest())
             || self.path.ends_with(b"#L") && token.first().is_ascii_digit()
             || self.ends_with_host()
                 && (token.begins_port() || token.all.starts_with(b"/") && token.begins_path())
@@ -166,9 +173,7 @@ impl<'u> UrlHead<'u> {
     /// the sender, and `token` begins with an address. Such a Message-ID has the time, the number of
     /// the process, that of the message, and the address: `20260102030405.678-9-joe@a.example`.
     pub(super) fn message_id_continues(&self, token: &ContinuationToken<'_>) -> bool {
-        let Some(stamp) = self.path.strip_suffix(b"-") else {
-            return false;
-        };
+        let stamp = self.path.strip_suffix(b"-").unwrap_or(self.path);
         let mut numbers = stamp.rsplit(|byte| b".-/".contains(byte));
         let is_number = |number: Option<&[u8]>| {
             number.is_some_and(|one| !one.is_empty() && one.iter().all(u8::is_ascii_digit))
@@ -178,7 +183,16 @@ impl<'u> UrlHead<'u> {
             && numbers
                 .next()
                 .is_some_and(|time| time.len() == SENT_DIGITS && is_number(Some(time)));
-        is_stamp && token.begins_with_address()
+        let has_hyphen = stamp.len() < self.path.len();
+        is_stamp
+            && (has_hyphen || token.first().is_ascii_alphabetic())
+            && token.begins_with_address()
+    }
+
+    /// Returns `true` if a program has removed the hyphen at the end of the URL, before the address in
+    /// such a Message-ID.
+    pub(super) fn lost_hyphen(&self, token: &ContinuationToken<'_>) -> bool {
+        self.ends_with_alnum() && self.message_id_continues(token)
     }
 
     /// Returns `true` if the URL ends with a whole identifier: of a commit, of a line of a source
@@ -190,10 +204,6 @@ impl<'u> UrlHead<'u> {
             .rsplit(|byte| b"/=#".contains(byte))
             .next()
             .unwrap_or_default();
-        let line = path.len() > last.len()
-            && path[path.len() - last.len() - 1] == b'#'
-            && matches!(last, [b'L' | b'n' | b'l', digits @ ..]
-                if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit));
         let message = last
             .iter()
             .position(|&byte| byte == b'@')
@@ -201,7 +211,18 @@ impl<'u> UrlHead<'u> {
                 let domain = last.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
                 0 < at && last[at..].contains(&b'.') && is_top_domain(domain)
             });
-        line || message || COMMIT_DIGITS.contains(&hexadecimal_end(last))
+        self.ends_with_line_number() || message || COMMIT_DIGITS.contains(&hexadecimal_end(last))
+    }
+
+    /// Returns `true` if the URL ends with the number of a line of a source file: `#L12`.
+    pub(super) fn ends_with_line_number(&self) -> bool {
+        let path = bare(self.path);
+        let digits = suffix_len(path, u8::is_ascii_digit);
+        let before = &path[..path.len() - digits];
+        0 < digits
+            && [&b"#L"[..], b"#n", b"#l"]
+                .iter()
+                .any(|mark| before.ends_with(mark))
     }
 
     /// Returns `true` if the URL ends before the value of a parameter, or before a parameter, and
