@@ -28,6 +28,9 @@ mod tests;
 /// Confidence in a reading that exists, but hardly ever is the intended one.
 const UNLIKELY: f32 = 0.02;
 
+/// Confidence in the URL of the first line below which it is not even an alternate.
+const UNLIKELY_FIRST: f32 = 0.05;
+
 /// Confidence in a bare URL that ends before a character which its host or grammar refuses.
 const BEFORE_REFUSED_CONFIDENCE: f32 = 0.9;
 
@@ -141,15 +144,20 @@ impl CandidateParser<'_> {
 
     /// Parses a word without a wrapper: the joined reading that has [`JOIN_CONFIDENCE`] among the
     /// readings, or else the text before the first join, or, if that is no URL, the shortest joined
-    /// reading. A guessed scheme is as doubtful in all of them, and does not count here.
+    /// reading. A first line that would be no alternate is left for the likeliest joined reading. A
+    /// guessed scheme is as doubtful in all of them, and does not count here.
     fn bare(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) -> ParseOutcome {
         let line = self.candidate.line;
         let parts = self.parts();
         let likely = prefix_len(line.joins(), |join| JOIN_CONFIDENCE <= join.confidence);
-        let is_chosen = |joins: &usize| {
-            let part = parts.get(*joins).copied().flatten();
-            part.is_some_and(|part| JOIN_CONFIDENCE <= part)
+        let part = |joins: usize| parts.get(joins).copied().flatten();
+        let least = match part(0) {
+            Some(first) if first < UNLIKELY_FIRST => {
+                (1..=likely).filter_map(part).fold(0.0, f32::max)
+            }
+            _ => JOIN_CONFIDENCE,
         };
+        let is_chosen = |&joins: &usize| part(joins).is_some_and(|part| least <= part);
         let own = (1..=likely).find(is_chosen);
         let mut last = RejectReason::Implausible;
         for joins in own.into_iter().chain(0..=likely) {
