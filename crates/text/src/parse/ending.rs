@@ -74,6 +74,7 @@ pub(super) fn end_of_run(text: WordInText<'_>, rules: Rules) -> UrlEnd {
         };
     }
     let end = end_before_markup(run, prior);
+    let end = end - pod_escape_len(&run[..end], &run[end..], text.after);
     let end = end - rule_len(&run[..end]);
     let run = &run[..end - escaped_indentation_len(&run[..end])];
     let word = guessed_end(run, text);
@@ -94,12 +95,123 @@ pub(super) fn end_of_run(text: WordInText<'_>, rules: Rules) -> UrlEnd {
 /// probably follows. `text` is the word whose certain part `run` is.
 fn guessed_end(run: &[u8], text: WordInText<'_>) -> usize {
     let end = end_before_glued_word(run, text.prior);
+    let end = end_before_language(&run[..end], text.prior);
     let end = end_before_open_bracket(&run[..end]);
     let end = end - position_len(&run[..end]);
     if run[..end].is_ascii() {
         return end;
     }
     end_before_script(&run[..end], text)
+}
+
+/// Returns 1 if the `E` at the end of `run` begins an escape of POD (`aE<gt>`), otherwise 0. `cut` is what
+/// was cut off after it, and `after` is the text after that.
+fn pod_escape_len(run: &[u8], cut: &[u8], after: &[u8]) -> usize {
+    let is_escape = run.ends_with(b"E") && cut.is_empty();
+    let mut names = [&b"<gt>"[..], b"<lt>", b"<verbar>"].into_iter();
+    usize::from(is_escape && names.any(|name| after.starts_with(name)))
+}
+
+/// Returns the end of the URL in `run` where the language around it goes on without a blank: before the
+/// bar of a wiki, a table, Jira, Slack or a shell (`url|title`, `url|sh`), the `&&` of a shell, a tag of
+/// Jira (`url{code}`), the text of a link in `AsciiDoc` (`url[text]`), or the next argument in Texinfo
+/// (`@uref{url,,text}`).
+fn end_before_language(run: &[u8], prior: &[u8]) -> usize {
+    let end = end_before_label(run);
+    let run = &run[..end];
+    // Without an early exit the compiler compares many bytes at once.
+    if !run
+        .iter()
+        .fold(false, |any, &byte| any | is_language_mark(byte))
+    {
+        return end;
+    }
+    let scheme = memchr::memchr(b':', run).map_or(0, |colon| colon + 1);
+    let query = memchr::memchr2(b'?', b'#', run).unwrap_or(run.len());
+    let is_cell = is_cell(prior, run);
+    let is_argument = is_texinfo_argument(prior);
+    let ends = |at: usize, rest: &[u8]| match run[at] {
+        b'|' if at < query => is_cell || !rest.first().is_some_and(u8::is_ascii_digit),
+        b'|' => is_cell || is_field(prior, rest) || is_piped(prior, rest),
+        b'{' => is_jira_tag(&run[..at], rest, prior),
+        b'&' => rest.starts_with(b"&") && (at < query || rest.len() == 1),
+        b',' => is_argument,
+        _ => false,
+    };
+    (scheme..end)
+        .find(|&at| is_language_mark(run[at]) && ends(at, &run[at + 1..]))
+        .unwrap_or(end)
+}
+
+/// Returns `true` for the bytes before which [`end_before_language`] may end a URL.
+fn is_language_mark(byte: u8) -> bool {
+    matches!(byte, b'|' | b'{' | b'&' | b',')
+}
+
+/// Returns the offset in `run` of the bracket that opens the text of a link at its end, after a path or
+/// the value of a field (`AsciiDoc`): `/b[text].`.
+fn end_before_label(run: &[u8]) -> usize {
+    let close = run.len() - suffix_len(run, |byte| b".,;:!?)".contains(byte));
+    let Some(inside) = run[..close].strip_suffix(b"]") else {
+        return run.len();
+    };
+    let open = memchr::memrchr(b'[', inside).filter(|&open| {
+        let (url, content) = (&inside[..open], &inside[open + 1..]);
+        let is_text = content.is_empty() || content.iter().any(u8::is_ascii_alphabetic);
+        url.last().is_some_and(|&last| begins_remark(last))
+            && is_text
+            && !content.contains(&b']')
+            && !is_named_value(url)
+            && memchr::memchr2(b'/', b'?', &url[after_slashes(url).unwrap_or(open)..]).is_some()
+            && !is_index(url)
+    });
+    open.unwrap_or(run.len())
+}
+
+/// Returns `true` if `prior` opens a link or a cell that a bar ends, also after a query: of a wiki (`[[`),
+/// a table (`|`), Slack (`<`), or Jira, whose link has one bar (`[`).
+fn is_cell(prior: &[u8], run: &[u8]) -> bool {
+    match prior {
+        [.., b'|' | b'<'] | [.., b'[', b'['] => true,
+        [.., b'['] => memchr::memchr_iter(b'|', run).nth(1).is_none(),
+        _ => false,
+    }
+}
+
+/// Returns `true` if a URL between `prior` and `rest`, which follows a bar, is an argument of a
+/// template: `{{cite|url=http://a.example/?b|title=c}}`.
+fn is_field(prior: &[u8], rest: &[u8]) -> bool {
+    let name = prefix_len(rest, |&byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    prior.trim_ascii_end().ends_with(b"=") && 0 < name && rest.get(name) == Some(&b'=')
+}
+
+/// Returns `true` if `rest`, which follows a bar, is the name of a program that reads what a program in
+/// the line fetches: `curl http://a.example/?b|sh`.
+fn is_piped(prior: &[u8], rest: &[u8]) -> bool {
+    rest.iter().all(u8::is_ascii_lowercase) && {
+        let line = &prior[line_start_of(prior)..];
+        let mut programs = [&b"curl "[..], b"wget "].into_iter();
+        programs.any(|program| memchr::memmem::find(line, program).is_some())
+    }
+}
+
+/// Returns `true` if `prior` opens a command of Texinfo whose argument is a URL: `@uref{`.
+fn is_texinfo_argument(prior: &[u8]) -> bool {
+    let mut commands = [&b"@uref{"[..], b"@url{", b"@indicateurl{"].into_iter();
+    commands.any(|command| prior.ends_with(command))
+}
+
+/// Returns `true` if `rest`, after a `{`, begins with the rest of a tag of Jira. In a template a slash
+/// or an equals sign precedes the name (`/{code}`), unless another tag precedes the URL.
+fn is_jira_tag(url: &[u8], rest: &[u8], prior: &[u8]) -> bool {
+    /// Maximum length of a tag: `color:` and a colour.
+    const TAG_BYTES: usize = 24;
+    const NAMES: &str = "code color noformat panel quote * _ - + ^ ~ ?";
+    let tag = &rest[..rest.len().min(TAG_BYTES)];
+    let name = memchr::memchr2(b'}', b':', tag).map_or(tag, |len| &tag[..len]);
+    NAMES.split(' ').any(|known| known.as_bytes() == name)
+        && memchr::memchr(b'}', tag).is_some()
+        && (prior.ends_with(b"}") || !matches!(url.last(), Some(b'/' | b'=')))
 }
 
 /// Returns the length of `url` before a part that belongs to it, though another end is possible:
@@ -685,6 +797,12 @@ fn is_index(url: &[u8]) -> bool {
     })
 }
 
+/// Returns `true` if `url` ends with a named value in its fragment, which may have a list in brackets:
+/// `#egg=lamp[oil,wick]`.
+fn is_named_value(url: &[u8]) -> bool {
+    memchr::memchr(b'#', url).is_some_and(|hash| url[hash..].contains(&b'='))
+}
+
 /// Returns `true` if only punctuation and further numbers in brackets are in `rest`.
 fn ends_run(rest: &[u8]) -> bool {
     rest.iter()
@@ -845,7 +963,11 @@ fn end_before_script(run: &[u8], text: WordInText<'_>) -> usize {
         .utf8_chunks()
         .next()
         .and_then(|chunk| chunk.valid().chars().next());
+    let is_whole = run.len() == text.word.len() && is_enclosed(text);
     let ends = first.is_some_and(|first| {
+        if is_whole || is_of_title(first, before, rest) {
+            return false;
+        }
         is_symbol(first) && !site.is_empty()
             || is_kana_of_text(first, before, site, rest)
             || is_unescaped(first, before)
@@ -854,6 +976,30 @@ fn end_before_script(run: &[u8], text: WordInText<'_>) -> usize {
             || is_of_line(first, site, rest, text)
     });
     if ends { before.len() } else { run.len() }
+}
+
+/// Returns `true` if the word is between quotes or brackets: no text is glued to it.
+fn is_enclosed(text: WordInText<'_>) -> bool {
+    const PAIRS: &str = "\"\" 「」 『』 （） 【】 《》 〈〉 “” «»";
+    PAIRS.split(' ').any(|pair| {
+        let (open, close) = pair.split_at(pair.len() / 2);
+        text.prior.ends_with(open.as_bytes()) && text.after.starts_with(close.as_bytes())
+    })
+}
+
+/// Returns `true` if `rest`, which begins with `first`, goes on a title of a page that begins with
+/// one capital letter, or with a few after `/wiki/`: words of Japanese, Russian or Hebrew do.
+fn is_of_title(first: char, before: &[u8], rest: &[u8]) -> bool {
+    /// Maximum number of letters of an abbreviation.
+    const LETTERS: usize = 4;
+    let capitals = suffix_len(before, u8::is_ascii_uppercase);
+    let is_title = match &before[..before.len() - capitals] {
+        [.., b'/', b'/'] => false,
+        path if path.ends_with(b"/wiki/") => (1..=LETTERS).contains(&capitals),
+        path => capitals == 1 && path.ends_with(b"/"),
+    };
+    let is_hiragana = matches!(Kana::of(first), Some(Kana::Particle | Kana::Hiragana));
+    is_title && is_of_other_script(first) && !is_hiragana && !is_particle(first, rest)
 }
 
 /// Returns `true` for bullets, signs of rights, arrows, parts of boxes, shapes and dingbats, brackets
@@ -1282,6 +1428,82 @@ mod tests {
         check(
             " https://urldefense.com/v3/__https://b.example/lamps/and/oil.html__;!!a!token-of-the-message$‖Thanks",
         );
+    }
+
+    #[test]
+    fn a_url_ends_where_the_language_around_it_goes_on() {
+        for marked in [
+            "[[«http://a.example/b»|c",
+            "[[«http://a.example/?b=1»|c",
+            "[«http://a.example/?b=1»|c",
+            "[«http://a.example/?b=1|2|3»",
+            "{{cite|url=«http://a.example/b»|title=c",
+            "{{cite|url=«http://a.example/?b»|title=c",
+            "|«http://a.example/b»|12|",
+            "«http://a.example/b|12»",
+            "«http://a.example/?b=0:|c|d&e=f»",
+            "x | «http://a.example/b»|+49",
+            "<«http://a.example/?b»|c",
+            "curl «http://a.example/b»|sh",
+            "curl «http://a.example/?b»|sh",
+            "see «http://a.example/?b|sh»",
+            "wget «http://a.example/b»&&make",
+            "wget «http://a.example/?b=c»&&",
+            "«http://a.example/?b&&c=d»",
+            "{code}«http://a.example/b/»{code}",
+            "«http://a.example/b»{quote}c",
+            "{color:red}«http://a.example/b»{color}",
+            "«http://a.example/b»{*}",
+            "«http://a.example/{code}»",
+            "«http://a.example/b{id}»",
+            "@uref{«http://a.example/b»,,c",
+            "{«http://a.example/b,c»",
+            "«http://a.example/b»[c-d].",
+            "«http://a.example/b/»[]",
+            "«http://a.example/?b=c»[d^]",
+            "«http://a.example/?b[c]»",
+            "«http://a.example/b[c]/d»",
+            "«http://a.example/#b=c[d,e]»",
+        ] {
+            check_markup(marked);
+        }
+        let pod = |after: &str| {
+            let text = WordInText {
+                word: b"http://a.example/bE",
+                prior: b"E<lt>",
+                after: after.as_bytes(),
+            };
+            end(text, Rules::Wide).url
+        };
+        assert_eq!((pod("<gt>"), pod("<br>")), (18, 19));
+    }
+
+    #[test]
+    fn letters_of_another_script_go_on_a_title_or_a_quoted_url() {
+        let (tee, glued) = (
+            "http://a.example/wiki/T\u{30B7}\u{30E3}",
+            "http://a.example/bc\u{30B7}\u{30E3}",
+        );
+        for (prior, word, after, whole) in [
+            ("see ", tee, " x", true),
+            ("\u{300C}", glued, "\u{300D}", true),
+            ("\"", glued, "\"", true),
+            ("\"", glued, " ", false),
+            ("see ", glued, " ", false),
+            ("", "http://a.example/wiki/DVD\u{30B7}", " ", true),
+            ("", "http://a.example/b/DVD\u{30B7}", " ", false),
+            ("", "http://a.example/C\u{5DC}\u{5D1}", " ", true),
+            ("", "http://a.example/C\u{3092}", " ", false),
+        ] {
+            let text = WordInText {
+                word: word.as_bytes(),
+                prior: prior.as_bytes(),
+                after: after.as_bytes(),
+            };
+            let found = end(text, Rules::Wide);
+            assert_eq!(found.url == word.len(), whole, "{prior}{word}{after}");
+            assert!(found.other.is_some());
+        }
     }
 
     #[test]

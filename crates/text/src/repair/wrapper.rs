@@ -10,8 +10,8 @@ use super::bare_url::{AT_SIGN_CONFIDENCE, host_at, is_local_part};
 use super::quote_marks::{CommonMarks, QuoteMarks, QuoteStyle, common_marks, marks};
 use super::quoted_printable::{Residue, ResidueText, is_residue};
 use super::{
-    Features, LineEnd, LogicalLine, Repair, RepairSet, is_blank, is_line_end, line_end, line_start,
-    whitespace_len,
+    Features, LineEnd, LogicalLine, Repair, RepairSet, after_slashes, is_blank, is_line_end,
+    line_end, line_start, whitespace_len,
 };
 use crate::byte_scan::prefix_len;
 use crate::grammar::{BareRequirement, Scheme, SchemeClass};
@@ -80,6 +80,9 @@ fn unfold(
             b'>' => {
                 if several_urls {
                     return WrappedText::SeveralUrls(at);
+                }
+                if rules == Rules::Wide && has_label(line.text(), &text[start.content..at]) {
+                    return WrappedText::Unclosed;
                 }
                 if residue == Residue::Decode {
                     content.decode(Span::new(start.content, at), line);
@@ -169,6 +172,25 @@ fn is_prose_after_address(url: &[u8], next: Option<&u8>) -> bool {
     let is_number =
         rest.last().is_some_and(u8::is_ascii_digit) && next.is_some_and(u8::is_ascii_digit);
     !rest.is_empty() && !rest.starts_with(b"//") && !is_number
+}
+
+/// Returns `true` if a bar in the content `url` of a wrapper, as it is `written`, precedes the label of a
+/// link (`<url|label>` of Slack): it is in a path, and no digit follows, or the label after a query has
+/// a blank or repeats the URL or its host. Then the wrapper is none.
+fn has_label(url: &[u8], written: &[u8]) -> bool {
+    let Some(bar) = memchr::memchr(b'|', url) else {
+        return false;
+    };
+    let (url, label) = (&url[..bar], &url[bar + 1..]);
+    let site = &url[after_slashes(url).unwrap_or(0)..];
+    let Some(query) = memchr::memchr2(b'?', b'#', site) else {
+        return !label.first().is_some_and(u8::is_ascii_digit);
+    };
+    let written = memchr::memchr(b'|', written).map_or(written, |bar| &written[bar..]);
+    written.contains(&b' ')
+        || url.starts_with(label)
+        || !label.is_empty() && site[..query].starts_with(label)
+        || memchr::memmem::find(label, b"://").is_some()
 }
 
 /// White space inside a wrapper, with the quote marks and page break after it.
@@ -517,6 +539,24 @@ fn is_header(line: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bar_before_a_label_opens_the_wrapper() {
+        for (content, is_label) in [
+            ("http://a.example/b|c", true),
+            ("http://a.example/b|12", false),
+            ("http://a.example/?b=0:|c|d", false),
+            ("http://a.example/?b|c d", true),
+            ("http://a.example/?b|a.example", true),
+            ("http://a.example/?b|http://a.example/", true),
+            ("mailto:a@b.example|a@b.example", true),
+            ("http://a.example/b", false),
+        ] {
+            let url = content.replace(' ', "");
+            let found = has_label(url.as_bytes(), content.as_bytes());
+            assert_eq!(found, is_label, "{content}");
+        }
+    }
 
     #[test]
     fn a_header_counts_only_after_a_footer_or_a_form_feed() {
