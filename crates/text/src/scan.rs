@@ -56,6 +56,14 @@ pub struct UrlStart {
     pub resume: usize,
 }
 
+impl UrlStart {
+    /// Returns `true` if its scheme has blanks between its letters or slashes: `h t t p : / / a.example`.
+    #[must_use]
+    pub fn is_spaced(&self) -> bool {
+        matches!(self.opening, Opening::Schemeless(_)) && self.at < self.content
+    }
+}
+
 /// Finds URL starts. Created once for a run and shared by its threads.
 #[derive(Debug)]
 pub struct Scanner {
@@ -187,6 +195,29 @@ mod tests {
             ),
             ["Bare@0", "Bare@8", "Bare@22", "Bare@59"]
         );
+    }
+
+    #[test]
+    fn a_scheme_may_have_blanks_before_a_site() {
+        assert_eq!(
+            starts(
+                Rules::Wide,
+                "h t t p s : / / a.example/ http [ : ] // b.example FTP : //c.example/ x h t t p : / / d"
+            ),
+            [
+                "Schemeless(\"https\")@0",
+                "Schemeless(\"http\")@27",
+                "Schemeless(\"ftp\")@51"
+            ]
+        );
+        for text in [
+            "ah t t p : / / a.example",
+            "http : a.example",
+            "http : / a.example",
+        ] {
+            assert!(starts(Rules::Wide, text).is_empty(), "{text}");
+        }
+        assert!(starts(Rules::Rfc1738, "h t t p : / / a.example").is_empty());
     }
 
     #[test]

@@ -169,6 +169,7 @@ impl MessagePass<'_, '_> {
         };
         if let Err(reason) = self.prefilter(&text.bytes, start, &bare)
             && !has_other_notation(&text.bytes, &bare)
+            && !start.is_spaced()
         {
             return Err(rejected(start.resume, reason));
         }

@@ -526,7 +526,7 @@ impl CandidateParser<'_> {
         context: TextContext,
     ) -> Result<Reading<'t>, RejectReason> {
         let context = match self.candidate.start.opening {
-            Opening::Schemeless(_) => TextContext::Guessed,
+            Opening::Schemeless(_) if !self.candidate.start.is_spaced() => TextContext::Guessed,
             _ => context,
         };
         let verdicts = accept(full, context, self.scanner, self.url_bytes)?;

@@ -14,7 +14,7 @@ use super::notation::Respelling;
 use super::quote_marks::{QuoteMarks, QuoteStyle, common_marks, marks};
 use super::url_run::{BareWord, url_run_end, word_terminator_len};
 use super::{LogicalLine, Repair, is_blank, is_line_end, line_end, line_start};
-use crate::byte_scan::prefix_len;
+use crate::byte_scan::{prefix_len, suffix_len};
 use crate::limits::{
     CONTINUATION_LINES, PREFILTER_BYTES, RESIDUE_SEARCH_BYTES, RESIDUE_WORD_BYTES,
 };
@@ -63,16 +63,22 @@ impl EqualsSign {
 /// escape or ends a line, and two encoded signs or line ends in it, or other residue around it,
 /// show that this is no chance.
 pub(super) fn is_residue(text: &[u8], url: Span) -> bool {
-    let mut traces = 0;
-    let mut escapes = 0;
+    let (mut traces, mut escapes, mut soft_breaks) = (0, 0, 0);
     for at in memchr_iter(b'=', url.of(text)) {
         match EqualsSign::of(text, url.start + at) {
-            EqualsSign::Sign | EqualsSign::SoftBreak => traces += 1,
+            // The value of a field is `3D`, or empty.
+            EqualsSign::Sign if matches!(url.of(text).get(at + 3), None | Some(b'&')) => {
+                escapes += 1;
+            }
+            EqualsSign::Sign => traces += 1,
+            EqualsSign::SoftBreak => soft_breaks += 1,
             EqualsSign::Escape | EqualsSign::Punctuation => escapes += 1,
             EqualsSign::Plain => return false,
         }
     }
-    2 <= traces || 0 < traces + escapes && has_residue_around(text, url)
+    let is_many = 2 <= traces + soft_breaks;
+    is_many && (0 < soft_breaks || around(text, url).of(text).is_ascii())
+        || 0 < traces + escapes + soft_breaks && has_residue_around(text, url)
 }
 
 /// Number of encoded equals signs around a URL that are no chance if all are encoded.
@@ -82,8 +88,10 @@ const MANY_SIGNS: usize = 3;
 /// one of which is another escape or the soft break of a long line, or only encoded equals signs. A
 /// byte outside ASCII, or more equals signs of the author, speak against it.
 fn has_residue_around(text: &[u8], url: Span) -> bool {
-    let first = url.start.saturating_sub(RESIDUE_SEARCH_BYTES);
-    let last = text.len().min(url.end.saturating_add(RESIDUE_SEARCH_BYTES));
+    let Span {
+        start: first,
+        end: last,
+    } = around(text, url);
     let (mut signs, mut others, mut plain) = (0, 0, 0);
     for (from, to) in [(first, url.start), (url.end, last)] {
         for at in memchr_iter(b'=', &text[from..to]).map(|at| from + at) {
@@ -102,13 +110,30 @@ fn has_residue_around(text: &[u8], url: Span) -> bool {
     is_seen && plain <= traces && text[first..last].is_ascii()
 }
 
-/// Returns `true` if the `=3D` at `at` precedes a quote or is next to a blank: no query has that.
+/// The text around `url` that is searched for residue.
+fn around(text: &[u8], url: Span) -> Span {
+    let first = url.start.saturating_sub(RESIDUE_SEARCH_BYTES);
+    let last = url.end.saturating_add(RESIDUE_SEARCH_BYTES);
+    Span::new(first, text.len().min(last))
+}
+
+/// Returns `true` if the `=3D` at `at` precedes a quote or is next to a blank: no query has that, but
+/// for a field at its end whose value is `3D`.
 fn is_beside_blank_or_quote(text: &[u8], at: usize) -> bool {
     let before = text[..at].last().is_some_and(|&byte| is_blank(byte));
-    let after = text
-        .get(at + 3)
-        .is_some_and(|&byte| is_blank(byte) || matches!(byte, b'"' | b'\''));
+    let after = match text.get(at + 3) {
+        Some(b'"' | b'\'') => true,
+        Some(&byte) => is_blank(byte) && !is_in_query(&text[..at]),
+        None => false,
+    };
     before || after
+}
+
+/// Returns `true` if `text` ends in the query of a URL.
+fn is_in_query(text: &[u8]) -> bool {
+    let start = &text[text.len().saturating_sub(PREFILTER_BYTES)..];
+    let word = suffix_len(start, |byte| !byte.is_ascii_whitespace());
+    memchr(b'?', &start[start.len() - word..]).is_some()
 }
 
 fn is_at_line_end(text: &[u8], at: usize) -> bool {
@@ -446,6 +471,8 @@ mod tests {
             "=C3=A9 http://a.com/?q=3Dprinter \u{e9}",
             "=C3=A9 a=b c=d e=f http://a.com/?q=3Dprinter",
             "http://a.com/?q=3Dprinter x=3Dy",
+            "http://a.com/?q=3Dprinter&view=3D x http://a.com/?view=3D x",
+            "\u{e9} http://a.com/?q=3Dprinter&type=3D-model",
             "http://a.com/b=====\nx",
         ] {
             let url = text

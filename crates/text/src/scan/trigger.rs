@@ -5,9 +5,10 @@
 
 use memchr::memchr;
 
+use super::host_check::names_site;
 use super::spelling::{self, HostPrefix, spelled_head};
 use super::{Opening, Rules, Scanner, UrlStart};
-use crate::byte_scan::{last_char, suffix_len};
+use crate::byte_scan::{last_char, prefix_len, suffix_len};
 use crate::grammar::{BareRequirement, Scheme, SchemeClass, SchemeRule, is_scheme_char};
 use crate::limits::SCHEME_CHARS;
 
@@ -87,6 +88,7 @@ fn start_at_colon(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) ->
     if !is_scheme_char(last) {
         return match last {
             b'[' | b'(' => start_of_spelling(scanner, text, floor, colon - 1),
+            b' ' if scanner.rules == Rules::Wide => start_with_blanks(text, floor, colon),
             _ => None,
         };
     }
@@ -144,6 +146,49 @@ fn start_of_spelling(scanner: &Scanner, text: &[u8], floor: usize, end: usize) -
             opening: Opening::Bare,
             resume: end + 1,
         },
+    })
+}
+
+/// Returns the start at a scheme whose letters or slashes have blanks between them, so that it is no
+/// link: `h t t p : / / a.example`, `http [ : ] // a.example`.
+fn start_with_blanks(text: &[u8], floor: usize, colon: usize) -> Option<UrlStart> {
+    /// Bytes of a scheme and its slashes with their blanks.
+    const SPACED_BYTES: usize = 16;
+    let after = &text[colon + 1..text.len().min(colon + 1 + SPACED_BYTES)];
+    let bracket = after_blanks(after, b']').unwrap_or(0);
+    let slash = bracket + after_blanks(&after[bracket..], b'/')?;
+    let slashes = slash + after_blanks(&after[slash..], b'/')?;
+    let host = slashes + prefix_len(&after[slashes..], |&byte| byte == b' ');
+    let lowest = floor.max(colon.saturating_sub(SPACED_BYTES));
+    let before = text[lowest..colon].trim_ascii_end();
+    let before = match bracket {
+        0 => before,
+        _ => before.strip_suffix(b"[")?,
+    };
+    let schemes = ["https", "http", "ftp"];
+    let (scheme, at) = schemes
+        .into_iter()
+        .find_map(|name| Some((name, spaced_start(before, name)?)))?;
+    let is_whole = !before[..at].last().is_some_and(|&byte| is_word(byte));
+    (is_whole && names_site(&text[colon + 1 + host..])).then_some(UrlStart {
+        at: lowest + at,
+        content: colon + 1 + host,
+        opening: Opening::Schemeless(scheme),
+        resume: colon + 1,
+    })
+}
+
+/// Returns the number of bytes of the blanks at the start of `text` and `byte` after them.
+fn after_blanks(text: &[u8], byte: u8) -> Option<usize> {
+    let blanks = prefix_len(text, |&byte| byte == b' ');
+    (text.get(blanks) == Some(&byte)).then_some(blanks + 1)
+}
+
+/// Returns the offset at which the letters of `scheme` begin that end `text`, perhaps with blanks.
+fn spaced_start(text: &[u8], scheme: &str) -> Option<usize> {
+    scheme.bytes().rev().try_fold(text.len(), |end, letter| {
+        let at = text[..end].trim_ascii_end().len().checked_sub(1)?;
+        text[at].eq_ignore_ascii_case(&letter).then_some(at)
     })
 }
 
