@@ -38,6 +38,13 @@ pub(crate) fn begins_with(text: &[u8], word: &[u8]) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
 
+/// Returns `true` if a name is one of `list`, whose names have a blank between them, in upper or lower
+/// case.
+pub(crate) fn is_listed(list: &str, name: &[u8]) -> bool {
+    let mut names = list.split(' ');
+    names.any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+}
+
 /// Returns `true` if a line begins at `at`.
 pub(crate) fn is_line_start(text: &[u8], at: usize) -> bool {
     at == 0 || text[at - 1] == b'\n'

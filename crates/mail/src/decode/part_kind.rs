@@ -8,6 +8,7 @@ use super::binary::uudecode;
 use super::form::TextForm;
 use super::transfer::{DelSp, TransferEncoding, base64, quoted_printable};
 use crate::documents::DocumentKind;
+use crate::lines::is_listed;
 use crate::split::{Format, detect_format};
 use urlspool_text::limits::SNIFF_BYTES;
 use urlspool_text::origin::FormatHint;
@@ -203,38 +204,13 @@ const KINDS: &[PartKind] = &[
 /// Media types of messages: RFC 2046 section 5.2.1, its form for news, and RFC 6532 section 3.7.
 pub(super) const MESSAGES: [&str; 3] = ["message/rfc822", "message/news", "message/global"];
 
-/// Media types that say nothing of what a part is. Types whose first word is unknown are among
+/// Media types after `application/` that say nothing of what a part is. Types whose first word is unknown are among
 /// them (RFC 2046 section 4.5.1 wants unknown types to be treated as `application/octet-stream`).
-const OPAQUE: [&str; 14] = [
-    "application/octet-stream",
-    "application/octetstream",
-    "application/octet",
-    "application/x-octet-stream",
-    "application/x-octetstream",
-    "application/binary",
-    "application/x-binary",
-    "application/unknown",
-    "application/x-unknown",
-    "application/download",
-    "application/x-download",
-    "application/force-download",
-    "application/x-force-download",
-    "application/default",
-];
+const OPAQUE: &str = "octet-stream octetstream octet x-octet-stream x-octetstream binary x-binary unknown \
+    x-unknown download x-download force-download x-force-download default";
 
 /// The first words of media types that are registered (RFC 6838 section 4.2).
-const REGISTERED: [&str; 10] = [
-    "application",
-    "audio",
-    "example",
-    "font",
-    "image",
-    "message",
-    "model",
-    "multipart",
-    "text",
-    "video",
-];
+const REGISTERED: &str = "application audio example font image message model multipart text video";
 
 /// The form of a text by its media type in lower case; [`TextForm::Other`] for a part that is no
 /// text by its type. `format` and `delsp` are the parameters of RFC 3676, in lower case; `name` is
@@ -314,8 +290,9 @@ pub(super) fn reader(
     encoding: TransferEncoding,
 ) -> PartReader {
     let by_type = kind_of_type(media_type);
-    let first_word = media_type.split('/').next().unwrap_or_default();
-    let is_opaque = OPAQUE.contains(&media_type) || !REGISTERED.contains(&first_word);
+    let (first_word, subtype) = media_type.split_once('/').unwrap_or((media_type, ""));
+    let is_opaque = first_word == "application" && is_listed(OPAQUE, subtype.as_bytes())
+        || !is_listed(REGISTERED, first_word.as_bytes());
     let may_have_name = is_opaque || first_word == "application";
     let by_name = name.filter(|_| may_have_name).and_then(kind_of_name);
     match by_type.or(by_name) {

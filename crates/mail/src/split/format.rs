@@ -8,7 +8,7 @@ use super::mbox::{blank_lines, envelope, is_decided, is_field, next_message, sep
 use super::{AtEof, babyl, emlx_line, mmdf, news};
 use crate::decode::is_utf16;
 use crate::documents::DocumentKind;
-use crate::lines::{begins_with, run_len};
+use crate::lines::{begins_with, is_listed, run_len};
 use urlspool_sources::packed_news_batch::{PackedNewsBatch, packed_news_batch};
 use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::SNIFF_BYTES;
@@ -188,42 +188,13 @@ enum HeaderKind {
 /// Returns the kind of the header that the text begins with. `None` if the text is not a header: its lines are not
 /// fields, or no field has a known name.
 fn header_kind(text: &[u8]) -> Option<HeaderKind> {
-    const KNOWN: &[&str] = &[
-        "from",
-        "to",
-        "cc",
-        "subject",
-        "date",
-        "message-id",
-        "received",
-        "return-path",
-        "path",
-        "sender",
-        "reply-to",
-        "mime-version",
-        "content-type",
-        "content-transfer-encoding",
-        "organization",
-        "references",
-        "in-reply-to",
-        "delivered-to",
-        "posted",
-        "relay-version",
-        "x-mailer",
-        "bcc",
-        "resent-from",
-        "resent-to",
-        "list-id",
-        "approved",
-        "lines",
-        "xref",
-        "status",
-        "x-status",
-        "disposition-notification-to",
-    ];
+    const KNOWN: &str = "from to cc subject date message-id received return-path path sender reply-to \
+        mime-version content-type content-transfer-encoding organization references \
+        in-reply-to delivered-to posted relay-version x-mailer bcc resent-from resent-to \
+        list-id approved lines xref status x-status disposition-notification-to";
     /// Maximum number of lines that are examined.
     const MAX_LINES: usize = 200;
-    const NEWS: &[&str] = &["newsgroups", "article-i.d."];
+    const NEWS: &str = "newsgroups article-i.d.";
     let mut known = false;
     let mut start = 0;
     let ends = memchr::memchr_iter(b'\n', text).chain([text.len()]);
@@ -247,10 +218,10 @@ fn header_kind(text: &[u8]) -> Option<HeaderKind> {
         let colon = memchr::memchr(b':', line).unwrap_or(0);
         let name = line[..colon].trim_ascii_end();
         // The following fields cannot change the result.
-        if one_of(NEWS, name) {
+        if is_listed(NEWS, name) {
             return Some(HeaderKind::News);
         }
-        known = known || one_of(KNOWN, name);
+        known = known || is_listed(KNOWN, name);
     }
     known.then_some(HeaderKind::Mail)
 }
@@ -259,12 +230,6 @@ fn header_kind(text: &[u8]) -> Option<HeaderKind> {
 pub(crate) fn begins_message(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     separator(text, 0) || header_kind(text).is_some()
-}
-
-fn one_of(names: &[&str], name: &[u8]) -> bool {
-    names
-        .iter()
-        .any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
 }
 
 /// Returns the reason to skip a source whose first bytes identify a format without text of its own.
@@ -320,45 +285,17 @@ fn is_binary(start: &[u8]) -> bool {
 
 /// Elements that only a page has at its start: its frame, and what stands in its head. Browsers also take text elements
 /// such as `<a>` and `<p>` for the start of a page (WHATWG MIME Sniffing, section 7.1); plain text quotes those.
-const FIRST_ELEMENTS: [&[u8]; 9] = [
-    b"html", b"head", b"body", b"title", b"meta", b"base", b"link", b"style", b"script",
-];
+const FIRST_ELEMENTS: &str = "html head body title meta base link style script";
 
 /// Elements of the text of a page, with which a fragment of one begins.
-const TEXT_ELEMENTS: [&[u8]; 26] = [
-    b"a",
-    b"b",
-    b"blockquote",
-    b"center",
-    b"div",
-    b"dl",
-    b"em",
-    b"font",
-    b"form",
-    b"h1",
-    b"h2",
-    b"h3",
-    b"h4",
-    b"i",
-    b"li",
-    b"ol",
-    b"p",
-    b"pre",
-    b"section",
-    b"span",
-    b"strong",
-    b"table",
-    b"tt",
-    b"u",
-    b"ul",
-    b"x-html",
-];
+const TEXT_ELEMENTS: &str = "a b blockquote center div dl em font form h1 h2 h3 h4 i li ol p pre section span strong \
+    table tt u ul x-html";
 
 /// Returns `true` if a text begins as an HTML page: with a document type or a first element, after white space, an XML
 /// declaration and comments.
 pub(crate) fn is_page(text: &[u8]) -> bool {
     after_prolog(text).is_some_and(|text| {
-        begins_element(text, &FIRST_ELEMENTS) || begins_element(text, &[b"!doctype html"])
+        first_element(text).is_some_and(|name| is_listed(FIRST_ELEMENTS, name)) || is_doctype(text)
     })
 }
 
@@ -368,17 +305,17 @@ pub(crate) fn begins_whole_page(text: &[u8]) -> bool {
     let Some(text) = after_prolog(text) else {
         return false;
     };
-    if begins_element(text, &[b"!doctype html", b"html", b"x-html"]) {
-        return true;
-    }
+    let Some(first) = first_element(text) else {
+        return false;
+    };
     let end = text.trim_ascii_end().strip_suffix(b">").unwrap_or_default();
     let last = memchr::memrchr(b'<', end).map_or(&b""[..], |at| &end[at + 1..]);
     let name = last.strip_prefix(b"/").unwrap_or_default().trim_ascii_end();
-    begins_element(text, &[name])
-        && [&TEXT_ELEMENTS[..], &FIRST_ELEMENTS]
-            .concat()
+    let is_closed = first.eq_ignore_ascii_case(name)
+        && [TEXT_ELEMENTS, FIRST_ELEMENTS]
             .iter()
-            .any(|known| name.eq_ignore_ascii_case(known))
+            .any(|list| is_listed(list, name));
+    is_doctype(text) || is_listed("html x-html", first) || is_closed
 }
 
 /// The text after white space, comments and an XML declaration; `None` if one is not closed.
@@ -395,18 +332,21 @@ fn after_prolog(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Returns `true` if a text begins with the start of one of these elements.
-fn begins_element(text: &[u8], names: &[&[u8]]) -> bool {
-    let Some(name) = text.strip_prefix(b"<") else {
-        return false;
-    };
-    names.iter().any(|word| {
-        begins_with(name, word)
-            && matches!(
-                name.get(word.len()),
-                Some(b' ' | b'>' | b'\t' | b'\n' | b'\r')
-            )
-    })
+/// Returns `true` if a text begins with the document type of HTML.
+fn is_doctype(text: &[u8]) -> bool {
+    const DOCTYPE: &[u8] = b"<!doctype html";
+    begins_with(text, DOCTYPE) && text.get(DOCTYPE.len()).is_some_and(|&byte| ends_name(byte))
+}
+
+/// The name of the element whose start begins a text.
+fn first_element(text: &[u8]) -> Option<&[u8]> {
+    let name = text.strip_prefix(b"<")?;
+    Some(&name[..name.iter().position(|&byte| ends_name(byte))?])
+}
+
+/// Returns `true` for a byte after the name of an element.
+fn ends_name(byte: u8) -> bool {
+    matches!(byte, b' ' | b'>' | b'\t' | b'\n' | b'\r')
 }
 
 named_enum! {

@@ -6,6 +6,8 @@
 //! removed, recognized by the sender that it names on both lines, and Netscape after a body without a final line end, recognized by
 //! the `From - ` with a date or nothing after it that only it writes.
 //!
+//! A line with a sender and a whole date that a field follows needs none either.
+//!
 //! The lines around a position decide if a separator is there, so that a file can be entered at any offset. Files
 //! whose messages have a Content-Length field are divided in `content_length.rs`.
 
@@ -14,7 +16,9 @@ use std::sync::LazyLock;
 use memchr::memmem;
 
 use super::{AtEof, Message, SplitOutput};
-use crate::lines::{begins_with, first_line, is_blank, is_line_end, line_end, run_len};
+use crate::lines::{
+    begins_with, end_run_len, first_line, is_blank, is_line_end, is_listed, line_end, run_len,
+};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 use urlspool_text::limits::SEPARATOR_BYTES;
 use urlspool_text::origin::SourceKind;
@@ -198,20 +202,35 @@ pub(super) fn begins_message(bytes: &[u8], at: usize) -> bool {
     separator(bytes, at)
         && (is_after_blank_line(bytes, at) && !is_attached_patch(bytes, at)
             || names_its_sender_twice(bytes, at)
-            || is_netscape_separator(bytes, at))
+            || is_netscape_separator(bytes, at)
+            || is_dated_separator(&bytes[at..]))
+}
+
+/// The date of the first lines of all patches of git.
+const PATCH_DATE: &[u8] = b" Mon Sep 17 00:00:00 2001";
+
+/// Returns `true` if the first line has a sender without blanks and a whole date of C's `ctime`, perhaps
+/// with a zone: some programs put no blank line before it. The lines of patches are text.
+fn is_dated_separator(text: &[u8]) -> bool {
+    let line = first_line(text).trim_ascii_end();
+    let Some(sender) = memchr::memchr(b' ', &line[b"From ".len()..]) else {
+        return false;
+    };
+    let date = &line[b"From ".len() + sender..];
+    let year = date.len() - end_run_len(date, |byte| byte.is_ascii_digit());
+    0 < sender && date.len() - year == 4 && date != PATCH_DATE && is_ctime(date.trim_ascii_start())
 }
 
 /// Returns `true` if the line at `at` begins a patch of git, in the part of a message whose header ends
 /// before it.
 fn is_attached_patch(bytes: &[u8], at: usize) -> bool {
-    /// The date of all these lines. A commit precedes it.
-    const DATE: &[u8] = b" Mon Sep 17 00:00:00 2001";
+    /// Length of the commit before the date.
     const COMMIT: usize = 40;
     const FIELD: &[u8] = b"content-";
     let line = &bytes[at + b"From ".len()..];
     if !line
         .get(COMMIT..)
-        .is_some_and(|date| date.starts_with(DATE))
+        .is_some_and(|date| date.starts_with(PATCH_DATE))
     {
         return false;
     }
@@ -255,38 +274,19 @@ fn is_one_of(names: &[u8], word: Option<&[u8]>) -> bool {
 
 /// Returns `true` if a line is a field that Netscape and Mozilla put before those of a message.
 fn begins_netscape_header(line: &[u8]) -> bool {
-    const NAMES: [&[u8]; 5] = [
-        b"x-mozilla-",
-        b"x-uidl:",
-        b"x-account-key:",
-        b"x-identity-key:",
-        b"fcc:",
-    ];
-    NAMES.iter().any(|name| begins_with(line, name))
+    begins_with(line, b"x-mozilla-") || names("x-uidl x-account-key x-identity-key fcc", line)
 }
 
 /// Returns `true` if a line is a field that most messages have.
 fn is_usual(line: &[u8]) -> bool {
-    const USUAL: [&[u8]; 12] = [
-        b"from:",
-        b"date:",
-        b"message-id:",
-        b"subject:",
-        b"received:",
-        b"return-path:",
-        b"to:",
-        b"newsgroups:",
-        b"path:",
-        b"x-received:",
-        b"mime-version:",
-        b"status:",
-    ];
-    let Some(first) = line.first().map(u8::to_ascii_lowercase) else {
-        return false;
-    };
-    USUAL
-        .iter()
-        .any(|name| name[0] == first && begins_with(line, name))
+    const USUAL: &str = "from date message-id subject received return-path to newsgroups path x-received \
+        mime-version status";
+    names(USUAL, line)
+}
+
+/// Returns `true` if the name of one of the fields in `list` is before the first colon of a line.
+fn names(list: &str, line: &[u8]) -> bool {
+    memchr::memchr(b':', line).is_some_and(|colon| is_listed(list, &line[..colon]))
 }
 
 /// Returns `true` if the lines at `at` are Pipermail's: `From user at host  Fri Apr  2 15:52:00 2004`, and `From: user at host`.
@@ -336,7 +336,7 @@ pub(super) fn separator(bytes: &[u8], at: usize) -> bool {
 /// the name is one that only a field has.
 ///
 /// Without the blank, `http://x`, `10:30` and `std::string` would be fields too.
-pub(super) fn is_field(line: &[u8]) -> bool {
+pub(crate) fn is_field(line: &[u8]) -> bool {
     const MAX_NAME_BYTES: usize = 76;
     let name = run_len(&line[..line.len().min(MAX_NAME_BYTES)], |byte| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
@@ -354,19 +354,10 @@ pub(super) fn is_field(line: &[u8]) -> bool {
 
 /// Returns `true` for the names after which old programs write the value without a blank.
 fn is_old_name(name: &[u8]) -> bool {
-    [
-        &b"from"[..],
-        b"to",
-        b"date",
-        b"subject",
-        b"path",
-        b"received",
-        b"newsgroups",
-        b"sender",
-        b"status",
-    ]
-    .iter()
-    .any(|known| known.eq_ignore_ascii_case(name))
+    is_listed(
+        "from to date subject path received newsgroups sender status",
+        name,
+    )
 }
 
 /// Returns `true` for `svn+ssh://...` and the like: `//` after the first colon.
@@ -467,6 +458,22 @@ mod tests {
     }
 
     #[test]
+    fn a_sender_and_a_whole_date_need_no_blank_line() {
+        let message = "From a@b.example Mon Jan  5 10:00:00 2015\nX-A: b\n\nx\n";
+        check_runs(message);
+        check_runs(&message.replace("2015", "MET 2015"));
+        for line in [
+            "From a Mon Jan  5 10:00 at 20",
+            "From Mon Jan  5 10:00:00 2015",
+            "From a Monday Jan  5 10:00:00 2015",
+            "From nobody Mon Sep 17 00:00:00 2001",
+        ] {
+            let text = format!("{message}{line}\nX-A: b\n\ny\n");
+            assert_eq!(divided(&text).len(), 1, "{line}");
+        }
+    }
+
+    #[test]
     fn pipermail_writes_addresses_without_a_host() {
         let message = "From a at   Thu Apr  1 15:52:00 2004\nFrom: a at  (A)\n\nx\n";
         check_runs(message);
@@ -530,7 +537,8 @@ mod tests {
         for (rest, at) in [
             ("\nFrom now on\nNote: this\n\nand that\n", Some(1)),
             ("\nFrom now on\nFrom: a\nSubject: b\n\nx\n", None),
-            (first, Some(0)),
+            (first, None),
+            ("From a b Mon Jan  1 00:00:00 1996\nFrom: a\n", Some(0)),
             (&format!("\n{first}"), None),
             ("From here at 10:30\nit is text\n", None),
         ] {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::{DocumentReading, PageBuilder, Unpacking, add_to_instruction, hyperlink_target};
-use crate::lines::run_len;
+use crate::lines::{is_listed, run_len};
 use crate::references::decode_references;
 use urlspool_sources::read::{SeekableInput, ZipMember, ZipMembers, error_diagnostic};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
@@ -123,22 +123,10 @@ fn part_of_relationships(name: &str) -> String {
 /// Returns `true` for the parts whose text readers see.
 fn is_content(name: &str) -> bool {
     /// Parts of Office Open XML that describe the look of others.
-    const LOOKS: [&str; 13] = [
-        "/theme/",
-        "/slideLayouts/",
-        "/slideMasters/",
-        "/notesMasters/",
-        "/handoutMasters/",
-        "/printerSettings/",
-        "/media/",
-        "/styles",
-        "/fontTable",
-        "/numbering",
-        "/settings",
-        "/webSettings",
-        "/tableStyles",
-    ];
-    let is_shown = name.ends_with(".xml") && !LOOKS.iter().any(|look| name.contains(look));
+    const LOOKS: &str = "/theme/ /slideLayouts/ /slideMasters/ /notesMasters/ /handoutMasters/ \
+        /printerSettings/ /media/ /styles /fontTable /numbering /settings /webSettings \
+        /tableStyles";
+    let is_shown = name.ends_with(".xml") && !LOOKS.split(' ').any(|look| name.contains(look));
     is_office_open_xml(name) && is_shown || is_open_document(name)
 }
 
@@ -218,22 +206,8 @@ struct PartPass<'p> {
 const TEXT_ELEMENTS: [&str; 4] = ["t", "delText", "f", "v"];
 
 /// Elements of ODF that do not end a line.
-const INLINE_ELEMENTS: [&str; 14] = [
-    "a",
-    "span",
-    "s",
-    "bookmark",
-    "bookmark-start",
-    "bookmark-end",
-    "reference-mark",
-    "reference-mark-start",
-    "reference-mark-end",
-    "soft-page-break",
-    "change",
-    "change-start",
-    "change-end",
-    "ruby-base",
-];
+const INLINE_ELEMENTS: &str = "a span s bookmark bookmark-start bookmark-end reference-mark reference-mark-start \
+    reference-mark-end soft-page-break change change-start change-end ruby-base";
 
 impl<'p> PartPass<'p> {
     fn new(page: &'p mut PageBuilder, links: PartLinks) -> PartPass<'p> {
@@ -343,7 +317,7 @@ impl<'p> PartPass<'p> {
                     mut attributes,
                 } => {
                     let name = local_name(name);
-                    if !INLINE_ELEMENTS.contains(&name) {
+                    if !is_listed(INLINE_ELEMENTS, name.as_bytes()) {
                         self.page.line_break();
                     }
                     if name == "s" {
@@ -366,7 +340,7 @@ impl<'p> PartPass<'p> {
                     if name == "a" && std::mem::take(&mut in_link) {
                         self.page.close_link();
                     }
-                    if !INLINE_ELEMENTS.contains(&name) {
+                    if !is_listed(INLINE_ELEMENTS, name.as_bytes()) {
                         self.page.line_break();
                     }
                 }

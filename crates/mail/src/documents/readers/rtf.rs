@@ -5,7 +5,7 @@
 use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::{DocumentReading, PageBuilder, Unpacking, add_to_instruction, hyperlink_target};
-use crate::lines::{hex_pair, run_len};
+use crate::lines::{hex_pair, is_listed, run_len};
 use urlspool_text::diagnostic::DiagnosticKind;
 use urlspool_text::limits::{Limits, RTF_GROUPS};
 
@@ -77,27 +77,9 @@ enum Destination {
 const FALLBACK_CHARACTERS: usize = 8;
 
 /// Destinations whose text is not visible.
-const SKIPPED: [&[u8]; 19] = [
-    b"fonttbl",
-    b"colortbl",
-    b"stylesheet",
-    b"info",
-    b"pict",
-    b"filetbl",
-    b"listtable",
-    b"listoverridetable",
-    b"revtbl",
-    b"rsidtbl",
-    b"generator",
-    b"themedata",
-    b"colorschememapping",
-    b"datastore",
-    b"latentstyles",
-    b"objdata",
-    b"xmlnstbl",
-    b"fldtype",
-    b"bkmkstart",
-];
+const SKIPPED: &str = "fonttbl colortbl stylesheet info pict filetbl listtable listoverridetable revtbl rsidtbl \
+    generator themedata colorschememapping datastore latentstyles objdata xmlnstbl fldtype \
+    bkmkstart";
 
 /// Token of an RTF.
 enum RtfToken<'b> {
@@ -244,7 +226,7 @@ impl RtfReader {
             b"htmltag" => self.enter(Destination::HtmlTag),
             b"template" => self.enter(Destination::Template),
             b"fldrslt" | b"shptxt" | b"shpinst" | b"sp" | b"sv" | b"pntext" | b"listtext" => {}
-            _ if is_optional || SKIPPED.contains(&word) => self.enter(Destination::Skipped),
+            _ if is_optional || is_listed(SKIPPED, word) => self.enter(Destination::Skipped),
             _ => {}
         }
     }
