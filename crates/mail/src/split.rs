@@ -23,6 +23,7 @@ pub(crate) use format::begins_message;
 pub use format::{Format, MboxDialect, detect_format, mbox_dialect};
 pub(crate) use format::{begins_whole_page, is_page};
 pub use format::{normalize_line_ends, remove_leading_nuls};
+pub(crate) use mbox::is_field;
 
 use crate::documents::DocumentKind;
 use crate::lines::line_end;

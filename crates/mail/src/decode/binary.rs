@@ -147,7 +147,7 @@ impl BinaryFormat {
 }
 
 /// Returns `true` if a line has only digits of base64.
-fn is_base64(line: &[u8]) -> bool {
+pub(super) fn is_base64(line: &[u8]) -> bool {
     line.iter()
         .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte))
 }

@@ -243,7 +243,7 @@ impl ContentType {
     ///
     /// Of several types one is chosen by its content: a multipart first, then text or a message,
     /// then any other.
-    fn of_header(raw: &[u8], fields: &HeaderFields, default_type: &str) -> ContentType {
+    pub(super) fn of_header(raw: &[u8], fields: &HeaderFields, default_type: &str) -> ContentType {
         let mut values = fields
             .each(KnownField::ContentType)
             .map(|field| field.value.of(raw));
@@ -631,8 +631,9 @@ impl<'r> DecodingSteps<'r> {
                     OffsetMap::within(Some(&outer), stretch.span.start),
                 )
             };
+            steps.apply(stretch.without_marks(&steps.bytes));
             steps.transferred(stretch.encoding);
-            steps.texts(stretch.form, None, part, sink);
+            steps.texts(stretch.form, stretch.charset.as_deref(), part, sink);
         }
     }
 

@@ -1,14 +1,20 @@
-//! Stretches of a text that are encoded: uuencoded files and base64 between lines of its own.
+//! Stretches of a text that are encoded: uuencoded files, base64 between lines of its own, and the
+//! bodies of messages and parts that a text quotes with their headers.
 //!
 //! Text in a stretch is decoded separately. The stretch is removed from the surrounding text.
 
 use std::sync::LazyLock;
 
-use super::binary::{BinaryBlock, blocks};
+use super::MappedBytes;
+use super::binary::{BinaryBlock, blocks, is_base64};
+use super::field_names::KnownField;
 use super::form::TextForm;
+use super::header::{HeaderFields, field_text};
+use super::part::{ContentType, DEFAULT_TYPE};
 use super::part_kind::{PartReader, by_content, decoded_start, form_of_name};
 use super::transfer::TransferEncoding;
-use crate::lines::line_end;
+use crate::lines::{hex_pair, is_blank, line_end};
+use crate::split::is_field;
 use urlspool_text::byte_scan::WordSearcher;
 use urlspool_text::span::Span;
 
@@ -20,6 +26,10 @@ pub(super) struct Stretch {
     pub(super) encoding: TransferEncoding,
     /// The form of its text; [`TextForm::Other`] if it holds none.
     pub(super) form: TextForm,
+    /// The charset that its header names.
+    pub(super) charset: Option<String>,
+    /// The quote marks before each of its lines.
+    marks: Vec<u8>,
 }
 
 /// Finds what begins a stretch or a mark of a terminal, in one pass for all of them. The first two
@@ -32,8 +42,16 @@ static MARKS: LazyLock<WordSearcher> = LazyLock::new(|| {
         b"_\x08",
         b"p\x08p",
         b"w\x08w",
+        ENCODING[0],
+        ENCODING[1],
     ])
 });
+
+/// Ends of the name of the field that names the transfer encoding of a body.
+const ENCODING: [&[u8]; 2] = [b"-Encoding: ", b"-encoding: "];
+
+/// Finds them.
+static ENCODINGS: LazyLock<WordSearcher> = LazyLock::new(|| WordSearcher::new(&ENCODING));
 
 /// Returns `true` if a text may hold an encoded stretch or a mark of a terminal. Most have none.
 pub(super) fn is_marked(text: &[u8]) -> bool {
@@ -42,7 +60,168 @@ pub(super) fn is_marked(text: &[u8]) -> bool {
 
 /// Returns the encoded stretches of a text, in order. Linear.
 pub(super) fn stretches(text: &[u8]) -> impl Iterator<Item = Stretch> {
-    blocks(text).into_iter().map(|block| file(text, &block))
+    let files = blocks(text);
+    let mut all = bodies(text);
+    all.extend(files.iter().map(|block| file(text, block)));
+    all.sort_by_key(|stretch| stretch.span.start);
+    let mut end = 0;
+    all.retain(|stretch| {
+        let is_after = end <= stretch.span.start;
+        end = end.max(stretch.span.end);
+        is_after
+    });
+    all.into_iter()
+}
+
+impl Stretch {
+    /// Removes the quote marks from its bytes; `None` if it has none.
+    pub(super) fn without_marks(&self, text: &[u8]) -> Option<MappedBytes> {
+        if self.marks.is_empty() {
+            return None;
+        }
+        let mut out = MappedBytes::with_capacity(text.len());
+        let mut at = 0;
+        while at < text.len() {
+            let end = line_end(text, at);
+            let line = unmarked(&text[at..end], &self.marks).unwrap_or(b"");
+            out.copy(text, end - line.len()..end);
+            at = end;
+        }
+        Some(out.ended(text))
+    }
+}
+
+/// The line without the marks at its start; those of a blank line may lack their last blank.
+fn unmarked<'l>(line: &'l [u8], marks: &[u8]) -> Option<&'l [u8]> {
+    line.strip_prefix(marks).or_else(|| {
+        line.strip_prefix(marks.trim_ascii_end())
+            .filter(|rest| rest.trim_ascii().is_empty())
+    })
+}
+
+/// The bodies in base64 and quoted-printable whose headers are in a text: of the message in a bounce or
+/// in a report, and of its parts. Each line is read at most twice.
+fn bodies(text: &[u8]) -> Vec<Stretch> {
+    let mut found = Vec::new();
+    let mut passed = 0;
+    while let Some(field) = ENCODINGS.find(text, passed) {
+        let floor = std::mem::replace(&mut passed, line_end(text, field));
+        let Some((start, marks)) = header_start(text, floor, field) else {
+            continue;
+        };
+        let mut header = Vec::new();
+        passed = start;
+        let ends = loop {
+            let end = line_end(text, passed);
+            let line = unmarked(&text[passed..end], marks);
+            let Some(line) = line.filter(|line| passed < end && is_of_header(line)) else {
+                break line.is_some_and(|line| passed < end && line.trim_ascii().is_empty());
+            };
+            header.extend_from_slice(line);
+            passed = end;
+        };
+        // A line that is no field may begin the next header.
+        passed = passed.max(line_end(text, field));
+        if ends {
+            let body = line_end(text, passed);
+            let stretch = body_of(text, body, marks, &header);
+            passed = stretch.as_ref().map_or(body, |stretch| stretch.span.end);
+            found.extend(stretch);
+        }
+    }
+    found
+}
+
+/// The start of the header that has a field of the encoding whose name ends at `field`, at `floor` or
+/// later, and the quote marks before each of its lines.
+fn header_start(text: &[u8], floor: usize, field: usize) -> Option<(usize, &[u8])> {
+    const NAME: &[u8] = b"content-transfer";
+    let mut start = line_start(text, floor, field);
+    let before = &text[start..field];
+    let (marks, name) = before.split_at(before.len().checked_sub(NAME.len())?);
+    if !name.eq_ignore_ascii_case(NAME)
+        || !marks
+            .iter()
+            .all(|&byte| is_blank(byte) || matches!(byte, b'>' | b'|'))
+    {
+        return None;
+    }
+    while floor < start {
+        let above = line_start(text, floor, start - 1);
+        let line = unmarked(&text[above..start], marks);
+        if !line.is_some_and(is_of_header) {
+            break;
+        }
+        start = above;
+    }
+    Some((start, marks))
+}
+
+/// The start of the line that ends at `end`, or `floor`.
+fn line_start(text: &[u8], floor: usize, end: usize) -> usize {
+    memchr::memrchr(b'\n', &text[floor..end]).map_or(floor, |before| floor + before + 1)
+}
+
+/// Returns `true` for a field and a line that continues one.
+fn is_of_header(line: &[u8]) -> bool {
+    let line = line.trim_ascii_end();
+    line.first().is_some_and(|&first| is_blank(first)) || is_field(line)
+}
+
+/// The stretch of the body at `start`, whose fields are `header`, if it is text: lines of base64, or
+/// lines of quoted-printable up to a boundary, in which each equals sign begins an escape or ends the
+/// line, and one of them does what a program must escape.
+fn body_of(text: &[u8], start: usize, marks: &[u8], header: &[u8]) -> Option<Stretch> {
+    let fields = HeaderFields::of(header, usize::MAX);
+    let encoding = fields.first_known(KnownField::ContentTransferEncoding)?;
+    let encoding = TransferEncoding::named(&field_text(encoding.value.of(header)));
+    let mut traces = 0;
+    let mut end = start;
+    while end < text.len() {
+        let next = line_end(text, end);
+        let line = unmarked(&text[end..next], marks).map(<[u8]>::trim_ascii_end);
+        let of_line = line.and_then(|line| match encoding {
+            TransferEncoding::Base64 => (!line.is_empty() && is_base64(line))
+                .then_some(usize::from(line.len().is_multiple_of(4))),
+            TransferEncoding::QuotedPrintable => escapes(line),
+            _ => None,
+        });
+        let Some(of_line) = of_line else { break };
+        traces += of_line;
+        end = next;
+    }
+    let content = ContentType::of_header(header, &fields, DEFAULT_TYPE);
+    let stretch = Stretch {
+        span: Span::new(start, end),
+        encoding,
+        form: content.form,
+        charset: content.charset,
+        marks: marks.to_vec(),
+    };
+    let bytes = stretch.span.of(text);
+    let is_text = || {
+        let unmarked = stretch.without_marks(bytes).map(|unmarked| unmarked.bytes);
+        let start = decoded_start(unmarked.as_deref().unwrap_or(bytes), encoding);
+        matches!(
+            by_content(None, &start),
+            PartReader::Text(_) | PartReader::Message
+        )
+    };
+    (0 < traces && stretch.form != TextForm::Other && is_text()).then_some(stretch)
+}
+
+/// The number of equals signs in a line of quoted-printable that only a program writes: encoded ones, and
+/// that of a soft line break. `None` for a line of another text, and for a boundary.
+fn escapes(line: &[u8]) -> Option<usize> {
+    let mut traces = 0;
+    for at in memchr::memchr_iter(b'=', line) {
+        match &line[at + 1..] {
+            b"" | [b'3', b'D', ..] => traces += 1,
+            rest => drop(hex_pair(rest)?),
+        }
+    }
+    let is_boundary = matches!(line, [b'-', b'-', next, ..] if next.is_ascii_graphic());
+    (!is_boundary).then_some(traces)
 }
 
 /// The stretch of a file within a text. Most are pictures and programs.
@@ -66,12 +245,77 @@ fn file(text: &[u8], block: &BinaryBlock) -> Stretch {
         span,
         encoding: block.encoding.unwrap_or(TransferEncoding::Identity),
         form,
+        charset: None,
+        marks: Vec::new(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The decoded stretches of a text, and what stays of it.
+    fn decoded(text: &str) -> (Vec<String>, String) {
+        let (mut texts, mut rest, mut at) = (Vec::new(), String::new(), 0);
+        for stretch in stretches(text.as_bytes()) {
+            let bytes = stretch.span.of(text.as_bytes());
+            let unmarked = stretch.without_marks(bytes).map(|it| it.bytes);
+            let decoded = decoded_start(unmarked.as_deref().unwrap_or(bytes), stretch.encoding);
+            texts.push(String::from_utf8(decoded).unwrap());
+            rest += &text[at..stretch.span.start];
+            at = stretch.span.end;
+        }
+        (texts, rest + &text[at..])
+    }
+
+    #[test]
+    fn a_body_after_its_header_is_decoded() {
+        let qp = "Content-Transfer-Encoding: quoted-printable\nX: y\n z\n\n";
+        let base64 = "content-type: text/html\nContent-transfer-encoding: BASE64\n\n";
+        for (header, body, rest, meant) in [
+            (qp, "a=\nb=3D1\n", "http://a/?b=c\n", "ab=1\n"),
+            (qp, "a=3D1\n", "--x\nb=3D1\n", "a=1\n"),
+            (
+                base64,
+                "aHR0cDovL2EuYi8gaXMgdGV4dAo=\n",
+                "\nx\n",
+                "http://a.b/ is text\n",
+            ),
+        ] {
+            let whole = format!("x\n{header}{body}{rest}");
+            assert_eq!(
+                decoded(&whole),
+                (vec![meant.to_owned()], format!("x\n{header}{rest}"))
+            );
+            let quoted = |text: &str| {
+                let lines = text
+                    .lines()
+                    .map(|line| format!("> {line}").trim_end().to_owned() + "\n");
+                lines.collect::<String>()
+            };
+            let found = decoded(&format!("x\n{}{rest}", quoted(&format!("{header}{body}"))));
+            assert_eq!(
+                found,
+                (
+                    vec![meant.to_owned()],
+                    format!("x\n{}{rest}", quoted(header))
+                )
+            );
+        }
+        for text in [
+            // Not encoded, whatever the header says.
+            format!("{qp}http://a/?b=c\n"),
+            format!("{qp}http://a/?b=20cd\n"),
+            format!("{qp}no sign\n"),
+            format!("{base64}words\n"),
+            format!("{base64}iVBORw0KGgoAAAANSUhEUgAA\n"),
+            "Content-Type: image/png\nContent-Transfer-Encoding: base64\n\naHR0cDov\n".to_owned(),
+            "Content-Transfer-Encoding: base64\nand more\n\naHR0cDovL2EuYi8K\n".to_owned(),
+            "My-Encoding: base64\n\naHR0cDovL2EuYi8K\n".to_owned(),
+        ] {
+            assert_eq!(decoded(&text), (vec![], text.clone()));
+        }
+    }
 
     #[test]
     fn base64_is_text_by_its_content() {
