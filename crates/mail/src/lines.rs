@@ -42,7 +42,7 @@ pub(crate) fn begins_with(text: &[u8], word: &[u8]) -> bool {
 /// case.
 pub(crate) fn is_listed(list: &str, name: &[u8]) -> bool {
     let mut names = list.split(' ');
-    names.any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+    !name.is_empty() && names.any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
 }
 
 /// Returns `true` if a line begins at `at`.

@@ -374,28 +374,69 @@ fn decimal(text: &[u8]) -> Option<usize> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Passes the message to `sink`, after a diagnostic if the file is shorter than its first line says.
+/// Passes each message to `sink`, after a diagnostic if the file is shorter than its line says. Dovecot puts
+/// several in a file.
 fn emlx_message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
-    let (line, end) = emlx_line(bytes).map_or((0, Some(bytes.len())), |line| {
-        (line.bytes, line.bytes.checked_add(line.message_bytes))
-    });
-    let end = end.filter(|&end| end <= bytes.len());
-    if end.is_none() {
-        let why = "the message is shorter than its first line says";
-        let damage = Diagnostic::at(DiagnosticKind::Damage, offset, why);
-        sink(SplitOutput::Diagnostic(damage));
+    let mut start = 0;
+    let mut line = emlx_line(bytes);
+    loop {
+        let (begin, end) = line.map_or((start, Some(bytes.len())), |line| {
+            let begin = start + line.bytes;
+            (begin, begin.checked_add(line.message_bytes))
+        });
+        let end = end.filter(|&end| end <= bytes.len());
+        let at = offset + start as u64;
+        if end.is_none() {
+            let why = "the message is shorter than its first line says";
+            sink(SplitOutput::Diagnostic(Diagnostic::at(
+                DiagnosticKind::Damage,
+                at,
+                why,
+            )));
+        }
+        let end = end.unwrap_or(bytes.len());
+        sink(SplitOutput::Message(Message {
+            start: at,
+            envelope: begin - start,
+            ..Message::parse(&bytes[begin..end])
+        }));
+        let next = memchr::memmem::find(&bytes[end..], DBOX_MESSAGE).map(|len| end + len);
+        line = next.and_then(|next| dbox_message(&bytes[next..]));
+        match next.filter(|_| line.is_some()) {
+            Some(next) => start = next,
+            None => return,
+        }
     }
-    sink(SplitOutput::Message(Message {
-        start: offset,
-        envelope: line,
-        ..Message::parse(&bytes[line..end.unwrap_or(bytes.len())])
-    }));
 }
 
-/// Parses the first line, which holds a number and nothing else.
+/// Start of the line before a message in a file of Dovecot (dbox-file.h).
+const DBOX_MESSAGE: &[u8] = b"\x01\x02N ";
+
+/// Parses the line before a message of Dovecot, whose last word is the number of bytes in hexadecimal.
+fn dbox_message(text: &[u8]) -> Option<LengthLine> {
+    /// Maximum length of the line.
+    const MAX_BYTES: usize = 64;
+    let start = &text[..text.len().min(MAX_BYTES)];
+    let line = &start[DBOX_MESSAGE.len()..memchr::memchr(b'\n', start)?];
+    Some(LengthLine {
+        bytes: DBOX_MESSAGE.len() + line.len() + 1,
+        message_bytes: usize::from_str_radix(str::from_utf8(line).ok()?.trim(), 16).ok()?,
+    })
+}
+
+/// Parses the first line, which holds a number and nothing else, or the first two lines of a file of
+/// Dovecot: `2 M1e C4f8a`, and the one before its first message.
 fn emlx_line(bytes: &[u8]) -> Option<LengthLine> {
     /// Apple pads the number with blanks to ten columns.
     const MAX_LINE_BYTES: usize = 24;
+    let first = line_end(&bytes[..bytes.len().min(MAX_LINE_BYTES)], 0);
+    if bytes.starts_with(b"2 M") && bytes[first..].starts_with(DBOX_MESSAGE) {
+        let line = dbox_message(&bytes[first..])?;
+        return Some(LengthLine {
+            bytes: first + line.bytes,
+            ..line
+        });
+    }
     LengthLine::parse(bytes, MAX_LINE_BYTES)
 }
 
@@ -412,6 +453,20 @@ mod emlx_tests {
             SplitOutput::Diagnostic(_) => damage += 1,
         });
         (seen, damage)
+    }
+
+    #[test]
+    fn dovecot_has_lines_before_its_messages() {
+        let line = |len: usize| format!("\x01\x02N          {len:016X}\n");
+        let (one, end) = ("A: b\n\nx\n", "\n\x01\x03\nGab\n\n");
+        let file = format!("2 M1e C50a\n{}{one}{end}{}{one}{end}", line(8), line(8));
+        let (seen, damage) = divided(&file);
+        assert_eq!(
+            seen.iter().map(|(_, raw)| *raw).collect::<Vec<_>>(),
+            [one, one]
+        );
+        assert_eq!(damage, 0);
+        assert_eq!(divided(&format!("2 M1e C50a\n{}A: b\n", line(8))).1, 1);
     }
 
     #[test]

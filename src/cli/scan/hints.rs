@@ -179,6 +179,12 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
         "unpack it: `tnef FILE`",
     ),
     (
+        // The identifier of PKCS #7 (RFC 5652, section 3), up to the kind.
+        b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07",
+        "a signed or encrypted message (smime.p7m)",
+        "print a signed one: `openssl cms -verify -noverify -inform DER -in FILE | urlspool scan -`",
+    ),
+    (
         b"bplist00",
         "a binary list of properties of macOS",
         "convert it: `plistutil -i FILE`",
@@ -195,6 +201,12 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
          stats FILE`)",
     ),
 ];
+
+/// Returns `true` if a file begins with `magic`, in DER after the tag and length of a sequence.
+fn begins_as(start: &[u8], magic: &[u8]) -> bool {
+    let mut ends = if start.starts_with(b"0") { 0..7 } else { 0..1 };
+    ends.any(|at| start.get(at..).is_some_and(|rest| rest.starts_with(magic)))
+}
 
 /// Returns a line, with the remedy, for each file of unsupported format that the user named.
 pub(in crate::cli) fn unread_inputs(job: &Job, summary: &Summary) -> Vec<String> {
@@ -213,23 +225,17 @@ pub(in crate::cli) fn unread_inputs(job: &Job, summary: &Summary) -> Vec<String>
         } else {
             start_of(root)?
         };
-        let format = UNREAD_FORMATS
-            .iter()
-            .find(|(magic, ..)| start.starts_with(magic));
-        let (_, name, way_out) = format?;
-        let is_read = if is_stdin {
-            DocumentKind::of(&start).is_some()
+        let mut formats = UNREAD_FORMATS.iter();
+        let (_, name, way_out) = formats.find(|(magic, ..)| begins_as(&start, magic))?;
+        let (path, is_read) = if is_stdin {
+            let is_read = DocumentKind::of(&start).is_some();
+            ("standard input".to_owned(), is_read)
         } else {
-            is_read_document(root, &start)
+            (root.display().to_string(), is_read_document(root, &start))
         };
         if is_read {
             return None;
         }
-        let path = if is_stdin {
-            "standard input".to_owned()
-        } else {
-            root.display().to_string()
-        };
         Some(format!(
             "{path} was not read, because it is {name}; {way_out}"
         ))

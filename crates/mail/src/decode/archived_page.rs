@@ -1,8 +1,9 @@
-//! Pages of mail archives: HTML pages that `MHonArc`, hypermail or Pipermail made of one message each.
+//! Pages of mail archives: HTML pages that `MHonArc`, hypermail, Pipermail, public-inbox or `HyperKitty`
+//! made of one message each.
 //!
-//! Date, sender, subject and Message-ID are in comments (`MHonArc`, hypermail), or in headings and
-//! links (Pipermail), else in `meta` elements. The message's body is between two comments; what is
-//! around it leads to other pages of the archive.
+//! Date, sender, subject and Message-ID are in comments (`MHonArc`, hypermail), in headings and links
+//! (Pipermail, `HyperKitty`), or in lines (public-inbox), else in `meta` elements. The message's body is
+//! between two marks; what is around it leads to other pages of the archive.
 
 use html5gum::emitters::callback::CallbackEvent;
 
@@ -12,33 +13,51 @@ use crate::references::decode_references;
 use urlspool_text::limits::ARCHIVED_PAGE_BYTES;
 use urlspool_text::span::Span;
 
-/// A program that makes archives, and the comments around the body of a message in its pages.
+/// A program that makes archives, and the marks around the body of a message in its pages.
 struct Archiver {
     body_start: &'static [u8],
+    /// Begins and ends what the program writes at the start of the body.
+    own: Option<[&'static [u8]; 2]>,
     body_end: &'static [u8],
     fields: fn(&[u8]) -> PageFields,
 }
 
-const HYPERMAIL_START: &[u8] = b"<!-- body=\"start\" -->";
+/// Ends the text of public-inbox.
+const PRE_END: &[u8] = b"</pre>";
 
-/// The end of the links that hypermail puts into a body.
-const ADDRESS_END: &[u8] = b"</address>";
-
-const ARCHIVERS: [Archiver; 3] = [
+const ARCHIVERS: [Archiver; 5] = [
     Archiver {
         body_start: b"<!--X-Body-of-Message-->",
+        own: None,
         body_end: b"<!--X-Body-of-Message-End-->",
         fields: mhonarc,
     },
     Archiver {
-        body_start: HYPERMAIL_START,
+        body_start: b"<!-- body=\"start\" -->",
+        // Newer versions have the sender and the date there.
+        own: Some([b"<address class=\"headers\">", b"</address>"]),
         body_end: b"<!-- body=\"end\" -->",
         fields: hypermail,
     },
     Archiver {
         body_start: b"<!--beginarticle-->",
+        own: None,
         body_end: b"<!--endarticle-->",
         fields: pipermail,
+    },
+    // lib/PublicInbox/View.pm; references stand for all `<` of a message.
+    Archiver {
+        body_start: b"<pre\nid=b>",
+        own: Some([b"", b"\n\n"]),
+        body_end: PRE_END,
+        fields: public_inbox,
+    },
+    // hyperkitty/templates/hyperkitty/messages/message.html, with its mistake.
+    Archiver {
+        body_start: b"<!-- /email-header: gravatar, author-info, date, peramlink",
+        own: Some([b"", b"-->"]),
+        body_end: b"<div class=\"email-info\">",
+        fields: hyperkitty,
     },
 ];
 
@@ -54,34 +73,37 @@ pub(super) struct PageFields {
 /// Returns the range of the message's body in a page; the whole page if it is none of an archive.
 /// Linear.
 pub(super) fn body(html: &[u8]) -> Span {
-    let all = Span::new(0, html.len());
-    let Some((archiver, start)) = archiver(html) else {
-        return all;
-    };
-    let end = memchr::memmem::rfind(&html[start..], archiver.body_end);
-    let end = end.map_or(html.len(), |end| start + end);
-    // Newer versions of hypermail have their own links at the start of the body.
-    let head = &html[start..end.min(start + ARCHIVED_PAGE_BYTES)];
-    let own = memchr::memmem::find(head, b"<address class=\"headers\">")
-        .and_then(|from| Some(from + memchr::memmem::find(&head[from..], ADDRESS_END)?))
-        .filter(|_| archiver.body_start == HYPERMAIL_START);
-    Span::new(start + own.map_or(0, |len| len + ADDRESS_END.len()), end)
+    archiver(html).map_or(Span::new(0, html.len()), |(_, body)| body)
 }
 
 /// Returns what a page of an archive says of its message; `None` for any other page.
 pub(super) fn fields(html: &[u8]) -> Option<PageFields> {
-    let (archiver, start) = archiver(html)?;
+    let (archiver, body) = archiver(html)?;
     let declared = html::declared_charset(html);
-    let head = charset::decode(&html[..start], declared.as_deref()).bytes;
-    Some(with_meta((archiver.fields)(&head), &head))
+    let after = &html[body.end..html.len().min(body.end + ARCHIVED_PAGE_BYTES)];
+    let around = [&html[..body.start], after].concat();
+    let around = charset::decode(&around, declared.as_deref()).bytes;
+    Some(with_meta((archiver.fields)(&around), &around))
 }
 
-/// The program that made a page, and the offset of the body.
-fn archiver(html: &[u8]) -> Option<(&'static Archiver, usize)> {
+/// The program that made a page, and the range of the body.
+fn archiver(html: &[u8]) -> Option<(&'static Archiver, Span)> {
+    let find = memchr::memmem::find;
     let start = &html[..html.len().min(ARCHIVED_PAGE_BYTES)];
     ARCHIVERS.iter().find_map(|archiver| {
-        let at = memchr::memmem::find(start, archiver.body_start)?;
-        Some((archiver, at + archiver.body_start.len()))
+        let at = find(start, archiver.body_start)? + archiver.body_start.len();
+        // A message may repeat the mark, but no element of public-inbox.
+        let end = match archiver.body_end {
+            PRE_END => find(&html[at..], PRE_END),
+            mark => memchr::memmem::rfind(&html[at..], mark),
+        };
+        let end = end.map_or(html.len(), |end| at + end);
+        let head = &html[at..end.min(at + ARCHIVED_PAGE_BYTES)];
+        let own = archiver.own.and_then(|[begins, ends]| {
+            let from = find(head, begins)?;
+            Some(from + find(&head[from..], ends)? + ends.len())
+        });
+        Some((archiver, Span::new(at + own.unwrap_or(0), end)))
     })
 }
 
@@ -120,6 +142,40 @@ fn pipermail(head: &[u8]) -> PageFields {
         date: between(head, "<I>", "</I>"),
         from: sender(between(head, "<B>", "</B>"), address),
         subject: between(head, "<H1>", "</H1>"),
+    }
+}
+
+/// Reads the lines that begin the text of public-inbox, with their links.
+fn public_inbox(head: &[u8]) -> PageFields {
+    let line = |name: &str| {
+        let line = between(head, name, "\n")?;
+        line.split('\t').next().map(str::to_owned)
+    };
+    PageFields {
+        id: between(head, "\nMessage-ID: &lt;", "&gt;").map(|id| in_brackets(&id)),
+        date: line("\nDate: "),
+        from: line("id=b>From: "),
+        subject: between(head, "\nid=t>", "</a>").or_else(|| line("\nSubject: ")),
+    }
+}
+
+/// Reads the heading, the elements of names and times, and the link for a reply.
+fn hyperkitty(head: &[u8]) -> PageFields {
+    let reply = between(head, "In-Reply-To=", "\"").map(|id| percent_decoded(&id));
+    let name = between(head, "<span class=\"name\">", "</span>");
+    let name = name.map(|name| {
+        name.trim_end_matches("</a>")
+            .rsplit('>')
+            .next()
+            .map(str::trim)
+            .map(str::to_owned)
+    });
+    PageFields {
+        id: reply.map(|id| in_brackets(&id)),
+        date: between(head, "Sender's time: ", "\"")
+            .or_else(|| between(head, "Sender&#x27;s time: ", "\"")),
+        from: name.flatten(),
+        subject: between(head, "<h1>", "</h1>"),
     }
 }
 
@@ -317,6 +373,45 @@ mod tests {
         }
         let late = [vec![b' '; ARCHIVED_PAGE_BYTES], start.to_vec()].concat();
         assert_eq!(body(&late), Span::new(0, late.len()));
+    }
+
+    /// The fields and the body of a page.
+    fn read(page: &str) -> ([String; 4], &str) {
+        let body = body(page.as_bytes());
+        let PageFields {
+            id,
+            date,
+            from,
+            subject,
+        } = fields(page.as_bytes()).unwrap();
+        let fields = [id, date, from, subject].map(Option::unwrap_or_default);
+        (fields, &page[body.start..body.end])
+    }
+
+    #[test]
+    fn pages_of_public_inbox_and_hyperkitty_are_messages() {
+        let page = "<html><head><title>x</title></head><body><form>x</form><pre\nid=b>From: Ann &lt;ann@a.example&gt;\n\
+            To: b\nSubject: <a\nhref=\"#r\"\nid=t>Oil &amp; lamps</a>\n\
+            Date: Mon, 5 Jan 2015 10:00:00 +0000\t<a\nhref=\"#r\">[thread overview]</a>\n\
+            Message-ID: &lt;m1@a.example&gt; (<a\nhref=\"raw\">raw</a>)\n\nsee <a\nhref=\"http://b\">b</a>\n\
+            </pre><hr><pre>Thread</pre><hr><pre\nid=R>Reply</pre>";
+        let (fields, text) = read(page);
+        let date = "Mon, 5 Jan 2015 10:00:00 +0000";
+        assert_eq!(
+            fields,
+            ["<m1@a.example>", date, "Ann <ann@a.example>", "Oil & lamps"]
+        );
+        assert_eq!(text, "see <a\nhref=\"http://b\">b</a>\n");
+        let page = "<!DOCTYPE HTML><html><body><h1>\n Lamps\n</h1><span class=\"name\">\n<a href=\"/x\">Ann</a>\n</span>\
+            <span title=\"Sender&#x27;s time: 2015-01-05 10:00\">10:00</span> <!-- /email-header: gravatar, author-info, \
+            date, peramlink, changed_subject -->\n<div class=\"email-body\">see http://b</div><div class=\"email-info\">\
+            <a href=\"mailto:l@a.example?In-Reply-To=&lt;m1%40a.example&gt;\">Reply</a></div>";
+        let (fields, text) = read(page);
+        assert_eq!(
+            fields,
+            ["<m1@a.example>", "2015-01-05 10:00", "Ann", "Lamps"]
+        );
+        assert_eq!(text, "\n<div class=\"email-body\">see http://b</div>");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::part_kind::{MESSAGES, text_form};
 use super::stretch::{is_marked, stretches};
 use super::transfer::{TransferEncoding, base64, quoted_printable, unfold, unstuff};
 use super::{DecodedText, HtmlPage, LineLayout, MappedBytes, OffsetMap, Region, charset, html};
-use crate::lines::text_border;
+use crate::lines::{is_listed, text_border};
 use urlspool_text::limits::{CONTENT_TYPE_FIELDS, NAME_BYTES, TEXT_BYTES};
 use urlspool_text::span::{ByteMap, Span};
 
@@ -167,7 +167,7 @@ impl MimePart {
 
     /// Returns `true` if its body is a message.
     pub(super) fn is_message(&self) -> bool {
-        MESSAGES.contains(&self.media_type.as_str())
+        is_listed(MESSAGES, self.media_type.as_bytes())
     }
 }
 

@@ -34,10 +34,10 @@ pub(super) enum PartReader {
 /// A kind of parts: its media types, the extensions of its names, and its reader.
 struct PartKind {
     reader: PartReader,
-    /// In lower case.
-    media_types: &'static [&'static str],
-    /// Without the dot, in lower case.
-    extensions: &'static [&'static str],
+    /// In lower case, with a blank between them.
+    media_types: &'static str,
+    /// Without the dot, in the same way.
+    extensions: &'static str,
 }
 
 /// The kinds that are read, and those that must not be taken for one of them by their names or
@@ -45,164 +45,110 @@ struct PartKind {
 const KINDS: &[PartKind] = &[
     PartKind {
         reader: PartReader::Text(TextForm::Html),
-        media_types: &[
-            "text/html",
-            "application/xhtml+xml",
-            "application/vnd.wap.xhtml+xml",
-            "application/x-html+xml",
-            "image/svg+xml",
-            "text/watch-html",
-            "text/x-amp-html",
-        ],
+        media_types: "text/html application/xhtml+xml application/vnd.wap.xhtml+xml \
+            application/x-html+xml image/svg+xml text/watch-html text/x-amp-html",
         // A `.webloc` of macOS is a list of properties in XML: the element `string` holds the URL.
-        extensions: &["htm", "html", "shtml", "xhtml", "xht", "svg", "webloc"],
+        extensions: "htm html shtml xhtml xht svg webloc",
     },
     PartKind {
         reader: PartReader::Text(TextForm::Calendar),
-        media_types: &[
-            "text/calendar",
-            "text/vcard",
-            "text/x-vcard",
-            "text/x-vcalendar",
-            "text/directory",
-            "application/ics",
-        ],
-        extensions: &["ics", "ical", "ifb", "vcs", "vcf", "vcard"],
+        media_types: "text/calendar text/vcard text/x-vcard text/x-vcalendar text/directory \
+            application/ics",
+        extensions: "ics ical ifb vcs vcf vcard",
     },
     PartKind {
         reader: PartReader::Text(TextForm::Xml),
-        media_types: &["application/xml", "text/sgml", "text/xml"],
-        extensions: &["atom", "opml", "rdf", "rss", "sgml", "xml"],
+        media_types: "application/xml text/sgml text/xml",
+        extensions: "atom opml rdf rss sgml xml",
     },
     PartKind {
         reader: PartReader::Text(TextForm::Json),
-        media_types: &["application/json"],
-        extensions: &["json", "jsonl", "ndjson"],
+        media_types: "application/json",
+        extensions: "json jsonl ndjson",
     },
     PartKind {
         reader: PartReader::Text(TextForm::Cells),
-        media_types: &["application/csv", "text/csv", "text/tab-separated-values"],
-        extensions: &["csv", "tsv"],
+        media_types: "application/csv text/csv text/tab-separated-values",
+        extensions: "csv tsv",
     },
     PartKind {
         reader: PartReader::Text(TextForm::Plain),
-        media_types: &[
-            "application/internet-shortcut",
-            "application/pgp",
-            "application/text",
-            "application/x-internet-shortcut",
-            "application/x-mswinurl",
-            "application/x-patch",
-            "application/x-troff",
-            "application/x-troff-man",
-            "application/x-troff-me",
-            "application/x-troff-ms",
-            "application/yaml",
-        ],
-        extensions: &[
-            "txt", "text", "asc", "log", "patch", "diff", "md", "markdown", "url", "man",
-        ],
+        media_types: "application/internet-shortcut application/pgp application/text \
+            application/x-internet-shortcut application/x-mswinurl application/x-patch \
+            application/x-troff application/x-troff-man application/x-troff-me \
+            application/x-troff-ms application/yaml",
+        extensions: "txt text asc log patch diff md markdown url man",
     },
     PartKind {
         reader: PartReader::Mailbox(Format::Mbox),
-        media_types: &["application/mbox"],
-        extensions: &["mbox"],
+        media_types: "application/mbox",
+        extensions: "mbox",
     },
     PartKind {
         reader: PartReader::Message,
-        media_types: &MESSAGES,
-        extensions: &["eml"],
+        media_types: MESSAGES,
+        extensions: "eml",
     },
     PartKind {
         reader: PartReader::Archive,
-        media_types: &[
-            "application/gzip",
-            "application/x-bzip",
-            "application/x-bzip2",
-            "application/x-compress",
-            "application/x-compressed",
-            "application/x-compressed-tar",
-            "application/x-gtar",
-            "application/x-gtar-compressed",
-            "application/x-gzip",
-            "application/x-lz4",
-            "application/x-tar",
-            "application/x-xz",
-            "application/x-zip",
-            "application/x-zip-compressed",
-            "application/x-zstd",
-            "application/zip",
-            "application/zstd",
-        ],
-        extensions: &[
-            "zip", "tar", "gz", "tgz", "bz2", "tbz", "tbz2", "xz", "txz", "zst", "tzst", "lz4", "z",
-        ],
+        media_types: "application/gzip application/x-bzip application/x-bzip2 \
+            application/x-compress application/x-compressed application/x-compressed-tar \
+            application/x-gtar application/x-gtar-compressed application/x-gzip \
+            application/x-lz4 application/x-tar application/x-xz application/x-zip \
+            application/x-zip-compressed application/x-zstd application/zip application/zstd",
+        extensions: "zip tar gz tgz bz2 tbz tbz2 xz txz zst tzst lz4 z",
     },
     // Signatures and keys are text without a word of the writer. Their names end in `.asc`.
     PartKind {
         reader: PartReader::Unread,
-        media_types: &[
-            "application/pgp-encrypted",
-            "application/pgp-keys",
-            "application/pgp-signature",
-            "application/pkcs7-mime",
-            "application/pkcs7-signature",
-            "application/x-pkcs7-mime",
-            "application/x-pkcs7-signature",
-        ],
-        extensions: &["p7m", "p7s", "sig", "gpg", "pgp", "key"],
+        media_types: "application/pgp-encrypted application/pgp-keys application/pgp-signature \
+            application/pkcs7-mime application/pkcs7-signature application/x-pkcs7-mime \
+            application/x-pkcs7-signature",
+        extensions: "p7m p7s sig gpg pgp key",
     },
     PartKind {
         reader: PartReader::Document(DocumentKind::Office),
-        media_types: &[
-            "application/vnd.ms-excel.sheet.macroenabled.12",
-            "application/vnd.ms-powerpoint.presentation.macroenabled.12",
-            "application/vnd.ms-word.document.macroenabled.12",
-            "application/vnd.oasis.opendocument.graphics",
-            "application/vnd.oasis.opendocument.presentation",
-            "application/vnd.oasis.opendocument.spreadsheet",
-            "application/vnd.oasis.opendocument.text",
-            "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-            "application/vnd.openxmlformats-officedocument.presentationml.slideshow",
-            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-            "application/vnd.openxmlformats-officedocument.wordprocessingml.template",
-        ],
-        extensions: &[
-            "docx", "docm", "dotx", "xlsx", "xlsm", "pptx", "ppsx", "odt", "ods", "odp", "odg",
-        ],
+        media_types: "application/vnd.ms-excel.sheet.macroenabled.12 \
+            application/vnd.ms-powerpoint.presentation.macroenabled.12 \
+            application/vnd.ms-word.document.macroenabled.12 \
+            application/vnd.oasis.opendocument.graphics \
+            application/vnd.oasis.opendocument.presentation \
+            application/vnd.oasis.opendocument.spreadsheet \
+            application/vnd.oasis.opendocument.text \
+            application/vnd.openxmlformats-officedocument.presentationml.presentation \
+            application/vnd.openxmlformats-officedocument.presentationml.slideshow \
+            application/vnd.openxmlformats-officedocument.spreadsheetml.sheet \
+            application/vnd.openxmlformats-officedocument.wordprocessingml.document \
+            application/vnd.openxmlformats-officedocument.wordprocessingml.template",
+        extensions: "docx docm dotx xlsx xlsm pptx ppsx odt ods odp odg",
     },
     PartKind {
         reader: PartReader::Document(DocumentKind::Pdf),
-        media_types: &["application/pdf", "application/x-pdf"],
-        extensions: &["pdf"],
+        media_types: "application/pdf application/x-pdf",
+        extensions: "pdf",
     },
     PartKind {
         reader: PartReader::Document(DocumentKind::Rtf),
-        media_types: &["application/rtf", "application/x-rtf", "text/rtf"],
-        extensions: &["rtf"],
+        media_types: "application/rtf application/x-rtf text/rtf",
+        extensions: "rtf",
     },
     // Most are of Office before 2007 and not read; some are RTF or HTML.
     PartKind {
         reader: PartReader::Document(DocumentKind::Compound),
-        media_types: &[
-            "application/msword",
-            "application/vnd.ms-excel",
-            "application/vnd.ms-outlook",
-            "application/vnd.ms-powerpoint",
-        ],
-        extensions: &["msg", "doc", "xls", "ppt"],
+        media_types: "application/msword application/vnd.ms-excel application/vnd.ms-outlook \
+            application/vnd.ms-powerpoint",
+        extensions: "msg doc xls ppt",
     },
     // Books and programs that are zip archives, whose members are no mail.
     PartKind {
         reader: PartReader::Unread,
-        media_types: &[],
-        extensions: &["epub", "jar", "war", "apk", "xpi", "kmz", "whl"],
+        media_types: "",
+        extensions: "epub jar war apk xpi kmz whl",
     },
 ];
 
 /// Media types of messages: RFC 2046 section 5.2.1, its form for news, and RFC 6532 section 3.7.
-pub(super) const MESSAGES: [&str; 3] = ["message/rfc822", "message/news", "message/global"];
+pub(super) const MESSAGES: &str = "message/rfc822 message/news message/global";
 
 /// Media types after `application/` that say nothing of what a part is. Types whose first word is unknown are among
 /// them (RFC 2046 section 4.5.1 wants unknown types to be treated as `application/octet-stream`).
@@ -268,7 +214,7 @@ fn is_text(media_type: &str) -> bool {
 fn kind_of_type(media_type: &str) -> Option<PartReader> {
     let kind = KINDS
         .iter()
-        .find(|kind| kind.media_types.contains(&media_type))?;
+        .find(|kind| is_listed(kind.media_types, media_type.as_bytes()))?;
     Some(kind.reader)
 }
 
@@ -278,7 +224,7 @@ pub(super) fn kind_of_name(name: &str) -> Option<PartReader> {
     let extension = extension.trim().to_ascii_lowercase();
     let kind = KINDS
         .iter()
-        .find(|kind| kind.extensions.contains(&extension.as_str()))?;
+        .find(|kind| is_listed(kind.extensions, extension.as_bytes()))?;
     Some(kind.reader)
 }
 
@@ -392,7 +338,10 @@ mod tests {
             |kind: &PartKind| kind.media_types,
             |kind: &PartKind| kind.extensions,
         ] {
-            let all: Vec<_> = KINDS.iter().flat_map(names).collect();
+            let all: Vec<_> = KINDS
+                .iter()
+                .flat_map(|kind| names(kind).split_whitespace())
+                .collect();
             let distinct: std::collections::BTreeSet<_> = all.iter().collect();
             assert_eq!(all.len(), distinct.len());
         }

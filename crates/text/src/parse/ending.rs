@@ -130,17 +130,18 @@ fn end_before_language(run: &[u8], prior: &[u8]) -> usize {
     let query = memchr::memchr2(b'?', b'#', run).unwrap_or(run.len());
     let is_cell = is_cell(prior, run);
     let is_argument = is_texinfo_argument(prior);
-    let ends = |at: usize, rest: &[u8]| match run[at] {
-        b'|' if at < query => is_cell || !rest.first().is_some_and(u8::is_ascii_digit),
-        b'|' => is_cell || is_field(prior, rest) || is_piped(prior, rest),
-        b'{' => is_jira_tag(&run[..at], rest, prior),
-        b'&' => rest.starts_with(b"&") && (at < query || rest.len() == 1),
-        b',' => is_argument,
-        _ => false,
-    };
-    (scheme..end)
-        .find(|&at| is_language_mark(run[at]) && ends(at, &run[at + 1..]))
-        .unwrap_or(end)
+    let found = (scheme..end).find(|&at| {
+        let rest = &run[at + 1..];
+        match run[at] {
+            b'|' if at < query => is_cell || !rest.first().is_some_and(u8::is_ascii_digit),
+            b'|' => is_cell || is_field(prior, rest) || is_piped(prior, rest),
+            b'{' => is_jira_tag(&run[..at], rest, prior),
+            b'&' => rest.starts_with(b"&") && (at < query || rest.len() == 1),
+            b',' => is_argument,
+            _ => false,
+        }
+    });
+    found.unwrap_or(end)
 }
 
 /// Returns `true` for the bytes before which [`end_before_language`] may end a URL.
