@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs the commands of the README's section `Install` in a clean home, in a folder of sources, and uses what they installed.
+# Runs the commands of `docs/start.md`, section `Install`, in a clean home, in a folder of sources, and uses what they installed.
 #
 #   packaging/install_test.sh FOLDER     this repository, or a published package that was unpacked
 #
-# PROFILE is dist by default, as the README has it.
+# PROFILE is dist by default, as the page has it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source packaging/tools.sh
@@ -11,8 +11,8 @@ profile=${PROFILE:-dist}
 cd "$1"
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
-fail() { echo "README.md, Install: $*" >&2; exit 1; }
-mapfile -t commands < <(awk '/^## /{here = $0 == "## Install"} here && /^```/{fence++; next} here && fence == 1' README.md)
+fail() { echo "docs/start.md, Install: $*" >&2; exit 1; }
+mapfile -t commands < <(awk '/^## /{here = $0 == "## Install"} here && /^```/{fence++; next} here && fence == 1' docs/start.md)
 [ "${#commands[@]}" -ge 3 ] || fail "there are only ${#commands[@]} commands"
 within() {
   env HOME="$home" CARGO_HOME="${CARGO_HOME:-$HOME/.cargo}" RUSTUP_HOME="${RUSTUP_HOME:-$HOME/.rustup}" CARGO_INSTALL_ROOT="$home/.cargo" \
@@ -25,4 +25,4 @@ done
 [ "$(within 'urlspool scan --format urls -' <<<'see <URL:http://a.example/x>')" = http://a.example/x ] || fail "the program finds no URL"
 within 'source ~/.local/share/bash-completion/completions/urlspool && complete -p urlspool >/dev/null' || fail "bash has no completions"
 [ -s "$home/.local/share/man/man1/urlspool.1" ] || fail "there is no manual page"
-tested "README.md, Install: $(within 'urlspool --version') installed in a clean home, with completions and manual pages"
+tested "docs/start.md, Install: $(within 'urlspool --version') installed in a clean home, with completions and manual pages"

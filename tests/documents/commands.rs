@@ -19,9 +19,8 @@ use crate::scene::{Folder, corpus, done, ended, urlspool};
 
 /// Returns the pages for users.
 fn pages() -> Vec<String> {
-    let docs = fs::read_dir(super::root().join("docs")).unwrap();
-    let names = docs.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut pages: Vec<_> = names.map(|name| format!("docs/{name}")).collect();
+    let docs = super::files_beneath("docs").into_iter();
+    let mut pages: Vec<_> = docs.map(|path| path.to_str().unwrap().to_owned()).collect();
     pages.push("README.md".to_owned());
     pages.sort();
     assert!(pages.len() > 5, "{pages:?}");
@@ -46,14 +45,19 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
         "`.ci/run` runs both commands",
     ),
     ("README.md", "cargo install", "it installs"),
-    ("docs/daemon.md", "curl --unix-socket", "it needs a daemon"),
     (
-        "docs/loading.md",
+        "docs/start.md",
+        "cargo install",
+        "`packaging/install_test.sh` runs them",
+    ),
+    ("docs/watch.md", "curl --unix-socket", "it needs a daemon"),
+    (
+        "docs/evidence/loading.md",
         "cargo bench -p benches --bench load",
         "it measures for minutes",
     ),
     (
-        "docs/performance.md",
+        "docs/evidence/performance.md",
         "cargo install ripgrep",
         "it measures for minutes",
     ),
@@ -441,7 +445,8 @@ fn commands_in_the_text_have_options_that_exist() {
     for page in pages() {
         for command in commands_in_text(&read(&page)) {
             let mut words = command.split_whitespace().skip(1);
-            let Some(name) = words.next().filter(|name| !name.starts_with('-')) else {
+            let is_name = |name: &&str| name.starts_with(char::is_lowercase);
+            let Some(name) = words.next().filter(is_name) else {
                 continue;
             };
             let help = done(&[name, "--help"]).text().to_owned();

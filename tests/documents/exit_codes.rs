@@ -1,11 +1,11 @@
-//! Exit codes: the help, the README and the page on audits agree.
+//! Exit codes: the help and docs/exit-codes.md name the same ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::read;
 use crate::scene::{assert_contains, done};
 
-/// Parses a table of exit codes: for each code, the text of the remaining cells.
+/// The rows of a table of exit codes, by code: the text of all cells after it.
 fn table(page: &str) -> BTreeMap<u8, &str> {
     let rows = page.lines().filter_map(|line| {
         let (code, text) = line.strip_prefix("| ")?.split_once(" | ")?;
@@ -14,7 +14,7 @@ fn table(page: &str) -> BTreeMap<u8, &str> {
     rows.collect()
 }
 
-/// Parses the exit codes in the help of a command: for each code, its text on one line.
+/// The exit codes in the help of a command, by code: the text after each, on one line.
 fn in_help(command: &[&str]) -> BTreeMap<u8, String> {
     let ended = done(&[command, &["--help"]].concat());
     let help = ended.text();
@@ -36,9 +36,9 @@ fn in_help(command: &[&str]) -> BTreeMap<u8, String> {
 }
 
 #[test]
-fn the_readme_names_the_exit_codes_of_the_help() {
-    let readme = read("README.md");
-    let (_, section) = readme.split_once("## Exit codes").unwrap();
+fn the_page_names_the_exit_codes_of_the_help() {
+    let page = read("docs/exit-codes.md");
+    let (section, _) = page.split_once("## audit").unwrap();
     let (help, page) = (in_help(&[]), table(section));
     assert!(help.keys().eq(page.keys()), "{help:?} {page:?}");
     for (code, text) in &help {
@@ -50,21 +50,10 @@ fn the_readme_names_the_exit_codes_of_the_help() {
 }
 
 #[test]
-fn the_page_of_statistics_names_the_exit_codes_of_the_help() {
-    let page = read("docs/stats.md");
-    let (_, section) = page.split_once("## Exit codes").unwrap();
-    let (help, page) = (in_help(&["stats"]), table(section));
-    assert!(help.keys().eq(page.keys()), "{help:?} {page:?}");
-    for (code, text) in &help {
-        assert_eq!(page[code].trim_end_matches(" |"), text);
-    }
-}
-
-#[test]
 fn the_page_of_audits_names_the_exit_codes_of_each_step() {
-    let page = read("docs/audit.md");
-    let (_, section) = page.split_once("## Exit codes").unwrap();
-    let page = table(section.split("\n## ").next().unwrap());
+    let page = read("docs/exit-codes.md");
+    let (_, section) = page.split_once("## audit").unwrap();
+    let page = table(section);
     let program = in_help(&[]);
     for step in [
         "plan", "check", "status", "import", "archive", "save", "report",

@@ -8,7 +8,7 @@
 # `opensearch` (the default, 2.19.1) or `elasticsearch` (7.10.2). Ends with 77 if the packages or Java 17 cannot be had.
 #
 # With SECURE=1 OpenSearch has its security plugin: TLS only, and the users `loader` and `admin`, whose passwords are in FOLDER/password
-# and FOLDER/admin-password. `loader` has the rights that docs/loading.md names. FOLDER/ca.crt is the authority of the server's
+# and FOLDER/admin-password. `loader` has the rights that docs/load.md names. FOLDER/ca.crt is the authority of the server's
 # certificate; FOLDER/client.crt and client.key are a certificate for `loader`.
 set -euo pipefail
 [ $# -ge 2 ] || { echo "usage: $0 FOLDER PORT [SETTING=VALUE...]" >&2; exit 2; }

@@ -20,7 +20,7 @@ BINARY has the feature `elasticsearch`. The parts:
   login       OpenSearch with TLS: users, their rights, and certificates of clients
 
 Kills come after a random number of documents, such that they are over before the records are. After --minutes there are no more kills
-in a part, and it fails if there were too few. `kills` and `server` print their result as a line of the table in docs/loading.md. --file
+in a part, and it fails if there were too few. `kills` and `server` print their result as a line of the table in docs/evidence/loading.md. --file
 loads these records in place of made ones, except in `kills`, `server` and `days`.
 """
 
@@ -336,7 +336,7 @@ class Followers:
         return hit
 
     def end(self, checks, kills):
-        """Lets both end after the last segment, checks that each record is there, and prints a line of the table in docs/loading.md."""
+        """Lets both end after the last segment, checks that each record is there, and prints a line of the table in docs/evidence/loading.md."""
         failed, name = checks.failed, f"{kills} while two loads followed them"
         end = time.time() + LOAD_SECONDS
         while self.spool.segments() and self.are_alive() and time.time() < end:

@@ -5,7 +5,7 @@
 //! answers. The metrics use the text format of Prometheus; their labels come from closed sets,
 //! never from mail.
 //!
-//! `docs/daemon.md` describes the fields for operators.
+//! `docs/watch.md` describes the fields for operators.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -33,14 +33,14 @@ const EXITS: &[(u8, &[&str])] = &[
     (
         1,
         &[
-            "`scan`, `stats`, `load`, `show`, `explain`, `splits`, `parse`: some input could not be read, or is of a format that is not read",
-            "`watch --once`: some file could not be read, is locked or still written",
+            "`scan`, `stats`, `load`, `show`, `explain`, `splits`, `parse`: some input could not be read, was damaged, or has an unsupported format",
+            "`watch --once`: some file could not be read, is locked or still being written",
             "`scan --strict`: there was any event",
             "`parse --check`: some URL was rejected",
             "`stats`, `load`: a line is no record",
             "`load`: the server refused a record",
-            "`audit import`: a result is refused",
-            "`audit archive`: a URL has no answer",
+            "`audit import`: a result was refused",
+            "`audit archive`: a URL got no answer",
             "`audit save`: a URL was not captured",
         ],
     ),
@@ -55,10 +55,10 @@ const EXITS: &[(u8, &[&str])] = &[
         &[
             "`status`: no daemon answers",
             "`load`, `scan --into`: the server cannot be reached",
-            "`browse`: the address cannot be listened on",
+            "`browse`: the address cannot be used",
             "`audit check`, `audit inspect`: no server replies",
             "`audit archive`: the server cannot be reached, refuses, or is no CDX server",
-            "`audit save`: the service cannot be reached, refuses, or has its limit",
+            "`audit save`: the service cannot be reached, refuses, or reached its limit",
         ],
     ),
     (

@@ -1,4 +1,4 @@
-//! Statistics as CSV files, and as one line of JSON, whose format `docs/stats.md` describes.
+//! Statistics as CSV files, and as one line of JSON, which `docs/extract.md` describes.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ const TOTALS: &str = "stats-totals.csv";
 const YEARS: &str = "urls-by-year.csv";
 const PROTOCOLS: &str = "protocols-by-year.csv";
 
-/// The year of undated URLs.
+/// Stands for the year of undated URLs.
 const UNDATED: &str = "undated";
 
-/// The year of URLs dated after the day of loading.
+/// Stands for the year of URLs with a date after the day of loading.
 const LATER: &str = "later";
 
-/// Returns the names of the files, and the columns that each starts with.
+/// Returns the names of the files, and the columns that each begins with.
 pub(super) fn headers() -> [(&'static str, String); 3 + LISTS.len()] {
     let mut headers = std::array::from_fn(|_| ("", String::new()));
     headers[0] = (TOTALS, "name,count,relative_error".to_owned());
@@ -32,7 +32,7 @@ pub(super) fn headers() -> [(&'static str, String); 3 + LISTS.len()] {
     headers
 }
 
-/// Writes all files. Lists contain all names that were counted.
+/// Writes all files: of the lists all names that were counted.
 pub(super) fn write(overview: &Overview, files: &mut TableFiles) -> Result<(), OutputError> {
     let stats = &overview.stats;
     files.write(TOTALS, totals(overview))?;
@@ -115,7 +115,7 @@ struct StatsJson<'o> {
     summary: Option<&'o Summary>,
 }
 
-/// A number; `error` is null if the number is exact.
+/// A number; `error` is null if it is exact.
 #[derive(Serialize)]
 struct NumberJson {
     count: u64,
@@ -133,7 +133,7 @@ struct ProtocolsJson {
 #[derive(Serialize)]
 struct ListJson<'o> {
     names: NumberJson,
-    /// The largest amount by which `urls` may be too small.
+    /// The largest number that `urls` may be too small by.
     error: u64,
     top: Vec<NameJson<'o>>,
 }
@@ -146,13 +146,13 @@ struct NameJson<'o> {
 
 impl From<Estimate> for NumberJson {
     fn from(Estimate { count, error }: Estimate) -> NumberJson {
-        // Rounded as on the page; further digits are meaningless.
+        // As the page has it; the digits after these say nothing.
         let error = error.map(|error| (error * 1_000.0).round() / 1_000.0);
         NumberJson { count, error }
     }
 }
 
-/// Returns the statistics as one line of JSON.
+/// Returns the line.
 pub(super) fn line(overview: &Overview) -> Vec<u8> {
     let stats = &overview.stats;
     let distinct = stats.distinct();

@@ -37,7 +37,7 @@ fn every_field_and_metric_is_documented() {
         .lines()
         .filter_map(|line| line.strip_prefix("# TYPE "));
     names.extend(types.map(|line| line.split(' ').next().unwrap().to_owned()));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/daemon.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/watch.md");
     let page = fs::read_to_string(path).unwrap();
     let missing: Vec<&String> = names
         .iter()

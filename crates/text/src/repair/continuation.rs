@@ -69,7 +69,7 @@ pub struct LineBreakEvidence {
 }
 
 /// Minimum confidence at which a bare URL is joined over a line end: of all joins from it on, more
-/// than 19 in 20 are right on archives on which the confidence was not fitted (`docs/joins.md`).
+/// than 19 in 20 are right on archives on which the confidence was not fitted (`docs/evidence/joins.md`).
 pub const JOIN_CONFIDENCE: f32 = 0.7;
 
 /// Minimum number of points of a likely continuation, after which further lines are read: the
@@ -144,7 +144,7 @@ fn with_scheme(head: &[u8]) -> Vec<u8> {
 /// Returns the evidence for each line break after the bare URL `head`, however weak it is: up to
 /// the first line break over which no URL can go, or after which other text follows the token.
 ///
-/// Labelled line breaks are turned into weights and tables with it (`docs/joins.md`); extraction
+/// Labelled line breaks are turned into weights and tables with it (`docs/evidence/joins.md`); extraction
 /// does not use it. Cost and bounds are those of extraction.
 #[must_use]
 pub fn line_break_evidence(text: &[u8], head: Span) -> Vec<LineBreakEvidence> {

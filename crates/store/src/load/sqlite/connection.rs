@@ -594,7 +594,7 @@ const WORDS: [(&str, &str); 8] = [
     ("{without rowid}", " WITHOUT ROWID"),
 ];
 
-/// Returns the statements that create all tables and views. `docs/loading.md` describes them for
+/// Returns the statements that create all tables and views. `docs/load.md` describes them for
 /// users.
 pub(super) fn tables() -> String {
     [

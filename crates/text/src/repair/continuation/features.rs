@@ -2,7 +2,7 @@
 //!
 //! A feature is a fact about the URL, the next line, or the layout that makes a continuation more
 //! or less likely, or impossible. The weights are those of a logistic regression on labelled line
-//! breaks; `docs/joins.md` says how they were fitted, and compares stated with observed confidence on
+//! breaks; `docs/evidence/joins.md` says how they were fitted, and compares stated with observed confidence on
 //! archives that were held out.
 
 use std::cell::{Cell, OnceCell};
