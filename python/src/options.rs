@@ -8,15 +8,17 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use urlspool_files::config::{CONFIG_VARIABLE, Config, ConfigError, NamedValue};
+use urlspool_files::config::{
+    CONFIG_VARIABLE, Config, ConfigError, NamedValue, hazard_name, host_of, region_name,
+};
 use urlspool_files::evidence::{EvidenceSource, read_evidence};
 use urlspool_files::options::{
-    ScanOptions, context_bytes, date_period, field_name, header_field, host_of, is_period_empty,
-    limit_setting, list_name, named_fields, region_name, scheme_name, threads,
+    ScanOptions, context_bytes, date_period, field_name, header_field, is_period_empty,
+    limit_setting, list_name, named_fields, scheme_name, threads,
 };
 use urlspool_files::pipeline::{Job, raise_open_files};
 use urlspool_record::extract::Extractor;
-use urlspool_record::record::{ClosedSet, FieldId, LineFormat};
+use urlspool_record::record::{FieldId, LineFormat};
 use urlspool_sources::walk::SymlinkPolicy;
 
 /// The given keywords, each with its texts.
@@ -81,14 +83,10 @@ impl Request {
             let message = "fields and slim cannot be used together";
             return Err(PyValueError::new_err(message));
         }
-        let ScanOptions {
-            config,
-            since,
-            until,
-            ..
-        } = &request.options;
-        config.check_header_fields().map_err(value_error)?;
-        if is_period_empty(*since, *until) {
+        let options = &mut request.options;
+        options.config.check_header_fields().map_err(value_error)?;
+        options.config.check_filters().map_err(value_error)?;
+        if is_period_empty(options.since, options.until) {
             let message = "since is not before until, so that nothing can be found; exchange them";
             return Err(PyValueError::new_err(message));
         }
@@ -123,11 +121,12 @@ impl Request {
                 self.fields = Some(in_record_order(&chosen));
             }
             "slim" => self.fields = Some(in_record_order(&FieldId::slim())),
-            "host" => options.hosts = keyword.each(|text| host_of(text, "domain"))?,
-            "domain" => options.domains = keyword.each(|text| host_of(text, "domain"))?,
-            "region" => options.regions = keyword.each(region_name)?,
-            "mismatch" => options.mismatch = true,
-            "hazard" => options.hazards = keyword.each(hazard_name)?,
+            "host" => extract.host = keyword.each(|text| host_of(text, "domain"))?,
+            "domain" => extract.domain = keyword.each(|text| host_of(text, "domain"))?,
+            "region" => extract.region = keyword.each(region_name)?,
+            "mismatch" => extract.mismatch = true,
+            "exclude_domains" => extract.exclude_domains = keyword.each(str::parse::<String>)?,
+            "hazard" => extract.hazard = keyword.each(hazard_name)?,
             "list" => options.lists = keyword.each(list_name)?,
             "kind" => options.kind = keyword.one(named)?,
             "since" => options.since = Some(keyword.one(date_period)?),
@@ -199,14 +198,6 @@ impl Keyword<'_> {
 /// Parses an option value by name.
 fn named<V: NamedValue>(text: &str) -> Result<V, String> {
     V::named(text).ok_or_else(|| possible_values(V::all().map(V::name)))
-}
-
-fn hazard_name(text: &str) -> Result<String, String> {
-    let names = ClosedSet::Hazards.names();
-    let is_known = names.contains(&text);
-    is_known
-        .then(|| text.to_owned())
-        .ok_or_else(|| possible_values(names.into_iter()))
 }
 
 fn possible_values<'n>(names: impl Iterator<Item = &'n str>) -> String {

@@ -19,6 +19,7 @@ pub(crate) use audit::{
 };
 pub(crate) use examples::command;
 pub(crate) use load::{BrowseArgs, CitedArgs, LoadArgs, SearchArgs};
+use scan::FilterArgs;
 pub(crate) use scan::{ScanArgs, SplitsArgs, StatsArgs};
 use urlspool_files::config::{NamedValue, named_values};
 use urlspool_record::record::SchemaLanguage;
@@ -200,9 +201,10 @@ pub(crate) struct WatchArgs {
     /// Print records as JSON lines, each at least once
     ///
     /// Lines are printed and flushed, then the state is committed: after a crash between the two,
-    /// the last lines are printed again. Their `id` is the same. The state is kept in a folder for
-    /// these PATHs in urlspool in the folder XDG_STATE_HOME (~/.local/state if it is not set).
-    #[arg(long, requires = "paths", conflicts_with = "config")]
+    /// the last lines are printed again. Their `id` is the same. The state is kept in state.dir
+    /// of the configuration, or in a folder for these PATHs in urlspool in the folder
+    /// XDG_STATE_HOME (~/.local/state if it is not set).
+    #[arg(long)]
     pub(crate) stdout: bool,
 
     /// Take the mail that is there already for new
@@ -211,6 +213,9 @@ pub(crate) struct WatchArgs {
     /// shown and not written.
     #[arg(long, requires = "paths", conflicts_with = "config")]
     pub(crate) from_start: bool,
+
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
 
     /// The configuration file; SIGHUP reads it again [default: the first of several places]
     ///

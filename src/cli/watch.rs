@@ -13,7 +13,8 @@ use super::config_path::{config_error, daemon_config, read_config};
 use super::error::{CommandError, CommandResult, Exit};
 use super::terminal::{escaped, print, print_message};
 use urlspool_daemon::{self as daemon, DaemonError, ErrorKind, RunMode, StateSource};
-use urlspool_files::config::{Config, ExistingMail};
+use urlspool_files::config::{Config, ExistingMail, ExtractTable};
+use urlspool_record::record::LineFormat;
 use urlspool_text::diagnostic::{grouped, printable};
 use urlspool_text::limits::REPORTED_FAILURES;
 
@@ -21,10 +22,20 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
     if args.paths.is_empty() {
         let given = args.config.as_deref();
         let path = daemon_config(given)?;
-        let config = read_config(&path, given)?;
+        let mut config = read_config(&path, given)?;
         config
             .check_watch()
             .map_err(|error| config_error(&error.in_file(&path), given))?;
+        let mut flags = ExtractTable::default();
+        args.filters.apply(&mut flags);
+        if flags != ExtractTable::default() {
+            let message = "options that filter URLs go with PATH; of a configuration, write them \
+                           into its table [extract]";
+            return Err(CommandError::usage(message));
+        }
+        if args.stdout {
+            config.output.stdout = Some(LineFormat::default());
+        }
         start_log(args.log, color, tracing::Level::INFO);
         return run(args, Some(path), config);
     }

@@ -248,3 +248,109 @@ fn a_start_waits_for_the_lock_and_survives_a_hangup_meanwhile() {
     daemon.kill().unwrap();
     daemon.wait().unwrap();
 }
+
+/// Writes a message with these lines into the Maildir of the spool.
+fn deliver_text(root: &Path, name: &str, text: &str) {
+    for folder in ["cur", "new", "tmp"] {
+        fs::create_dir_all(root.join("spool/md").join(folder)).unwrap();
+    }
+    let mail = format!("From: a@b.example\nMessage-ID: <{name}@b.example>\n\n{text}\n");
+    fs::write(root.join(format!("spool/md/new/{name}")), mail).unwrap();
+}
+
+fn urls(lines: &[u8]) -> Vec<String> {
+    let lines = String::from_utf8_lossy(lines);
+    let records = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    records
+        .map(|record: serde_json::Value| record["url"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_configuration_filters_what_a_daemon_writes_and_what_a_scan_prints() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    fs::write(root.join("no"), "# known\nbad.example\n").unwrap();
+    for (number, (filter, found)) in [
+        ("host = [\"A.Example\"]", vec!["http://a.example/1"]),
+        (
+            "domain = [\"example\"]\nexclude_domains = [\"a.example\", \"ROOT/no\"]",
+            vec!["http://1.2.3.example/", "http://user:p@c.example/"],
+        ),
+        ("hazard = [\"password\"]", vec!["http://user:p@c.example/"]),
+        ("region = [\"header\"]", vec![]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let root = root.join(number.to_string());
+        let filter = filter.replace("ROOT/no", &folder.path("no").display().to_string());
+        configure(&root, &format!("[extract]\n{filter}\n"));
+        let text = "http://a.example/1 http://1.2.3.example/ http://user:p@c.example/ \
+                    http://x.bad.example/";
+        deliver_text(&root, "1", text);
+        assert_eq!(code(&once(&root, &[])), 0);
+        let segment = fs::read(root.join("out/0000000001.jsonl")).unwrap_or_default();
+        assert_eq!(urls(&segment), found, "{filter}");
+        let spool = root.join("spool").display().to_string();
+        let scan = program(&root, &["scan", "-q", &spool]).output().unwrap();
+        assert_eq!(urls(&scan.stdout), found, "{filter}");
+    }
+    let spool = root.join("0/spool").display().to_string();
+    let args = ["watch", "--once", "--from-start", "--hazard", "password"];
+    let shown = program_command()
+        .args(args)
+        .args(["--defang", &spool])
+        .output();
+    let shown = String::from_utf8(shown.unwrap().stdout).unwrap();
+    assert!(
+        shown.ends_with(": hxxp://user:p[at]c[.]example/ [password]\n"),
+        "{shown}"
+    );
+    assert_eq!(shown.lines().count(), 1);
+    configure(root, "[extract]\nhost = [\"*.example\"]\n");
+    let refused = once(root, &[]);
+    assert_eq!(code(&refused), 2);
+    assert_contains(
+        &String::from_utf8_lossy(&refused.stderr),
+        "extract.host: \"*.example\": write it without `*`",
+    );
+    configure(root, "[extract]\nexclude_domains = [\"./none\"]\n");
+    assert_eq!(code(&once(root, &[])), 2);
+}
+
+#[test]
+fn a_configured_daemon_prints_lines_once_and_says_what_is_missing() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "[extract]\nexclude_domains = [\"b.example\"]\n");
+    deliver_text(root, "1", "http://a.example/1 http://b.example/");
+    let args = ["--stdout"];
+    assert_eq!(code(&once(root, &["--mismatch"])), 2);
+    let first = once(root, &args);
+    assert_eq!(urls(&first.stdout), ["http://a.example/1"]);
+    deliver_text(root, "2", "http://a.example/2");
+    assert_eq!(urls(&once(root, &args).stdout), ["http://a.example/2"]);
+    assert_eq!(urls(&once(root, &args).stdout), [""; 0]);
+    fs::remove_dir_all(root.join("spool")).unwrap();
+    let mut daemon = program(root, &["watch", "--stdout"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = || {
+        let answer = program(root, &["status", "--json"])
+            .output()
+            .unwrap()
+            .stdout;
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    wait_until("the status names the spool", || {
+        status().contains("is missing, or empty although it was not")
+    });
+    assert!(status().contains("\"healthy\":false"));
+    signal(&daemon, Signal::TERM);
+    daemon.wait().unwrap();
+}

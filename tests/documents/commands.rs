@@ -19,7 +19,7 @@ use crate::scene::{Folder, corpus, done, ended, urlspool};
 
 /// Returns the pages for users.
 fn pages() -> Vec<String> {
-    let docs = super::files_beneath("docs").into_iter();
+    let docs = super::files_below("docs").into_iter();
     let mut pages: Vec<_> = docs.map(|path| path.to_str().unwrap().to_owned()).collect();
     pages.push("README.md".to_owned());
     pages.sort();

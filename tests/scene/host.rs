@@ -60,8 +60,8 @@ impl DaemonHost for TestHost {
         self.time()
     }
 
-    fn unix_time(&mut self) -> Option<u64> {
-        self.unix_time
+    fn unix_ms(&mut self) -> Option<u64> {
+        self.unix_time.map(|seconds| seconds * 1_000)
     }
 
     fn log(&mut self, record: &LogRecord<'_>) {

@@ -14,6 +14,7 @@ use std::io;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use urlspool_record::record::ClosedSet;
 use urlspool_text::diagnostic::{DiagnosticKind, Event};
 use urlspool_text::limits::REPORTED_FAILURES;
 
@@ -288,8 +289,16 @@ impl Status {
             issues.push("the file system of no spool answers".to_owned());
         }
         for spool in &self.spools {
-            if spool.state != SpoolState::Unreadable {
-                continue;
+            match spool.state {
+                SpoolState::Unreadable => {}
+                SpoolState::Missing => {
+                    let path = &spool.path;
+                    issues.push(format!(
+                        "spool {path} is missing, or empty although it was not"
+                    ));
+                    continue;
+                }
+                SpoolState::Ok | SpoolState::Stalled => continue,
             }
             let error = spool.error.as_deref().unwrap_or("unknown");
             let others = match spool.unreadable {
@@ -343,6 +352,13 @@ macro_rules! counters {
             pub read_errors: BTreeMap<&'static str, u64>,
             /// Diagnostics of sources, by kind.
             pub events: BTreeMap<&'static str, u64>,
+            /// Records, by hazard of their URL.
+            pub hazards: BTreeMap<&'static str, u64>,
+            /// Files that were read, by the time since their last change: one count for each of
+            /// [`LAG_BOUNDS_MS`], and one for longer times.
+            pub lags: [u64; LAG_BOUNDS_MS.len() + 1],
+            /// Sum of these times in milliseconds.
+            pub lag_sum_ms: u64,
         }
 
         impl Counters {
@@ -351,6 +367,11 @@ macro_rules! counters {
                 $(self.$name += other.$name;)*
                 add_kinds(&mut self.read_errors, &other.read_errors);
                 add_kinds(&mut self.events, &other.events);
+                add_kinds(&mut self.hazards, &other.hazards);
+                for (sum, lag) in self.lags.iter_mut().zip(&other.lags) {
+                    *sum += lag;
+                }
+                self.lag_sum_ms += other.lag_sum_ms;
             }
 
             fn write(&self, text: &mut String) {
@@ -366,6 +387,7 @@ counters! {
     repeated = messages_repeated_total "Duplicate messages that were skipped."
     messages = messages_total "Messages committed."
     records = records_total "Records committed."
+    filtered = urls_filtered_total "URLs that a filter held back."
     gone = messages_gone_total "Messages reported as gone."
     commits = commits_total "Commits."
     segments = segments_sealed_total "Segments sealed."
@@ -375,17 +397,53 @@ counters! {
     forgotten = forgotten_total "Purged state entries of files missing for long."
 }
 
-fn add_kinds(sums: &mut BTreeMap<&'static str, u64>, numbers: &BTreeMap<&'static str, u64>) {
+pub(crate) fn add_kinds(
+    sums: &mut BTreeMap<&'static str, u64>,
+    numbers: &BTreeMap<&'static str, u64>,
+) {
     for (kind, times) in numbers {
         *sums.entry(kind).or_default() += times;
     }
 }
 
+/// Upper bounds of the histogram of lags.
+const LAG_BOUNDS_MS: [u64; 8] = [100, 250, 500, 1_000, 2_500, 5_000, 60_000, 600_000];
+
 impl Counters {
+    /// Counts a file that was read so many milliseconds after its last change.
+    pub fn lag_ms(&mut self, lag_ms: u64) {
+        let bound = LAG_BOUNDS_MS.iter().position(|bound| lag_ms <= *bound);
+        self.lags[bound.unwrap_or(LAG_BOUNDS_MS.len())] += 1;
+        self.lag_sum_ms = self.lag_sum_ms.saturating_add(lag_ms);
+    }
+
+    /// Writes the histogram of lags.
+    fn write_lags(&self, text: &mut String) {
+        let name = "read_lag_seconds";
+        let help = "Time from the last change of a file to the end of reading it.";
+        write_header(text, "histogram", name, help);
+        let bounds = LAG_BOUNDS_MS.iter().map(|ms| seconds(*ms));
+        let mut count = 0;
+        for (bound, files) in bounds.chain(["+Inf".to_owned()]).zip(self.lags) {
+            count += files;
+            let _ = writeln!(text, "urlspool_{name}_bucket{{le=\"{bound}\"}} {count}");
+        }
+        let sum = seconds(self.lag_sum_ms);
+        let _ = writeln!(
+            text,
+            "urlspool_{name}_sum {sum}\nurlspool_{name}_count {count}"
+        );
+    }
+
     /// Counts an event.
     pub fn event(&mut self, event: &Event) {
         *self.events.entry(event.diagnostic.kind.name()).or_default() += 1;
     }
+}
+
+/// A number of milliseconds as a text in seconds.
+fn seconds(ms: u64) -> String {
+    format!("{}.{:03}", ms / 1_000, ms % 1_000)
 }
 
 /// The kinds of read errors, as they appear in the metrics.
@@ -420,6 +478,10 @@ impl Status {
         let (name, errors) = ("read_errors_total", &self.counts.read_errors);
         let help = "Failed attempts to read a file, by kind of error.";
         write_labelled(&mut text, name, help, &READ_ERRORS, errors);
+        let (name, help) = ("hazards_total", "Records searched, by hazard of their URL.");
+        let hazards = ClosedSet::Hazards.names();
+        write_labelled(&mut text, name, help, &hazards, &self.counts.hazards);
+        self.counts.write_lags(&mut text);
         text
     }
 
@@ -430,8 +492,8 @@ impl Status {
         };
         let lag_ms = self.spools.iter().map(|spool| spool.lag_ms).max();
         let lag_ms = lag_ms.unwrap_or(0);
-        let lag_seconds = format!("{}.{:03}", lag_ms / 1_000, lag_ms % 1_000);
-        let seconds = |time: Option<Timestamp>| time.map_or(0, Timestamp::as_second);
+        let lag_seconds = seconds(lag_ms);
+        let unix_seconds = |time: Option<Timestamp>| time.map_or(0, Timestamp::as_second);
         let sealed = self.last_sealed.as_ref().and_then(|last| last.time);
         write_metrics! { text:
             gauge segment_sequence = self.segment, "Number of the open segment.";
@@ -452,11 +514,11 @@ impl Status {
             gauge unreadable_spools = spools(|spool| spool.state == SpoolState::Unreadable),
                 "Spools with folders that cannot be read.";
             gauge lag_seconds = lag_seconds, "Time for which the oldest work has been due.";
-            gauge start_time_seconds = seconds(self.started),
+            gauge start_time_seconds = unix_seconds(self.started),
                 "Time of the start, in seconds since 1970.";
-            gauge last_sealed_timestamp_seconds = seconds(sealed),
+            gauge last_sealed_timestamp_seconds = unix_seconds(sealed),
                 "Time of the last sealing of a segment, in seconds since 1970; 0 if unknown.";
-            gauge last_error_timestamp_seconds = seconds(self.last_error.time),
+            gauge last_error_timestamp_seconds = unix_seconds(self.last_error.time),
                 "Time of the last error, in seconds since 1970; 0 without one.";
         }
     }
@@ -497,7 +559,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unreadable_spool_is_a_health_issue_but_a_missing_one_is_not() {
+    fn an_unreadable_spool_and_a_missing_one_are_issues() {
         let spool = |state, unreadable| SpoolStatus {
             path: "/s".to_owned(),
             state,
@@ -521,7 +583,8 @@ mod tests {
             ]),
             [
                 "spool /s is not read completely: /s/a: denied",
-                "spool /s is not read completely: /s/a: denied, and 2 more"
+                "spool /s is not read completely: /s/a: denied, and 2 more",
+                "spool /s is missing, or empty although it was not",
             ]
         );
     }

@@ -12,10 +12,11 @@ mod named;
 mod size;
 mod unknown_key;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 pub use check::resolved;
-pub use check::{check_header_field, check_scheme_name};
+pub use check::{check_header_field, check_scheme_name, hazard_name, host_of, region_name};
 pub use daemon::{
     Confinement, DedupeScope, ExistingMail, MetricsTable, OutputTable, SegmentCompression, Spool,
     StateTable, WatchTable,
@@ -92,6 +93,24 @@ pub struct ExtractTable {
     pub schemeless: bool,
     /// `true` to remove the recipient's address from redirectors' URLs.
     pub strip_recipient: bool,
+    /// Hosts of the URLs that are written; with `domain` empty for all.
+    pub host: Vec<String>,
+    /// Domains of the URLs that are written, with the hosts below them.
+    pub domain: Vec<String>,
+    /// Domains whose URLs, and those of hosts below them, are not written; a name with a `/` is a
+    /// file that lists them.
+    pub exclude_domains: Vec<String>,
+    /// The domains of `exclude_domains`, once [`Config::check_filters`] has read its files.
+    #[serde(skip)]
+    pub(crate) excluded: HashSet<String>,
+    /// Regions of the URLs that are written; empty for all.
+    pub region: Vec<String>,
+    /// `true` to write only links whose text names another host.
+    pub mismatch: bool,
+    /// Hazards of which a URL that is written has one; empty for all URLs.
+    pub hazard: Vec<String>,
+    /// `true` to defang the URLs of formats that people read.
+    pub defang: bool,
 }
 
 impl Default for ExtractTable {
@@ -109,6 +128,14 @@ impl Default for ExtractTable {
             attachments: AttachmentPolicy::default(),
             schemeless: true,
             strip_recipient: false,
+            host: Vec::new(),
+            domain: Vec::new(),
+            exclude_domains: Vec::new(),
+            excluded: HashSet::new(),
+            region: Vec::new(),
+            mismatch: false,
+            hazard: Vec::new(),
+            defang: false,
         }
     }
 }
@@ -168,7 +195,9 @@ impl Config {
             ))
         })?;
         let config = Config::parse(&text)?.expand_home(std::env::home_dir().as_deref())?;
-        Ok(config.with_absolute_paths())
+        let mut config = config.with_absolute_paths();
+        config.check_filters()?;
+        Ok(config)
     }
 
     /// Parses the text of a configuration file.
@@ -232,11 +261,12 @@ impl Config {
                 .iter()
                 .map(|scheme| scheme.to_ascii_lowercase())
                 .collect(),
-            hosts: Vec::new(),
-            domains: Vec::new(),
-            region_names: Vec::new(),
-            mismatch: false,
-            hazards: Vec::new(),
+            hosts: extract.host.clone(),
+            domains: extract.domain.clone(),
+            excluded_domains: extract.excluded.clone(),
+            region_names: extract.region.clone(),
+            mismatch: extract.mismatch,
+            hazards: extract.hazard.clone(),
             header_fields: extract.header_fields.clone(),
             unique: extract.unique,
             context_bytes: extract.context,

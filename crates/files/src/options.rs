@@ -17,14 +17,13 @@ use crate::config::{
 };
 use crate::evidence::EvidenceSource;
 use crate::pipeline::Job;
-use urlspool_mail::decode::{self, BodyRegion, EXTERNAL_BODY_REGION, link_attributes};
+use urlspool_mail::decode;
 use urlspool_mail::split::Format;
 use urlspool_record::extract::Options;
 use urlspool_record::record::{FieldId, LineFormat, RECORD_FIELDS};
 use urlspool_sources::walk::{PathFilter, SymlinkPolicy};
 use urlspool_text::limits::{CONTEXT_BYTES, Limit, LimitUnit, Limits};
 use urlspool_text::origin::{FileRange, Source, SourceKind};
-use urlspool_text::parse::host_name;
 
 /// Options of a scan: the messages to read, and the URLs to find.
 #[derive(Clone, Debug, Default)]
@@ -46,16 +45,6 @@ pub struct ScanOptions {
     pub until: Option<DatePeriod>,
     /// Mailing lists and newsgroups whose messages are read; empty for all.
     pub lists: Vec<String>,
-    /// Hosts of the URLs to report. All URLs are reported if this and `domains` are empty.
-    pub hosts: Vec<String>,
-    /// Domains of the URLs to report, including the hosts below them.
-    pub domains: Vec<String>,
-    /// Regions of the URLs to report; empty for all.
-    pub regions: Vec<String>,
-    /// `true` to report only links whose text names another host.
-    pub mismatch: bool,
-    /// Hazards, one of which a reported URL must have; empty for no such filter.
-    pub hazards: Vec<String>,
     /// Source of the evidence for joins; `None` to use each message's own.
     pub evidence: Option<EvidenceSource>,
     /// `true` to make the paths of records absolute.
@@ -113,11 +102,6 @@ impl ScanOptions {
     #[must_use]
     pub fn extraction(&self, format: &LineFormat) -> Options {
         Options {
-            hosts: self.hosts.clone(),
-            domains: self.domains.clone(),
-            region_names: self.regions.clone(),
-            mismatch: self.mismatch,
-            hazards: self.hazards.clone(),
             ids: format.ids(),
             line_numbers: format.line_numbers(),
             regions: format.regions(),
@@ -284,49 +268,6 @@ pub struct DatePeriod {
     pub start: i64,
     /// The first second after the period; for a moment, the moment itself.
     pub end: i64,
-}
-
-/// Parses the name of a host, in the form used in records. `domains` is the option for whole
-/// domains, for a message.
-///
-/// # Errors
-///
-/// A message that says which form is expected.
-pub fn host_of(text: &str, domains: &str) -> Result<String, String> {
-    if text.contains('*') {
-        return Err(format!(
-            "write it without `*`: {domains} cern.ch takes all hosts beneath cern.ch too"
-        ));
-    }
-    host_name(text).ok_or_else(|| "write the name of a host alone, such as info.cern.ch".to_owned())
-}
-
-/// Parses the name of a region, or of all regions in headers or HTML.
-///
-/// # Errors
-///
-/// A message that says which form is expected.
-pub fn region_name(text: &str) -> Result<String, &'static str> {
-    let name = text.trim_matches(' ');
-    let is = |other: &str| name.eq_ignore_ascii_case(other);
-    let is_attribute = |rest: &str| {
-        let attribute = rest.split_once('.').map(|(_, attribute)| attribute);
-        ["text", "script", "data"].contains(&rest)
-            || attribute.is_some_and(|name| link_attributes().any(|other| other == name))
-    };
-    let is_known = match name.to_ascii_lowercase().split_once(':') {
-        None => {
-            BodyRegion::ALL.iter().any(|region| is(region.name()))
-                || [EXTERNAL_BODY_REGION, "header", "html"].into_iter().any(is)
-        }
-        Some(("header", field)) => !field.is_empty() && !field.contains([' ', ':']),
-        Some(("html", rest)) => is_attribute(rest),
-        Some(_) => false,
-    };
-    is_known.then(|| name.to_owned()).ok_or(
-        "write body, signature, forwarded, footer, external-body, header, html, header:FIELD, \
-         html:text or html:ELEMENT.ATTRIBUTE",
-    )
 }
 
 /// Parses the name of a mailing list or a newsgroup.

@@ -12,7 +12,9 @@ mod text_scan;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fmt;
+use std::iter;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -62,6 +64,8 @@ pub struct Options {
     /// Domains to report with the hosts beneath them, in the same form; empty for all. A URL passes
     /// if either list has it.
     pub domains: Vec<String>,
+    /// Domains whose URLs, and those of hosts below them, are not reported. In the same form.
+    pub excluded_domains: HashSet<String>,
     /// Regions to report, as the field `region` of records has them; `header` and `html` stand for all that begin so. Empty for all.
     pub region_names: Vec<String>,
     /// `true` to report only links whose text names another host.
@@ -127,6 +131,7 @@ impl Options {
             && self.schemes.is_empty()
             && self.hosts.is_empty()
             && self.domains.is_empty()
+            && self.excluded_domains.is_empty()
             && self.region_names.is_empty()
             && self.hazards.is_empty()
             && !self.mismatch;
@@ -163,6 +168,11 @@ impl Options {
                 let site = Site::of(&components(found.url()));
                 site.is_some_and(|site| self.wants_host(&site.host))
             }
+            (UrlFilter::Excluded, _) => {
+                let site = Site::of(&components(found.url()));
+                self.excluded_domains.is_empty()
+                    || site.is_none_or(|site| !self.excludes_host(&site.host))
+            }
             (UrlFilter::Region, _) => self.region_names.is_empty() || self.wants_region(region),
             (UrlFilter::Mismatch, _) => !self.mismatch || mismatch(),
             (UrlFilter::Hazard, _) if self.hazards.is_empty() => true,
@@ -187,6 +197,13 @@ impl Options {
 
     fn wants_hazard(&self, name: &str) -> bool {
         self.hazards.iter().any(|wanted| wanted == name)
+    }
+
+    /// Returns `true` if a host is an excluded domain or below one.
+    fn excludes_host(&self, host: &str) -> bool {
+        let parents = host.match_indices('.').map(|(dot, _)| &host[dot + 1..]);
+        let mut domains = iter::once(host).chain(parents);
+        domains.any(|domain| self.excluded_domains.contains(domain))
     }
 
     /// Returns `true` if a host is among those that are wanted.

@@ -44,7 +44,7 @@ pub use written_line::{ParsedGrepLine, is_written_file, is_written_line, parse_g
 use urlspool_mail::decode::{MessageInfo, MimePart};
 use urlspool_text::hash::hash_pieces;
 use urlspool_text::origin::{Source, SourceKind};
-use urlspool_text::parse::FoundUrl;
+use urlspool_text::parse::{FoundUrl, Hazard, found_hazards};
 use urlspool_text::repair::Join;
 
 /// Version of the wire format. A new field keeps it; a change of a name or a meaning raises it.
@@ -81,6 +81,15 @@ pub struct FoundRecord<'r> {
     pub redirected_from: Option<RedirectSource>,
     /// The joins of the logical line that the URL was read from, doubtful ones and those after its end included.
     pub joins: &'r [Join],
+}
+
+impl FoundRecord<'_> {
+    /// Names of the hazards of the URL, and of its link if it is misleading.
+    pub fn hazards(&self) -> impl Iterator<Item = &'static str> {
+        let of_link = (self.mismatch == Some(true)).then_some(MISMATCH);
+        let of_url = found_hazards(self.found).into_iter().map(Hazard::name);
+        of_url.chain(of_link)
+    }
 }
 
 /// Bytes of the text before and after a URL, cut between characters.

@@ -307,6 +307,8 @@ named_enum! {
         Schemes = "schemes",
         /// Its host is none of the requested hosts, and beneath no requested domain.
         Host = "host",
+        /// Its host is an excluded domain or below one.
+        Excluded = "exclude-domains",
         /// It is in no requested region.
         Region = "region",
         /// It is no link whose text names another host.

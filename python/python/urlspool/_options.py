@@ -20,6 +20,7 @@ Hazard = Literal[
     "userinfo-like-host",
     "zero-width",
     "mixed-script",
+    "latin-lookalike",
     "mismatch",
 ]
 
@@ -76,6 +77,11 @@ class StreamOptions(RecordOptions, total=False):
     """
     mismatch: bool
     """Report only links whose text names another host."""
+    exclude_domains: str | Sequence[str]
+    """Domains whose URLs are skipped, including the hosts below them.
+
+    A name with a `/` is a file that lists domains.
+    """
     hazard: Hazard | Sequence[Hazard]
     """Hazards, one of which a reported URL must have, as in the field `hazards`."""
     list: str | Sequence[str]
@@ -117,6 +123,7 @@ _LISTS = frozenset(
         "fields",
         "host",
         "domain",
+        "exclude_domains",
         "region",
         "hazard",
         "list",

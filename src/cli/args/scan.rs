@@ -7,10 +7,10 @@ use super::values::{
     named, target_name,
 };
 use super::{EXTRACT, GENERAL, INPUT, OUTPUT, SourceArgs};
-use urlspool_files::config::{Config, ExtractTable, NamedValue};
+use urlspool_files::config::{Config, ExtractTable, NamedValue, region_name};
 use urlspool_files::options::{
     DatePeriod, LimitSetting, context_bytes, date_period, header_field, limit_setting, list_name,
-    region_name, scheme_name, threads,
+    scheme_name, threads,
 };
 use urlspool_files::sink::Partition;
 use urlspool_mail::decode::AttachmentPolicy;
@@ -61,34 +61,11 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "SOURCE", help_heading = EXTRACT)]
     pub(crate) evidence: Option<PathBuf>,
 
-    /// Write only URLs of these hosts (comma-separated list)
-    #[arg(long, value_name = "HOST,...", value_delimiter = ',', value_parser = host_of, help_heading = EXTRACT)]
-    pub(crate) host: Vec<String>,
-
-    /// Write only URLs of these domains and of the hosts beneath them (comma-separated list, such as `cern.ch`)
-    #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',', value_parser = host_of, help_heading = EXTRACT)]
-    pub(crate) domain: Vec<String>,
-
-    /// Write only URLs in these regions (comma-separated list, such as `body,header`)
-    ///
-    /// Regions are body, signature, forwarded, footer and external-body, `header` or one field (`header:List-Archive`), `html`, its text
-    /// (`html:text`) or one attribute (`html:a.href`), as the field `region` of records has them.
-    #[arg(long, value_name = "REGION,...", value_delimiter = ',', value_parser = region_name, help_heading = EXTRACT)]
-    pub(crate) region: Vec<String>,
-
     /// Read only messages of these mailing lists and newsgroups (comma-separated list)
     ///
     /// A list has the name that its messages have in List-Id between the angle brackets, such as `www-talk.w3.org`.
     #[arg(long, value_name = "LIST,...", value_delimiter = ',', value_parser = list_name, help_heading = INPUT)]
     pub(crate) list: Vec<String>,
-
-    /// Write only links whose text names another host than the link has
-    #[arg(long, help_heading = EXTRACT)]
-    pub(crate) mismatch: bool,
-
-    /// Write only URLs that have one of these hazards (comma-separated list)
-    #[arg(long, value_name = "HAZARD,...", value_delimiter = ',', value_parser = hazard_name(), help_heading = EXTRACT)]
-    pub(crate) hazard: Vec<String>,
 
     /// Write absolute paths of files, whatever paths are given
     ///
@@ -157,12 +134,6 @@ pub(crate) struct ScanArgs {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_formula_guard: bool,
 
-    /// Write URLs so that nobody can click them, as `hxxp://a[.]example/b`; for urls, hrefs, grep, csv and tsv
-    ///
-    /// In csv and tsv this holds for the URLs and hosts in all columns, but not for the paths of sources.
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) defang: bool,
-
     /// Replace existing files, also those that do not show that urlspool wrote them
     ///
     /// Without it an existing file is only replaced if it begins with records, events, a summary or the header of a table, or is a
@@ -181,6 +152,9 @@ pub(crate) struct ScanArgs {
     /// Write the summary of the run to FILE as JSON
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) summary: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
 
     #[command(flatten)]
     pub(crate) extract: ExtractArgs,
@@ -227,6 +201,59 @@ pub(crate) struct SplitsArgs {
 
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
+}
+
+/// The filters of URLs, which `scan` and `watch` share.
+#[derive(clap::Args, Debug)]
+pub(crate) struct FilterArgs {
+    /// Write only URLs of these hosts (comma-separated list)
+    #[arg(long, value_name = "HOST,...", value_delimiter = ',', value_parser = host_of, help_heading = EXTRACT)]
+    host: Vec<String>,
+
+    /// Write only URLs of these domains and of the hosts below them (comma-separated list, such as `cern.ch`)
+    #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',', value_parser = host_of, help_heading = EXTRACT)]
+    domain: Vec<String>,
+
+    /// Skip URLs of these domains and of the hosts below them (comma-separated list)
+    ///
+    /// A name with a `/` is a file that lists domains, one a line; lines that start with `#` are
+    /// comments.
+    #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',', help_heading = EXTRACT)]
+    exclude_domains: Vec<String>,
+
+    /// Write only URLs in these regions (comma-separated list, such as `body,header`)
+    ///
+    /// Regions are body, signature, forwarded, footer and external-body, `header` or one field (`header:List-Archive`), `html`, its text
+    /// (`html:text`) or one attribute (`html:a.href`), as the field `region` of records has them.
+    #[arg(long, value_name = "REGION,...", value_delimiter = ',', value_parser = region_name, help_heading = EXTRACT)]
+    region: Vec<String>,
+
+    /// Write only links whose text names another host than the link has
+    #[arg(long, help_heading = EXTRACT)]
+    mismatch: bool,
+
+    /// Write only URLs that have one of these hazards (comma-separated list)
+    #[arg(long, value_name = "HAZARD,...", value_delimiter = ',', value_parser = hazard_name(), help_heading = EXTRACT)]
+    hazard: Vec<String>,
+
+    /// Write URLs so that nobody can click them, as `hxxp://a[.]example/b`; for urls, hrefs, grep, csv and tsv
+    ///
+    /// In csv and tsv this holds for the URLs and hosts in all columns, but not for the paths of sources.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) defang: bool,
+}
+
+impl FilterArgs {
+    /// Overrides the configuration by what is given.
+    pub(crate) fn apply(&self, extract: &mut ExtractTable) {
+        set_list(&mut extract.host, &self.host, false);
+        set_list(&mut extract.domain, &self.domain, false);
+        set_list(&mut extract.exclude_domains, &self.exclude_domains, false);
+        set_list(&mut extract.region, &self.region, false);
+        set_list(&mut extract.hazard, &self.hazard, false);
+        extract.mismatch |= self.mismatch;
+        extract.defang |= self.defang;
+    }
 }
 
 /// The arguments that select which URLs are found and written. Each has an opposite, since the
@@ -343,6 +370,7 @@ impl ExtractArgs {
             attachments,
             schemeless,
             strip_recipient,
+            ..
         } = &mut config.extract;
         *rules = self.rules.unwrap_or(*rules);
         *unique = self.unique.unwrap_or(*unique);

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 
-use urlspool_files::config::{NamedValue, named_values, parse_size};
+use urlspool_files::config::{self, NamedValue, named_values, parse_size};
 use urlspool_files::options::{self, DatePeriod, field_names, is_period_empty};
 use urlspool_record::record::ClosedSet;
 use urlspool_store::load::{LoadError, TargetName};
@@ -129,7 +129,7 @@ pub(super) fn field_name() -> impl TypedValueParser<Value = String> {
 
 /// Parses the name of a host.
 pub(super) fn host_of(text: &str) -> Result<String, String> {
-    options::host_of(text, "--domain")
+    config::host_of(text, "--domain")
 }
 
 /// Parser with names for completion. The inner parser decides what is accepted, and its errors do

@@ -33,6 +33,8 @@ pub(super) fn options(args: &ScanArgs) -> Result<ScanOptions, CommandError> {
     let given = args.config.as_deref();
     let mut config = Config::of_scan(given).map_err(|error| config_error(&error, given))?;
     args.extract.apply(&mut config);
+    args.filters.apply(&mut config.extract);
+    config.check_filters().map_err(CommandError::usage)?;
     config.check_header_fields().map_err(CommandError::usage)?;
     Ok(ScanOptions {
         evidence: evidence(args, config.limits.evidence_urls)?,
@@ -40,11 +42,6 @@ pub(super) fn options(args: &ScanArgs) -> Result<ScanOptions, CommandError> {
         since: args.since,
         until: args.until,
         lists: args.list.clone(),
-        hosts: args.host.clone(),
-        domains: args.domain.clone(),
-        regions: args.region.clone(),
-        mismatch: args.mismatch,
-        hazards: args.hazard.clone(),
         absolute: args.absolute,
         threads: args.threads,
         ..args.sources.options()
@@ -78,7 +75,11 @@ pub(super) fn job(args: &ScanArgs, options: &ScanOptions) -> Result<Job, Command
         None if roots.is_empty() => roots.push(PathBuf::from(Source::STDIN)),
         None => {}
     }
-    let job = options.job(roots, items, line_format(args)?);
+    let job = options.job(
+        roots,
+        items,
+        line_format(args, options.config.extract.defang)?,
+    );
     Ok(Job {
         rejects: args.rejects.is_some(),
         ..job.map_err(CommandError::usage)?
@@ -189,8 +190,8 @@ fn ending(path: &Path) -> Option<String> {
     Some(ending.to_string_lossy().to_ascii_lowercase())
 }
 
-/// Returns the format of the lines of a scan.
-pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
+/// Returns the format of the lines of a scan. Formats for people are defanged if `is_defanged`.
+fn line_format(args: &ScanArgs, is_defanged: bool) -> Result<LineFormat, CommandError> {
     if let Some(target) = &args.into {
         return Ok(LineFormat::Values(super::into::fields(target)));
     }
@@ -218,7 +219,7 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
             "jsonl, csv or tsv",
         ),
         (
-            args.defang,
+            args.filters.defang,
             is_for_readers,
             "--defang",
             "urls, hrefs, grep, csv or tsv",
@@ -236,7 +237,7 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
             return Err(no_use(option, formats));
         }
     }
-    let links = if args.defang {
+    let links = if is_defanged {
         Links::Defanged
     } else {
         Links::Live

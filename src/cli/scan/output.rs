@@ -394,6 +394,7 @@ fn escapes(format: &LineFormat) -> Option<EscapeForm> {
         LineFormat::Grep(GrepStyle::Colored, _) => None,
         LineFormat::Table(_)
         | LineFormat::Grep(..)
+        | LineFormat::Watch(..)
         | LineFormat::Urls(_)
         | LineFormat::Hrefs(_) => Some(EscapeForm::Text),
         _ => Some(EscapeForm::Json),

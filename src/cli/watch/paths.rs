@@ -30,6 +30,8 @@ impl PathWatch {
     pub(super) fn of(args: &WatchArgs, color: When) -> Result<PathWatch, CommandError> {
         let mut config = Config::default();
         config.metrics.listen = String::new();
+        args.filters.apply(&mut config.extract);
+        config.check_filters().map_err(CommandError::usage)?;
         for path in &args.paths {
             check_path(path)?;
             let path = absolute(path);
@@ -56,7 +58,7 @@ impl PathWatch {
             config.output.dir = absolute(folder);
             config.state.dir = state_in(&config.output.dir);
         } else {
-            config.output.stdout = Some(lines(args, color));
+            config.output.stdout = Some(lines(args, config.extract.defang, color));
             config.state.dir = if args.stdout {
                 kept_state(&config.spool)?
             } else {
@@ -108,12 +110,16 @@ pub(super) fn state_in(folder: &Path) -> PathBuf {
 }
 
 /// Returns the format of the printed lines.
-fn lines(args: &WatchArgs, color: When) -> LineFormat {
+fn lines(args: &WatchArgs, is_defanged: bool, color: When) -> LineFormat {
     if args.stdout {
-        LineFormat::default()
-    } else {
-        LineFormat::Grep(color.grep_style(), Links::Live)
+        return LineFormat::default();
     }
+    let links = if is_defanged {
+        Links::Defanged
+    } else {
+        Links::Live
+    };
+    LineFormat::Watch(color.grep_style(), links)
 }
 
 /// Checks that a path can be watched.

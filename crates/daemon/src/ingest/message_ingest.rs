@@ -1,7 +1,7 @@
 //! Ingest of messages: skips recorded ones, extracts the others on several threads, and adds
 //! records and state to the batch. Reads and commits preserve the order of the messages.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::fs::File;
 use std::io::Write;
@@ -21,7 +21,7 @@ use super::identity::{
     starts_with,
 };
 use super::suspects::Suspects;
-use crate::status::Counters;
+use crate::status::{Counters, add_kinds};
 use crate::store::{
     GivenMessage, GrowingMessage, Hash128, HolderKey, MailboxId, MboxCursor, Session, message_key,
     message_link,
@@ -435,6 +435,9 @@ impl MessageIngest<'_> {
             self.extractor,
             &mut |finding| match finding {
                 Finding::Url(record) | Finding::Unwrapped(record) => {
+                    for hazard in record.hazards() {
+                        *output.hazards.entry(hazard).or_default() += 1;
+                    }
                     if has_ids && output.url_ids.len() < GROWING_URLS {
                         let id = url_id(record.found.full, &mut counts);
                         output.url_ids.push(id);
@@ -464,6 +467,7 @@ impl MessageIngest<'_> {
                     unpacking = Some(lock.unwrap_or_else(PoisonError::into_inner));
                 }
                 Finding::Diagnostic(diagnostic) => output.events.push(diagnostic.of(source)),
+                Finding::Filtered(_) => output.filtered += 1,
                 _ => {}
             },
         );
@@ -531,6 +535,8 @@ impl MessageIngest<'_> {
         match output {
             Some(mut output) => {
                 self.counters.messages_read += 1;
+                self.counters.filtered += output.filtered;
+                add_kinds(&mut self.counters.hazards, &output.hazards);
                 self.events.append(&mut output.events);
             }
             None => self.counters.repeated += 1,
@@ -658,6 +664,10 @@ struct MessageOutput {
     failure: Option<DaemonError>,
     /// Number of lines.
     records: u64,
+    /// Number of URLs that a filter held back.
+    filtered: u64,
+    /// Number of records, by hazard of their URL.
+    hazards: BTreeMap<&'static str, u64>,
     /// Identifiers of all URLs of a message that may grow or has grown, including those recorded
     /// earlier. Empty for other messages.
     url_ids: Vec<u128>,

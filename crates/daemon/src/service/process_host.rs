@@ -62,9 +62,9 @@ impl DaemonHost for ProcessHost {
         MonotonicTime::default().plus(self.started_at.elapsed())
     }
 
-    fn unix_time(&mut self) -> Option<u64> {
+    fn unix_ms(&mut self) -> Option<u64> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-        Some(since.as_secs())
+        u64::try_from(since.as_millis()).ok()
     }
 
     fn log(&mut self, record: &LogRecord<'_>) {

@@ -267,8 +267,8 @@ impl DaemonHost for ReaderLoop {
         self.host.now()
     }
 
-    fn unix_time(&mut self) -> Option<u64> {
-        self.host.unix_time()
+    fn unix_ms(&mut self) -> Option<u64> {
+        self.host.unix_ms()
     }
 
     fn log(&mut self, record: &LogRecord<'_>) {

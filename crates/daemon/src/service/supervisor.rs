@@ -398,6 +398,7 @@ pub(super) fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
 pub(super) fn merge(old: &Config, new: Config) -> Config {
     let mut merged = new;
     merged.output.dir.clone_from(&old.output.dir);
+    merged.output.stdout.clone_from(&old.output.stdout);
     merged.output.tombstones = old.output.tombstones;
     merged.state.dir.clone_from(&old.state.dir);
     merged.metrics.listen.clone_from(&old.metrics.listen);

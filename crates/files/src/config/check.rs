@@ -2,15 +2,20 @@
 
 use std::collections::HashSet;
 use std::convert::Infallible;
+use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::shown;
 use super::{Config, ConfigError};
+use urlspool_mail::decode::{BodyRegion, EXTERNAL_BODY_REGION, link_attributes};
 use urlspool_record::extract::Unique;
+use urlspool_record::record::ClosedSet;
+use urlspool_text::diagnostic::printable;
 use urlspool_text::grammar::is_scheme_char;
 use urlspool_text::limits::{CONTEXT_BYTES, NAME_BYTES, NAMED_FIELDS};
+use urlspool_text::parse::host_name;
 
 impl Config {
     /// Makes the checks that do not depend on the machine.
@@ -70,6 +75,41 @@ impl Config {
             )));
         }
         names.iter().try_for_each(|name| check_header_field(name))
+    }
+
+    /// Checks the filters of `[extract]`, brings their names into the form that records have, and
+    /// reads the files of `exclude_domains`.
+    ///
+    /// # Errors
+    ///
+    /// The name that no URL can have, or the file that cannot be read.
+    pub fn check_filters(&mut self) -> Result<(), ConfigError> {
+        let extract = &mut self.extract;
+        each_name("host", &mut extract.host, |text| host_of(text, "domain"))?;
+        each_name("domain", &mut extract.domain, domain_name)?;
+        each_name("region", &mut extract.region, |text| {
+            region_name(text).map_err(str::to_owned)
+        })?;
+        each_name("hazard", &mut extract.hazard, hazard_name)?;
+        extract.excluded = HashSet::new();
+        for entry in &mut extract.exclude_domains {
+            if !is_path(entry) {
+                *entry = domain_name(entry).map_err(|why| wrong("exclude_domains", entry, &why))?;
+                extract.excluded.insert(entry.clone());
+                continue;
+            }
+            let text = fs::read_to_string(&*entry)
+                .map_err(|error| wrong("exclude_domains", entry, &error.to_string()))?;
+            for (number, line) in (1..).zip(text.lines()) {
+                let name = line.trim();
+                if !name.is_empty() && !name.starts_with('#') {
+                    let key = format!("exclude_domains: {}, line {number}", printable(entry));
+                    let name = domain_name(name).map_err(|why| wrong(&key, name, &why))?;
+                    extract.excluded.insert(name);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Makes the additional checks for `urlspool watch`, including [`Config::check_folders`].
@@ -149,6 +189,31 @@ impl Config {
     }
 }
 
+/// Replaces each name of a filter by what `parse` makes of it.
+fn each_name(
+    key: &str,
+    names: &mut [String],
+    parse: impl Fn(&str) -> Result<String, String>,
+) -> Result<(), ConfigError> {
+    for name in names {
+        *name = parse(name).map_err(|why| wrong(key, name, &why))?;
+    }
+    Ok(())
+}
+
+fn wrong(key: &str, value: &str, why: &str) -> ConfigError {
+    ConfigError::unusable(format!("extract.{key}: {value:?}: {why}"))
+}
+
+fn domain_name(text: &str) -> Result<String, String> {
+    host_of(text, "domain")
+}
+
+/// Returns `true` if an entry of `exclude_domains` is a file that lists domains.
+fn is_path(entry: &str) -> bool {
+    entry.contains('/')
+}
+
 fn is_short(duration: Duration) -> bool {
     duration < Duration::from_millis(1)
 }
@@ -200,6 +265,61 @@ pub fn check_header_field(name: &str) -> Result<(), ConfigError> {
     )))
 }
 
+/// Parses the name of a host into the form that records have. `domains` is the option for whole
+/// domains, for a message.
+///
+/// # Errors
+///
+/// A message that says what to write.
+pub fn host_of(text: &str, domains: &str) -> Result<String, String> {
+    if text.contains('*') {
+        return Err(format!(
+            "write it without `*`: {domains} cern.ch takes all hosts below cern.ch too"
+        ));
+    }
+    host_name(text).ok_or_else(|| "write the name of a host alone, such as info.cern.ch".to_owned())
+}
+
+/// Parses the name of a hazard.
+///
+/// # Errors
+///
+/// A message that lists the hazards.
+pub fn hazard_name(text: &str) -> Result<String, String> {
+    let names = ClosedSet::Hazards.names();
+    let is_known = names.contains(&text);
+    let unknown = || format!("possible values are {}", names.join(", "));
+    is_known.then(|| text.to_owned()).ok_or_else(unknown)
+}
+
+/// Parses the name of a region, or the name of all regions in headers or HTML.
+///
+/// # Errors
+///
+/// A message that says what to write.
+pub fn region_name(text: &str) -> Result<String, &'static str> {
+    let name = text.trim_matches(' ');
+    let is = |other: &str| name.eq_ignore_ascii_case(other);
+    let is_attribute = |rest: &str| {
+        let attribute = rest.split_once('.').map(|(_, attribute)| attribute);
+        ["text", "script", "data"].contains(&rest)
+            || attribute.is_some_and(|name| link_attributes().any(|other| other == name))
+    };
+    let is_known = match name.to_ascii_lowercase().split_once(':') {
+        None => {
+            BodyRegion::ALL.iter().any(|region| is(region.name()))
+                || [EXTERNAL_BODY_REGION, "header", "html"].into_iter().any(is)
+        }
+        Some(("header", field)) => !field.is_empty() && !field.contains([' ', ':']),
+        Some(("html", rest)) => is_attribute(rest),
+        Some(_) => false,
+    };
+    is_known.then(|| name.to_owned()).ok_or(
+        "write body, signature, forwarded, footer, external-body, header, html, header:FIELD, \
+         html:text or html:ELEMENT.ATTRIBUTE",
+    )
+}
+
 /// The absolute path, with links resolved as far as the path exists.
 #[must_use]
 pub fn resolved(path: &Path) -> PathBuf {
@@ -249,6 +369,13 @@ impl Config {
         change("output.dir", &mut self.output.dir)?;
         change("state.dir", &mut self.state.dir)?;
         change("metrics.textfile", &mut self.metrics.textfile)?;
+        for entry in &mut self.extract.exclude_domains {
+            if is_path(entry) {
+                let mut path = PathBuf::from(&*entry);
+                change("extract.exclude_domains", &mut path)?;
+                *entry = path.display().to_string();
+            }
+        }
         for spool in &mut self.spool {
             change("spool.path", &mut spool.path)?;
         }

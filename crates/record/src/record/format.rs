@@ -27,6 +27,8 @@ pub enum LineFormat {
     Table(Table),
     /// The source, the offset and the URL.
     Grep(GrepStyle, Links),
+    /// As `Grep`, with the hazards of the URL after it, in brackets.
+    Watch(GrepStyle, Links),
     /// No lines: values of these fields, which [`Record`](super::Record) holds.
     Values(Vec<FieldId>),
 }
@@ -114,7 +116,10 @@ impl LineFormat {
             LineFormat::Json(fields) => fields.chosen(),
             LineFormat::Table(table) => &table.columns,
             LineFormat::Values(fields) => fields,
-            LineFormat::Urls(_) | LineFormat::Hrefs(_) | LineFormat::Grep(..) => &[],
+            LineFormat::Urls(_)
+            | LineFormat::Hrefs(_)
+            | LineFormat::Grep(..)
+            | LineFormat::Watch(..) => &[],
         }
     }
 }
@@ -153,6 +158,8 @@ pub struct GrepLine<'l> {
     pub start: u64,
     /// The URL with its fragment.
     pub url: &'l [u8],
+    /// The text after the URL.
+    pub note: &'l str,
 }
 
 impl GrepLine<'_> {
@@ -175,6 +182,7 @@ impl GrepLine<'_> {
             GrepStyle::Escaped | GrepStyle::Colored => shown(self.url, style, out),
         }
         out.extend_from_slice(end.as_bytes());
+        out.extend_from_slice(self.note.as_bytes());
         out.push(b'\n');
     }
 }
@@ -495,13 +503,22 @@ impl RecordWriter {
                     sink.push(b"\n");
                 }
             }
-            LineFormat::Grep(style, links) => {
+            LineFormat::Grep(style, links) | LineFormat::Watch(style, links) => {
+                let hazards: Vec<_> = match self.format {
+                    LineFormat::Watch(..) => record.hazards().collect(),
+                    _ => Vec::new(),
+                };
+                let note = match hazards.as_slice() {
+                    [] => String::new(),
+                    hazards => format!(" [{}]", hazards.join(", ")),
+                };
                 let source = record.origin.source;
                 let line = GrepLine {
                     path: source.path.as_os_str().as_encoded_bytes(),
                     member: source.member(),
                     start: record.origin.start,
                     url: &link(full, *links),
+                    note: &note,
                 };
                 line.write(*style, sink.out());
             }

@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use data_encoding::BASE64;
 use twox_hash::XxHash3_64;
 
-use super::fields::{FieldId, MISMATCH};
+use super::fields::FieldId;
 use super::parts::Parts;
 use super::{FoundRecord, SCHEMA};
 use urlspool_mail::decode::{Date, MessageInfo, MimePart, NamedField, Zone};
@@ -16,9 +16,7 @@ use urlspool_text::byte_scan::is_plain_json;
 use urlspool_text::grammar::{Reject, Url, Warning};
 use urlspool_text::limits::{RECORD_CACHE_ENTRIES, RECORD_CACHE_ENTRY_BYTES};
 use urlspool_text::origin::mailbox;
-use urlspool_text::parse::{
-    Grammar, Hazard, Site, UrlComponents, Verdicts, components, found_hazards, key,
-};
+use urlspool_text::parse::{Grammar, Site, UrlComponents, Verdicts, components, key};
 
 /// A value that is no list.
 #[derive(Clone, Copy)]
@@ -274,15 +272,7 @@ impl<'v, 'r> RecordValues<'v, 'r> {
     }
 
     fn put_hazards<S: ValueSink>(&self, sink: &mut S) {
-        let of_url = found_hazards(self.record.found);
-        let of_link = (self.record.mismatch == Some(true)).then_some(MISMATCH);
-        sink.list(
-            of_url
-                .into_iter()
-                .map(Hazard::name)
-                .chain(of_link)
-                .map(Scalar::Name),
-        );
+        sink.list(self.record.hazards().map(Scalar::Name));
     }
 
     fn path(&self) -> &'r [u8] {

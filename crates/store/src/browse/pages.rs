@@ -173,6 +173,7 @@ fn hazard(name: &str) -> Markup {
         "userinfo-like-host" => ": a user name that looks like a host",
         "zero-width" => ": a character without width",
         "mixed-script" => ": a host in more than one script",
+        "latin-lookalike" => ": a name in Cyrillic or Greek letters that look Latin",
         MISMATCH => ": the text of the link names another host",
         _ => "",
     };

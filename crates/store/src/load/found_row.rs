@@ -189,6 +189,7 @@ impl FoundRow {
             member: &self.member_bytes(),
             start: self.source.start.cast_unsigned(),
             url: url.as_bytes(),
+            note: "",
         };
         line.write(style, out);
     }

@@ -34,6 +34,8 @@ named_enum! {
         ZeroWidth = "zero-width",
         /// A label of the host with letters of more than one script.
         MixedScript = "mixed-script",
+        /// A label of the host whose letters are all Cyrillic or Greek and look like Latin ones.
+        LatinLookalike = "latin-lookalike",
     }
 }
 
@@ -70,6 +72,7 @@ pub fn hazards(url: &[u8], verdicts: &Verdicts<'_>) -> Vec<Hazard> {
             Hazard::UserinfoLikeHost => components.userinfo.is_some_and(is_userinfo_like_host),
             Hazard::ZeroWidth => (is_encoded || !url.is_ascii()) && has_zero_width(&decode(url)),
             Hazard::MixedScript => components.host.is_some_and(has_mixed_script),
+            Hazard::LatinLookalike => components.host.is_some_and(has_latin_lookalike),
         })
         .collect()
 }
@@ -133,15 +136,7 @@ fn has_zero_width(text: &[u8]) -> bool {
 /// Returns `true` for letters of different scripts in one label, except those that Japanese and
 /// Korean mix.
 fn has_mixed_script(host: &[u8]) -> bool {
-    let encoded = host.contains(&b'-')
-        && host
-            .windows(4)
-            .any(|window| window.eq_ignore_ascii_case(b"xn--"));
-    if host.is_ascii() && !encoded {
-        return false;
-    }
-    let (text, _) = idna::domain_to_unicode(&String::from_utf8_lossy(host));
-    text.split('.').any(|label| {
+    any_international_label(host, |label| {
         let mut scripts = label
             .chars()
             .map(|c| c.script())
@@ -149,6 +144,29 @@ fn has_mixed_script(host: &[u8]) -> bool {
         let first = scripts.next();
         scripts.any(|script| Some(script) != first)
     })
+}
+
+/// Letters of other scripts that look like a Latin letter (Unicode Technical Standard 39,
+/// `confusables.txt`): Cyrillic and Greek ones, in lower case, as hosts have them.
+const LATIN_LOOKALIKES: &str = "асԁеһіјӏорԛгѕԝхуѵүαγινορσυϲϳ";
+
+/// Returns `true` if all letters of a label, of which there is one at least, look Latin but are not.
+fn has_latin_lookalike(host: &[u8]) -> bool {
+    any_international_label(host, |label| {
+        let mut letters = label.chars().filter(|c| c.is_alphabetic()).peekable();
+        letters.peek().is_some() && letters.all(|letter| LATIN_LOOKALIKES.contains(letter))
+    })
+}
+
+/// Returns `true` if a label of a host has the property. No label of an ASCII host without A-labels
+/// has it.
+fn any_international_label(host: &[u8], has: impl Fn(&str) -> bool) -> bool {
+    let is_a_label = |window: &[u8]| window.eq_ignore_ascii_case(b"xn--");
+    if host.is_ascii() && !(host.contains(&b'-') && host.windows(4).any(is_a_label)) {
+        return false;
+    }
+    let (text, _) = idna::domain_to_unicode(&String::from_utf8_lossy(host));
+    text.split('.').any(has)
 }
 
 fn is_neutral(script: Script) -> bool {
@@ -350,6 +368,11 @@ mod tests {
         );
         assert_eq!(names("http://h/a%E2%80%8Bb"), ["zero-width"]);
         assert_eq!(names("http://p\u{0430}ypal.example/"), ["mixed-script"]);
+        let lookalike = ["latin-lookalike"];
+        assert_eq!(names("http://аррӏе.example/"), lookalike);
+        assert_eq!(names("http://xn--80ak6aa92e.example/"), lookalike);
+        assert_eq!(names("http://москва.example/"), [""; 0]);
+        assert_eq!(names("http://www.example/аррӏе"), [""; 0]);
         assert_eq!(names("http://xn--pypal-4ve.example/"), ["mixed-script"]);
         assert_eq!(names("http://example.org:8080/a?b"), [""; 0]);
         assert_eq!(names("https://b\u{fc}cher.example:443/"), [""; 0]);
