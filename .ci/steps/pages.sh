@@ -5,3 +5,8 @@ for tool in git jq sqlite3 duckdb; do
     skipped "commands with $tool, which is not installed"
   fi
 done
+if install promtool prometheus; then
+  (cd packaging/prometheus && promtool check rules urlspool.rules.yml && promtool test rules urlspool.test.yml)
+else
+  skipped "the alert rules: promtool is not installed"
+fi
