@@ -252,11 +252,7 @@ impl<'d> ResultStore<'d> {
     }
 
     /// Stores a result for each planned link with its URL.
-    pub(super) fn put(
-        &self,
-        result: &CheckResult,
-        checked_at: &str,
-    ) -> Result<ResultUse, AuditError> {
+    pub(super) fn put(&self, result: &CheckResult, time: &str) -> Result<ResultUse, AuditError> {
         let (status, error) = match result.outcome {
             CheckOutcome::Status(code) => (Some(code), None),
             CheckOutcome::Failed(failure) => (None, Some(failure.name())),
@@ -268,14 +264,14 @@ impl<'d> ResultStore<'d> {
             let key = row.get_ref(0)?.as_str()?;
             let values = params![
                 key,
-                checked_at,
+                time,
                 state,
                 status,
                 error,
                 result.final_url,
                 self.checker
             ];
-            let known = params![key, checked_at, state, self.last_known];
+            let known = params![key, time, state, self.last_known];
             used = used.max(if 0 < db.prepare_cached(INSERT_RESULT)?.execute(values)? {
                 ResultUse::Added
             } else if db

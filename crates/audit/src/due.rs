@@ -231,8 +231,8 @@ fn time_at_pace(pace: &str, urls: u64) -> Option<Duration> {
 
 fn not_asked(audit: &AuditDb) -> Result<u64, AuditError> {
     let sql = "SELECT count(DISTINCT url) FROM audit_links WHERE planned AND NOT EXISTS
-      (SELECT 1 FROM audit_captures WHERE audit_captures.key = audit_links.key AND outcome <> \
-      'failed')";
+      (SELECT 1 FROM audit_captures WHERE audit_captures.key = audit_links.key \
+      AND outcome <> 'failed')";
     audit.count(sql, [])
 }
 

@@ -279,8 +279,8 @@ SELECT url, max(is_due) FROM (
   SELECT links.url AS url,
     (SELECT status FROM audit_checks AS checks WHERE checks.key = links.key
       ORDER BY checked_at DESC, id DESC LIMIT 1) AS status,
-    pages.key IS NULL OR unixepoch(pages.inspected_at) NOT BETWEEN ?1 + 1 AND unixepoch('now') AS \
-    is_due
+    pages.key IS NULL OR unixepoch(pages.inspected_at) NOT BETWEEN ?1 + 1 AND unixepoch('now') \
+    AS is_due
   FROM audit_links AS links LEFT JOIN audit_pages AS pages ON pages.key = links.key
   WHERE links.planned
 ) WHERE status BETWEEN 200 AND 299 GROUP BY url";

@@ -254,8 +254,7 @@ fn refuse_silence(results: &[(&DueLink, Outcome)]) -> Result<(), AuditError> {
     Err(AuditError::no_answers(format!(
         "no server replied for {} links of old protocols: this machine has perhaps no network; \
          nothing of this batch is stored. If `audit check` finds that the network works, give \
-         fewer \
-         `--schemes`",
+         fewer `--schemes`",
         results.len()
     )))
 }

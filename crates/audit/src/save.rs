@@ -265,8 +265,7 @@ impl Saving<'_> {
         }
         Err(self.ended(NoReply::Refused(Refusal::new(format_args!(
             "{AUDIT_SAVE_DAY} URLs were sent in the last 24 hours, which is its limit; run it \
-                again \
-             tomorrow, it goes on from here"
+             again tomorrow, it goes on from here"
         )))))
     }
 
@@ -438,11 +437,7 @@ impl SaveClient {
     fn new(job: &SaveJob) -> Result<SaveClient, AuditError> {
         refuse_login(&job.service)?;
         let fault = match Url::parse(&job.service) {
-            Ok(url)
-                if url.scheme() == "https" || url.scheme() == "http" && is_this_machine(&url) =>
-            {
-                None
-            }
+            Ok(url) if url.scheme() == "https" || url.scheme() == "http" && is_local(&url) => None,
             Ok(url) if url.scheme() == "http" => Some(", since keys are sent by https alone"),
             _ => Some(""),
         };
@@ -521,7 +516,7 @@ impl SaveClient {
 }
 
 /// Returns `true` for a URL of this machine.
-fn is_this_machine(url: &Url) -> bool {
+fn is_local(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),

@@ -265,18 +265,14 @@ impl Client {
 }
 
 /// Answers one request within the time limit.
-async fn serve_client(
-    client: TcpStream,
-    site: &Arc<Site>,
-    is_at_work: &AtomicBool,
-) -> io::Result<()> {
+async fn serve_client(client: TcpStream, site: &Arc<Site>, is_busy: &AtomicBool) -> io::Result<()> {
     client.set_nonblocking(true)?;
     client.set_nodelay(true)?;
     let client = TokioIo::new(tokio::net::TcpStream::from_std(client)?);
     let service = service_fn(|request| async {
-        is_at_work.store(true, Ordering::Relaxed);
+        is_busy.store(true, Ordering::Relaxed);
         let response = site.respond(request).await;
-        is_at_work.store(false, Ordering::Relaxed);
+        is_busy.store(false, Ordering::Relaxed);
         Ok::<_, Infallible>(response)
     });
     let connection = http1::Builder::new()

@@ -242,9 +242,8 @@ impl LoadError {
     fn replaced(target: &str) -> LoadError {
         LoadError::io(format!(
             "{target} was removed, renamed or replaced while it was being loaded; no segment was \
-                removed since. Put it back and \
-             repeat the load, or repeat it to load the segments that are left into what has this \
-             name now"
+             removed since. Put it back and repeat the load, or repeat it to load the segments \
+             that are left into what has this name now"
         ))
     }
 

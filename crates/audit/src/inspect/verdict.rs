@@ -169,8 +169,7 @@ mod tests {
 
     const ARTICLE: &str = "<title>The brass lantern</title><p>Each lantern of the lighthouse was \
         trimmed twice before midnight, and the keeper wrote down the hour, the wind and the names \
-        of \
-        all vessels that passed the harbour during winter.";
+        of all vessels that passed the harbour during winter.";
 
     const SORRY: &str = "<title>Sorry</title>This page cannot be found.";
 

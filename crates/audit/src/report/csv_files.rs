@@ -45,8 +45,8 @@ const SAVES: QueryTable = QueryTable {
     file: "saves.csv",
     columns: "url,service,sent_at,outcome,timestamp,snapshot,message",
     from: "(SELECT *, iif(address LIKE '%/save',
-        substr(address, 1, length(address) - 4) || 'web/' || timestamp || '/' || url, NULL) AS \
-        snapshot
+        substr(address, 1, length(address) - 4) || 'web/' || timestamp || '/' || url, NULL) \
+        AS snapshot
       FROM (SELECT *, rtrim(service, '/') AS address FROM audit_saves))
       ORDER BY url",
 };

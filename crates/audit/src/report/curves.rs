@@ -62,13 +62,9 @@ pub(super) struct AgePoint {
 }
 
 /// Renders the estimated survival curves by age, and the observed shares of the first curve.
-pub(super) fn survival(
-    dead: &SurvivalCurve,
-    strict: &SurvivalCurve,
-    points: &[AgePoint],
-) -> Markup {
+pub(super) fn survival(dead: &SurvivalCurve, strict: &SurvivalCurve, dots: &[AgePoint]) -> Markup {
     let ages = dead.ages.iter().chain(&strict.ages).map(|one| one.age);
-    let oldest = ages.chain(points.iter().map(|point| point.months));
+    let oldest = ages.chain(dots.iter().map(|dot| dot.months));
     let oldest = oldest.fold(f64::from(LEAST_MONTHS), f64::max);
     let years = (1..).map(|years| 12 * years);
     let mut years = years.skip_while(|months| f64::from(*months) < oldest);
@@ -81,7 +77,7 @@ pub(super) fn survival(
             @for piece in strict.pieces() { (line("strict", &piece, months)) }
             @for piece in dead.pieces() { (line("curve", &piece, months)) }
         } "\n"
-        @for point in points { (observed(*point, months)) }
+        @for dot in dots { (observed(*dot, months)) }
     };
     figure(
         TOP + PLOT + 42.0,

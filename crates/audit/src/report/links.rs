@@ -300,8 +300,8 @@ impl Provenance {
 const CITATIONS: &str =
     "SELECT messages.digest, messages.message_id, messages.date, messages.sender, messages.subject,
     coalesce(messages.list_id, json_extract(messages.newsgroups, '$[0]')), urls.anchor,
-    sources.path || ifnull((SELECT '!' || group_concat(value, '!') FROM \
-    json_each(sources.member)), '') || ':' || urls.start
+    sources.path || ifnull((SELECT '!' || group_concat(value, '!') \
+    FROM json_each(sources.member)), '') || ':' || urls.start
   FROM links JOIN urls ON urls.link = links.id JOIN messages ON messages.id = urls.message
     JOIN sources ON sources.id = urls.source
   WHERE links.key = ?1 ORDER BY urls.cited NULLS LAST, urls.id";

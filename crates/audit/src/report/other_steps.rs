@@ -139,8 +139,7 @@ pub(super) fn pages(figures: &PageFigures) -> Markup {
             p {
                 "Of links that answered at a check. The states stand beside the fixed ones, in \
                  which all these links are alive or redirected. Shares are those of the pages that \
-                 were judged; \
-                 the number after a bar is theirs."
+                 were judged; the number after a bar is theirs."
             } "\n"
             (page_bars(figures))
             (page_table(figures))
@@ -262,8 +261,7 @@ pub(super) fn saves(outcomes: &BTreeMap<SaveOutcome, u64>) -> Markup {
         @if !outcomes.is_empty() {
             p {
                 "Links that live and that no archive held were handed to a save service. Those \
-                    that \
-                 it saved are archived from then on."
+                 that it saved are archived from then on."
             } "\n"
             (table("Saved links", &columns, rows, None))
         }

@@ -782,9 +782,8 @@ fn protocols(content: &PageContent) -> Markup {
     let total = [0, 1, 2, 3].map(|index: usize| years.values().map(|counts| counts[index]).sum());
     html! {
         p {
-            "Links to gopher, WAIS, Prospero and telnet have no state in the tables above. \
-             Counted are all of them that the archive cites, by the year of their first \
-             citation."
+            "Links to gopher, WAIS, Prospero and telnet have no state in the tables above. Counted \
+             are all of them that the archive cites, by the year of their first citation."
         } "\n"
         @if years.is_empty() {
             p { "There are none." } "\n"

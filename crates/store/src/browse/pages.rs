@@ -200,11 +200,10 @@ fn document(root: &str, title: &str, filter: &Filter, main: &Markup) -> String {
                 } "\n"
                 main { "\n" (main) } "\n"
                 footer { p {
-                    "Made by urlspool " (env!("CARGO_PKG_VERSION"))
-                        ". URLs of the archive are text: "
-                    "none of them can be clicked, and this page loads nothing from elsewhere. "
-                    "Keys: Alt+Shift (Firefox) or Alt (others) with S for the search, N and P for "
-                    "the next and the previous page, H for all links."
+                    "Made by urlspool " (env!("CARGO_PKG_VERSION")) ". URLs of the archive are "
+                    "text: none of them can be clicked, and this page loads nothing from "
+                    "elsewhere. Keys: Alt+Shift (Firefox) or Alt (others) with S for the search, "
+                    "N and P for the next and the previous page, H for all links."
                 } } "\n"
             } "\n"
         } "\n"
@@ -227,9 +226,8 @@ fn form(root: &str, filter: &Filter) -> Markup {
             div.words {
                 label.hidden for="q" { "Words" }
                 input #q type="search" name="q" value=(filter.value(FilterField::Words))
-                    accesskey="s" placeholder="Words in and around links, in subjects and senders: \
-                        lamp \
-                    goph* \"two words\" -without";
+                    accesskey="s" placeholder="Words in and around links, in subjects and \
+                    senders: lamp goph* \"two words\" -without";
                 button { "Search" }
             } "\n"
             details open[has_more || filter.is_oldest_first] { "\n"
@@ -244,10 +242,8 @@ fn form(root: &str, filter: &Filter) -> Markup {
                         select name=(FilterField::Hazard.name()) {
                             option value="" { "any or none" }
                             @for name in ClosedSet::Hazards.names() {
-                                option value=(name) selected[name ==
-                                    filter.value(FilterField::Hazard)] {
-                                    (hazard(name))
-                                }
+                                @let is_chosen = name == filter.value(FilterField::Hazard);
+                                option value=(name) selected[is_chosen] { (hazard(name)) }
                             }
                         }
                     } "\n"
@@ -357,9 +353,8 @@ pub(super) fn refused(refusal: Refusal, path: &str, filter: &Filter) -> String {
         p #results tabindex="-1" { (reason) } "\n"
         p {
             a href={ (root) "./" } { "All links" }
-            @if filter.conditions().next().is_some() {
-                " \u{b7} " a href={ (root) "./" (filter.to_query(1)) } {
-                    "Citations with these conditions" }
+            @if filter.conditions().next().is_some() { " \u{b7} "
+                a href={ (root) "./" (filter.to_query(1)) } { "Citations with these conditions" }
             }
         } "\n"
     };
@@ -373,9 +368,8 @@ pub(super) fn not_cited(filter: &Filter) -> String {
     let main = html! {
         h1 { "No citation of this link" }
         p { code.url { (foreign(url)) } " is cited nowhere in this database, in these letters. "
-            a href={ "./" (others.to_query(1)) } { "Search for links like it" }
-                ", without parameters of "
-            "visitors and campaigns." }
+            a href={ "./" (others.to_query(1)) } { "Search for links like it" } ", without "
+            "parameters of visitors and campaigns." }
     };
     document("", "No citation of this link", filter, &main)
 }
@@ -433,16 +427,16 @@ pub(super) fn links_page(
         section #results aria-label="Links" tabindex="-1" { "\n"
             h2 { (counted(position.total as u64, "link", "links")) } "\n"
             p.exports { "By "
-                @for (order, name) in [(LinkOrder::Citations, "citations"), (LinkOrder::Address,
-                    "address")] {
+                @for (order, name) in
+                    [(LinkOrder::Citations, "citations"), (LinkOrder::Address, "address")] {
                     @if order == asked.order { strong aria-current="true" { (name) } }
                     @else { a href=(to(order, 1)) { (name) } }
                     " "
                 }
                 "\u{b7} " a href={ "./" (asked.filter.to_query(1)) } { "Their citations" }
                 @if !rows.is_empty() {
-                    " \u{b7} All pages: " (files("links", &asked.filter.to_links_query(asked.order,
-                        1)))
+                    @let query = asked.filter.to_links_query(asked.order, 1);
+                    " \u{b7} All pages: " (files("links", &query))
                 }
             } "\n"
             ol.links start=(position.rows().start + 1) { "\n"
@@ -563,23 +557,21 @@ fn timeline(page: &SearchPage<'_>) -> Markup {
                 }
             } "\n"
             svg role="group" aria-label="Citations by year" height=(coordinate(TIMELINE + 18.0)) {
-                "\n"
-                @for year in first..=last {
-                    @let height = (ratio(count(year), most) * TIMELINE).max(if count(year) > 0 {
-                        2.0 } else { 0.0 });
+                "\n" @for year in first..=last {
+                    @let least = if count(year) > 0 { 2.0 } else { 0.0 };
+                    @let height = (ratio(count(year), most) * TIMELINE).max(least);
                     @let x = width * ratio(year - first, 1);
                     @let text = year.to_string();
                     @if 0 < count(year) {
-                        a href=(year_link(page, &text)) aria-label={ (text) ": "
-                            (grouped(count(year))) } {
+                        a href=(year_link(page, &text))
+                            aria-label={ (text) ": " (grouped(count(year))) } {
                             title { (text) ": " (grouped(count(year))) }
-                            rect.target x={ (coordinate(x)) "%" } y="0" width={ (coordinate(width))
-                                "%" }
-                                height=(coordinate(TIMELINE)) {}
+                            rect.target x={ (coordinate(x)) "%" } y="0"
+                                width={ (coordinate(width)) "%" } height=(coordinate(TIMELINE)) {}
                             rect.urls x={ (coordinate(x + width * 0.08)) "%" }
                                 y=(coordinate(TIMELINE - height))
                                 width={ (coordinate(width * 0.84)) "%" }
-                                    height=(coordinate(height)) {}
+                                height=(coordinate(height)) {}
                         }
                     }
                     @if is_sparse || year % 5 == 0 {
@@ -613,8 +605,8 @@ fn tops(page: &SearchPage<'_>) -> Markup {
                 } "\n" }
             }
             @if !page.asked.list.links.is_empty() { p {
-                a href={ "links" (page.asked.filter.to_query(1)) } {
-                    "List of links, by citations or by address" }
+                @let query = page.asked.filter.to_query(1);
+                a href={ "links" (query) } { "List of links, by citations or by address" }
             } "\n" }
         } "\n"
     }
@@ -635,13 +627,12 @@ fn link_facts(facts: &LinkFacts) -> Markup {
             @if let Some(domain) = &facts.domain {
                 dt { "Domain" } dd { (thing(FilterField::Domain, domain, &everywhere)) } "\n"
             }
-            @if let Some(host) = &facts.host { dt { "Host" } dd { (thing(FilterField::Host, host,
-                &everywhere)) } "\n" }
+            @if let Some(host) = &facts.host {
+                dt { "Host" } dd { (thing(FilterField::Host, host, &everywhere)) } "\n"
+            }
             @for (other, count) in &facts.others {
-                dt { "Also shared as" } dd {
-                    (thing(FilterField::Key, other, &everywhere)) " " span.soft { (grouped(*count))
-                        }
-                } "\n"
+                @let link = thing(FilterField::Key, other, &everywhere);
+                dt { "Also shared as" } dd { (link) " " span.soft { (grouped(*count)) } } "\n"
             }
             @if let Some(check) = &facts.check { dt { "State" } dd { (check) } "\n" }
             @if let Some(snapshot) = &facts.snapshot { dt { "Snapshot" } dd { (snapshot) } "\n" }
@@ -714,13 +705,12 @@ fn results(page: &SearchPage<'_>) -> Markup {
         section #results aria-label="Citations" tabindex="-1" { "\n"
             h2 { (about(list)) (counted(list.total, "citation", "citations")) } "\n"
             @if page.rows.is_empty() { p {
-                "Nothing matches. All conditions must hold, and a word is found as a whole, or by \
-                    its "
-                "first letters with a star: " code { "goph*" } ". Messages without links are not "
-                "here, and of a text only the words around its links, if they were scanned."
+                "Nothing matches. All conditions must hold, and a word is found as a whole, or by "
+                "its first letters with a star: " code { "goph*" } ". Messages without links are "
+                "not here, and of a text only the words around its links, if they were scanned."
                 @if page.asked.filter.value(FilterField::Words).contains("://") {
-                    " What follows the " code { "?" } " of a URL may be of one visitor: leave it \
-                        out."
+                    " What follows the " code { "?" } " of a URL may be of one visitor: leave it "
+                    "out."
                 }
                 @if !page.asked.filter.value(FilterField::Domain).is_empty() {
                     " A domain is the name that was registered, such as cern.ch; the name of one "
@@ -735,8 +725,8 @@ fn results(page: &SearchPage<'_>) -> Markup {
                         "All pages of this sample, from " (counted(examined, "row", "rows")) ": "
                     } @else { "As shown, all pages: " }
                     (files("citations", &query))
-                    @if !list.links.is_empty() { " \u{b7} " a href={ "links" (query) } {
-                        "List of links" } }
+                    @if !list.links.is_empty() {
+                        " \u{b7} " a href={ "links" (query) } { "List of links" } }
                     " " a.narrow href="#tops" { "Narrow by a name" } } "\n"
                 ol.cited start=(page.position.rows().start + 1) { "\n"
                     @for row in &page.rows { (result(row, &page.asked.filter)) }
@@ -752,24 +742,22 @@ fn results(page: &SearchPage<'_>) -> Markup {
 /// Renders a citation. Each name in it links to the filter with one more condition.
 fn result(row: &PageRow, filter: &Filter) -> Markup {
     let found = &row.citation.found;
-    let url = found.whole_url();
+    let (url, message) = (found.whole_url(), &found.message);
     html! {
         li { "\n"
             p.url { code { (foreign(&url)) } } "\n"
             p.mail {
-                (date(found.message.date.as_deref()))
-                @if let Some(from) = &found.message.from { " " (sender(from, filter)) }
-                @if let Some(subject) = &found.message.subject { " " q.subject { (foreign(subject))
-                    } }
+                (date(message.date.as_deref()))
+                @if let Some(from) = &message.from { " " (sender(from, filter)) }
+                @if let Some(subject) = &message.subject { " " q.subject { (foreign(subject)) } }
             } "\n"
-            @if let Some(anchor) = &found.anchor { p.passage { "Link text: " (foreign(anchor)) }
-                "\n" }
+            @if let Some(text) = &found.anchor { p.passage { "Link text: " (foreign(text)) } "\n" }
             @if let Some(context) = &found.context { p.passage { (passage(context, &url)) } "\n" }
             p.soft {
-                @for list in row.citation.lists() { (thing(FilterField::List, &list, filter))
-                    " \u{b7} " }
-                @if let Some(domain) = &row.domain { (thing(FilterField::Domain, domain, filter))
-                    " \u{b7} " }
+                @for list in row.citation.lists() {
+                    (thing(FilterField::List, &list, filter)) " \u{b7} " }
+                @if let Some(domain) = &row.domain {
+                    (thing(FilterField::Domain, domain, filter)) " \u{b7} " }
                 @if let Some(key) = &row.key {
                     a href={ "link" (Filter::default().with(FilterField::Key, key).to_query(1)) } {
                         (counted(row.citations, "citation", "citations")) " of this link"
@@ -779,26 +767,24 @@ fn result(row: &PageRow, filter: &Filter) -> Markup {
                     " \u{b7} " a href=(thread_link(thread)) { "its thread" }
                 }
                 @if 0 < row.citation.quote_depth {
-                    " \u{b7} quoted " (counted(row.citation.quote_depth.cast_unsigned(), "level",
-                        "levels")) " deep"
+                    @let depth = row.citation.quote_depth.cast_unsigned();
+                    " \u{b7} quoted " (counted(depth, "level", "levels")) " deep"
                 }
                 @if row.is_truncated { " \u{b7} cut short" }
                 @for name in &row.hazards {
-                    " \u{b7} " a.warning href={ "./" (filter.with(FilterField::Hazard,
-                        name).to_query(1)) } {
-                        (hazard(name))
-                    }
+                    @let query = filter.with(FilterField::Hazard, name).to_query(1);
+                    " \u{b7} " a.warning href={ "./" (query) } { (hazard(name)) }
                 }
             } "\n"
             details {
                 summary { "Where it stands" }
-                p { a href={ "bytes?row=" (row.id) } { "The text around it, as it is in the file" }
-                    } "\n"
+                p { a href={ "bytes?row=" (row.id) } {
+                    "The text around it, as it is in the file" } } "\n"
                 p { "In a terminal: " code { (foreign(&show_command(&row.citation))) } } "\n"
                 @if let Some(thread) = &row.citation.thread { p {
                     "Thread: " a href=(thread_link(thread)) { (foreign(thread)) }
                 } }
-                @if let Some(id) = &found.message.id { p { "Message-ID: " (foreign(id)) } }
+                @if let Some(id) = &message.id { p { "Message-ID: " (foreign(id)) } }
             } "\n"
         } "\n"
     }
@@ -818,41 +804,37 @@ pub(super) fn bytes_page(row: &PageRow, passage: &Result<RawPassage, NoPassage>)
             p.soft { (foreign(&place(&row.citation))) } "\n"
             @match passage {
                 Ok(RawPassage { before, bytes, after, left_before, left_out, left_after }) => {
-                    @if 0 < *left_before { p.soft { "\u{2026} " (counted(*left_before, "byte",
-                        "bytes"))
+                    @if 0 < *left_before { p.soft {
+                        "\u{2026} " (counted(*left_before, "byte", "bytes"))
                         " of the file before this text" } "\n" }
                     pre.raw { (raw_text(before)) mark { (raw_text(bytes)) } (raw_text(after)) } "\n"
-                    @if 0 < *left_after { p.soft { "\u{2026} " (counted(*left_after, "byte",
-                        "bytes"))
+                    @if 0 < *left_after { p.soft {
+                        "\u{2026} " (counted(*left_after, "byte", "bytes"))
                         " of the file after this text" } "\n" }
                     @if 0 < *left_out { p.note role="status" { "The link is cut: its last "
                         (counted(*left_out, "byte", "bytes"))
-                            " are not shown. The command below prints all." } "\n" }
+                        " are not shown. The command below prints all." } "\n" }
                     p.soft { "Bytes " (grouped(source.start.cast_unsigned())) " to "
                         (grouped(source.end.cast_unsigned()))
                         ". Bytes that are not UTF-8 are shown as \u{fffd}." } "\n"
                 }
                 Err(NoPassage::Packed) => p.note {
-                    "The file is compressed, an archive or a repository, so that the text is not \
-                        shown "
-                    "here. The command below prints it."
+                    "The file is compressed, an archive or a repository, so that the text is not "
+                    "shown here. The command below prints it."
                 }
                 Err(NoPassage::Outside) => p.note {
-                    "The file is not in the folder of which these pages show files. Who starts \
-                        urlspool "
-                    "browse names another one with --files FOLDER."
+                    "The file is not in the folder of which these pages show files. Who starts "
+                    "urlspool browse names another one with --files FOLDER."
                 }
                 Err(NoPassage::Different) => p.note {
-                    "The bytes of the file there are not shown, because they do not decode to this \
-                        link: "
-                    "it is not the file that was scanned, it was scanned with other options, or \
-                        the link "
-                    "is too far from its start."
+                    "The bytes of the file there are not shown, because they do not decode to this "
+                    "link: it is not the file that was scanned, it was scanned with other options, "
+                    "or the link is too far from its start."
                 }
                 Err(NoPassage::Failed(error)) => p.note {
-                    "The file cannot be read: " (Text(&error.to_string()))
-                        ". It is looked for at the "
-                    "place where it was scanned, from the folder in which this program was started."
+                    "The file cannot be read: " (Text(&error.to_string())) ". It is looked for at "
+                    "the place where it was scanned, from the folder in which this program was "
+                    "started."
                 }
             }
             p { "In a terminal: " code { (foreign(&show_command(&row.citation))) } } "\n"
@@ -920,9 +902,8 @@ fn pager(at: &Position, shown: usize, link: impl Fn(usize) -> String) -> Markup 
                 a href=(link(1)) { "First" } " "
                 a rel="prev" accesskey="p" href=(link(at.page - 1)) { "Previous" } " "
             }
-            span { (grouped(before as u64 + 1)) " \u{2013} " (grouped((before + shown) as u64))
-                " of "
-                (grouped(at.total as u64)) }
+            span { (grouped(before as u64 + 1)) " \u{2013} "
+                (grouped((before + shown) as u64)) " of " (grouped(at.total as u64)) }
             @if at.page < at.pages {
                 " " a rel="next" accesskey="n" href=(link(at.page + 1)) { "Next" }
                 " " a href=(link(at.pages)) { "Last" }

@@ -163,8 +163,7 @@ impl<'r> ElasticsearchTarget<'r> {
 fn no_transactions() -> LoadError {
     LoadError::unusable(
         "--replace, --prune and --dry-run need a transaction, which Elasticsearch does not have; \
-            load into \
-         a new index",
+         load into a new index",
     )
 }
 

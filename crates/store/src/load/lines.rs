@@ -145,18 +145,14 @@ impl InputLines {
     }
 
     /// Sends all lines, or stops when the load has failed.
-    fn send_all<E>(
-        &mut self,
-        texts: LineTexts,
-        sender: &SyncSender<LineStep<E>>,
-    ) -> io::Result<()> {
+    fn send_all<E>(&mut self, texts: LineTexts, to: &SyncSender<LineStep<E>>) -> io::Result<()> {
         let (mut batch, mut begin) = (Vec::new(), 0);
         loop {
             let content = match self.next() {
                 Ok(Some(content)) => content,
                 // Lines read before an error are loaded.
                 end => {
-                    let _ = sender.send(LineStep::Lines(batch));
+                    let _ = to.send(LineStep::Lines(batch));
                     return end.map(drop);
                 }
             };
@@ -175,7 +171,7 @@ impl InputLines {
             if is_drained || begin + LOAD_PARSED_BYTES <= self.len {
                 begin = self.len;
                 let lines = LineStep::Lines(std::mem::take(&mut batch));
-                if sender.send(lines).is_err() {
+                if to.send(lines).is_err() {
                     return Ok(());
                 }
             }

@@ -163,16 +163,12 @@ impl PostgresTarget {
 
     /// Merges the queued rows, then removes rows with the statement `sql`, completed by
     /// [`NOTE_PARENTS`], and the messages and sources that only these rows referred to.
-    fn remove_rows(
-        &mut self,
-        sql: &str,
-        parameters: &[&(dyn ToSql + Sync)],
-    ) -> Result<(), LoadError> {
+    fn remove_rows(&mut self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<(), LoadError> {
         self.merge()?;
         self.has_removed = true;
         let sql = format!("{sql}{NOTE_PARENTS}");
         self.changed.removed += self.with(async |client| {
-            let removed = client.execute(&sql, parameters).await?;
+            let removed = client.execute(&sql, values).await?;
             client.batch_execute(REMOVE_PARENTS).await?;
             Ok(removed)
         })?;

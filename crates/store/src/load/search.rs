@@ -307,8 +307,8 @@ impl SearchQuery {
             ),
             (WITH_KEY, self.url.as_deref().map(key_of)),
             (
-                "urls.message IN (SELECT id FROM messages WHERE instr(lower(sender), lower(?)) > \
-                    0)",
+                "urls.message IN (SELECT id FROM messages \
+                    WHERE instr(lower(sender), lower(?)) > 0)",
                 self.sender.clone(),
             ),
             (

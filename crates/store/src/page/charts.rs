@@ -35,19 +35,13 @@ pub(super) fn patterns() -> Markup {
     }
 }
 
-/// Renders a chart with a description for screen readers.
+/// Renders a chart. Screen readers read the caption and `text`, a description.
 #[must_use]
-pub fn figure(
-    height: f64,
-    caption: &str,
-    description: &str,
-    chart: &Markup,
-    legend: &Markup,
-) -> Markup {
+pub fn figure(height: f64, caption: &str, text: &str, chart: &Markup, legend: &Markup) -> Markup {
     html! {
         figure { "\n"
             figcaption { (caption) } "\n"
-            svg role="img" height=(coordinate(height)) aria-label={ (caption) ": " (description) } {
+            svg role="img" height=(coordinate(height)) aria-label={ (caption) ": " (text) } {
                 "\n" (chart)
             } "\n"
             (legend)

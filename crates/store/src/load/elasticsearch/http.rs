@@ -100,8 +100,7 @@ impl HttpRequest {
 
 /// Advice for a full disk, printed between the server's message and the setting of the block.
 const DISK_FULL: &str = "; a disk of the server is nearly full: make room on it, and the server \
-    takes \
-     the block away; or, if somebody set it, set";
+    takes the block away; or, if somebody set it, set";
 
 /// Error types of blocks. `OpenSearch` uses the second for new indexes.
 const BLOCK_KINDS: [&str; 2] = ["cluster_block_exception", "index_create_block_exception"];

@@ -36,15 +36,11 @@ fn basic(user: &str, password: &Secret) -> Secret {
     Secret::new(format!("Basic {}", BASE64.encode(pair.as_bytes())))
 }
 
-fn password(
-    server: &IndexServer,
-    user: &str,
-    credentials: &Credentials,
-) -> Result<Secret, LoadError> {
+fn password(server: &IndexServer, user: &str, secrets: &Credentials) -> Result<Secret, LoadError> {
     if let Some(path) = &server.password_file {
         return password_in(path);
     }
-    credentials.elasticsearch_password.clone().ok_or_else(|| {
+    secrets.elasticsearch_password.clone().ok_or_else(|| {
         LoadError::unusable(format!(
             "there is no password of the user {user}: put it into URLSPOOL_ELASTICSEARCH_PASSWORD, \
              or into a file that ?passfile=FILE after the index names"
