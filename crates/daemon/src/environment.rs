@@ -35,13 +35,13 @@ pub trait DaemonHost {
     /// The current time.
     fn now(&mut self) -> MonotonicTime;
 
-    /// Milliseconds since 1970 by the system clock, or `None` without one. The clock may jump: it
-    /// serves for days between two runs, and for the age of the last change of a file.
+    /// Milliseconds since 1970 by the system clock, or `None` without one. The clock may jump. It
+    /// is used to count days between two runs and to compute the age of a file's last change.
     fn unix_ms(&mut self) -> Option<u64> {
         None
     }
 
-    /// Seconds since 1970, as [`DaemonHost::unix_ms`].
+    /// Seconds since 1970, by the clock of [`DaemonHost::unix_ms`].
     fn unix_time(&mut self) -> Option<u64> {
         self.unix_ms().map(|ms| ms / 1_000)
     }

@@ -352,9 +352,9 @@ macro_rules! counters {
             pub read_errors: BTreeMap<&'static str, u64>,
             /// Diagnostics of sources, by kind.
             pub events: BTreeMap<&'static str, u64>,
-            /// Records, by hazard of their URL.
+            /// Number of records, by hazard of the URL.
             pub hazards: BTreeMap<&'static str, u64>,
-            /// Files that were read, by the time since their last change: one count for each of
+            /// Number of files read, by the time since their last change: one count for each of
             /// [`LAG_BOUNDS_MS`], and one for longer times.
             pub lags: [u64; LAG_BOUNDS_MS.len() + 1],
             /// Sum of these times in milliseconds.
@@ -406,18 +406,18 @@ pub(crate) fn add_kinds(
     }
 }
 
-/// Upper bounds of the histogram of lags.
+/// Upper bounds of the lag histogram.
 const LAG_BOUNDS_MS: [u64; 8] = [100, 250, 500, 1_000, 2_500, 5_000, 60_000, 600_000];
 
 impl Counters {
-    /// Counts a file that was read so many milliseconds after its last change.
+    /// Counts a file that was read `lag_ms` milliseconds after its last change.
     pub fn lag_ms(&mut self, lag_ms: u64) {
         let bound = LAG_BOUNDS_MS.iter().position(|bound| lag_ms <= *bound);
         self.lags[bound.unwrap_or(LAG_BOUNDS_MS.len())] += 1;
         self.lag_sum_ms = self.lag_sum_ms.saturating_add(lag_ms);
     }
 
-    /// Writes the histogram of lags.
+    /// Writes the lag histogram.
     fn write_lags(&self, text: &mut String) {
         let name = "read_lag_seconds";
         let help = "Time from the last change of a file to the end of reading it.";
@@ -441,7 +441,7 @@ impl Counters {
     }
 }
 
-/// A number of milliseconds as a text in seconds.
+/// Formats milliseconds as seconds.
 fn seconds(ms: u64) -> String {
     format!("{}.{:03}", ms / 1_000, ms % 1_000)
 }

@@ -93,23 +93,23 @@ pub struct ExtractTable {
     pub schemeless: bool,
     /// `true` to remove the recipient's address from redirectors' URLs.
     pub strip_recipient: bool,
-    /// Hosts of the URLs that are written; with `domain` empty for all.
+    /// Hosts of the URLs to write. All URLs are written if this and `domain` are empty.
     pub host: Vec<String>,
-    /// Domains of the URLs that are written, with the hosts below them.
+    /// Domains of the URLs to write, including the hosts below them.
     pub domain: Vec<String>,
-    /// Domains whose URLs, and those of hosts below them, are not written; a name with a `/` is a
-    /// file that lists them.
+    /// Domains whose URLs are not written, including the hosts below them. A name with a `/` is a
+    /// file that lists domains.
     pub exclude_domains: Vec<String>,
-    /// The domains of `exclude_domains`, once [`Config::check_filters`] has read its files.
+    /// The domains of `exclude_domains`, after [`Config::check_filters`] has read its files.
     #[serde(skip)]
     pub(crate) excluded: HashSet<String>,
-    /// Regions of the URLs that are written; empty for all.
+    /// Regions of the URLs to write; empty for all.
     pub region: Vec<String>,
-    /// `true` to write only links whose text names another host.
+    /// `true` to write only links whose text names a different host.
     pub mismatch: bool,
-    /// Hazards of which a URL that is written has one; empty for all URLs.
+    /// Hazards, one of which a URL must have to be written; empty for all URLs.
     pub hazard: Vec<String>,
-    /// `true` to defang the URLs of formats that people read.
+    /// `true` to defang URLs in formats for people.
     pub defang: bool,
 }
 

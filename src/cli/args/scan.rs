@@ -203,7 +203,7 @@ pub(crate) struct SplitsArgs {
     pub(crate) sources: SourceArgs,
 }
 
-/// The filters of URLs, which `scan` and `watch` share.
+/// The filters of URLs, shared by `scan` and `watch`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FilterArgs {
     /// Write only URLs of these hosts (comma-separated list)
@@ -244,7 +244,7 @@ pub(crate) struct FilterArgs {
 }
 
 impl FilterArgs {
-    /// Overrides the configuration by what is given.
+    /// Overrides the configuration with the given arguments.
     pub(crate) fn apply(&self, extract: &mut ExtractTable) {
         set_list(&mut extract.host, &self.host, false);
         set_list(&mut extract.domain, &self.domain, false);

@@ -666,7 +666,7 @@ struct MessageOutput {
     records: u64,
     /// Number of URLs that a filter held back.
     filtered: u64,
-    /// Number of records, by hazard of their URL.
+    /// Number of records, by hazard of the URL.
     hazards: BTreeMap<&'static str, u64>,
     /// Identifiers of all URLs of a message that may grow or has grown, including those recorded
     /// earlier. Empty for other messages.

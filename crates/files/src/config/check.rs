@@ -77,12 +77,12 @@ impl Config {
         names.iter().try_for_each(|name| check_header_field(name))
     }
 
-    /// Checks the filters of `[extract]`, brings their names into the form that records have, and
+    /// Checks the filters of `[extract]`, converts their names to the form used in records, and
     /// reads the files of `exclude_domains`.
     ///
     /// # Errors
     ///
-    /// The name that no URL can have, or the file that cannot be read.
+    /// A name that no URL can have, or an unreadable file.
     pub fn check_filters(&mut self) -> Result<(), ConfigError> {
         let extract = &mut self.extract;
         each_name("host", &mut extract.host, |text| host_of(text, "domain"))?;
@@ -189,7 +189,7 @@ impl Config {
     }
 }
 
-/// Replaces each name of a filter by what `parse` makes of it.
+/// Replaces each name of a filter by the result of `parse`.
 fn each_name(
     key: &str,
     names: &mut [String],
@@ -265,12 +265,12 @@ pub fn check_header_field(name: &str) -> Result<(), ConfigError> {
     )))
 }
 
-/// Parses the name of a host into the form that records have. `domains` is the option for whole
+/// Parses the name of a host into the form used in records. `domains` is the option for whole
 /// domains, for a message.
 ///
 /// # Errors
 ///
-/// A message that says what to write.
+/// A message that says which form is expected.
 pub fn host_of(text: &str, domains: &str) -> Result<String, String> {
     if text.contains('*') {
         return Err(format!(
@@ -296,7 +296,7 @@ pub fn hazard_name(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 ///
-/// A message that says what to write.
+/// A message that says which form is expected.
 pub fn region_name(text: &str) -> Result<String, &'static str> {
     let name = text.trim_matches(' ');
     let is = |other: &str| name.eq_ignore_ascii_case(other);
