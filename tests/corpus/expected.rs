@@ -25,12 +25,6 @@ const GAPS: &str = "
 ? a word in capitals below a full line looks like the rest of a name
 - http://ca06.example/institute/catalogue/of/brass/lamps/and/the/wicks/content
 + http://ca06.example/institute/catalogue/of/brass/lamps/and/the/wicks/contentBRASS
-? line numbers: no labelled archive has them
-- http://ce04.example/lamps-and-
-+ http://ce04.example/lamps-and-000260
-? a word between hyphens on a short line is no mark enough
-- https://cg02.example/institute/catalogue/of/brass-lamps-and/the-wicks-and-the-oil/letters/
-+ https://cg02.example/institute/catalogue/of/brass-lamps-and/
 # text/joins.txt
 ? a list of files below their folder: two labelled lines are too few for a row
 - http://jb04.example/lamps/

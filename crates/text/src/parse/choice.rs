@@ -151,14 +151,15 @@ impl CandidateParser<'_> {
         let parts = self.parts();
         let likely = prefix_len(line.joins(), |join| JOIN_CONFIDENCE <= join.confidence);
         let part = |joins: usize| parts.get(joins).copied().flatten();
-        let least = match part(0) {
+        let (reach, least) = match part(0) {
             Some(first) if first < UNLIKELY_FIRST => {
-                (1..=likely).filter_map(part).fold(0.0, f32::max)
+                let largest = (1..parts.len()).filter_map(part).fold(0.0, f32::max);
+                (parts.len() - 1, largest)
             }
-            _ => JOIN_CONFIDENCE,
+            _ => (likely, JOIN_CONFIDENCE),
         };
         let is_chosen = |&joins: &usize| part(joins).is_some_and(|part| least <= part);
-        let own = (1..=likely).find(is_chosen);
+        let own = (1..=reach).find(is_chosen);
         let mut last = RejectReason::Implausible;
         for joins in own.into_iter().chain(0..=likely) {
             if let Some(written) = self.written_over(joins) {
