@@ -120,20 +120,23 @@ fn ends_field_name(byte: u8) -> bool {
 /// blank on, without quotation marks and backslashes.
 #[must_use]
 pub fn is_plain_json(bytes: &[u8]) -> bool {
-    // Without an early exit inside a block the compiler tests all its bytes at once.
-    let is_plain = |block: &[u8; 16]| {
-        !block
-            .iter()
-            .fold(false, |any, &byte| any | is_escaped(byte))
+    let Some(last) = bytes.last_chunk::<16>() else {
+        let mut padded = [b' '; 16];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        return is_plain_block(&padded);
     };
-    match bytes.last_chunk() {
-        Some(last) => bytes.as_chunks().0.iter().all(is_plain) && is_plain(last),
-        None => {
-            let mut padded = [b' '; 16];
-            padded[..bytes.len()].copy_from_slice(bytes);
-            is_plain(&padded)
-        }
-    }
+    let (blocks, rest) = bytes.as_chunks::<64>();
+    blocks.iter().all(is_plain_block)
+        && rest.as_chunks::<16>().0.iter().all(is_plain_block)
+        && is_plain_block(last)
+}
+
+/// Does the same for a block. Without an early exit the compiler tests all its bytes at once.
+#[inline]
+fn is_plain_block<const LEN: usize>(block: &[u8; LEN]) -> bool {
+    !block
+        .iter()
+        .fold(false, |any, &byte| any | is_escaped(byte))
 }
 
 /// The simple twin of [`is_plain_json`].
@@ -143,6 +146,7 @@ fn is_plain_json_simple(bytes: &[u8]) -> bool {
 }
 
 /// Returns `true` for controls, quotation marks, backslashes, and bytes from 0x80 on.
+#[inline]
 fn is_escaped(byte: u8) -> bool {
     byte.wrapping_sub(b' ') >= 0x60 || byte == b'"' || byte == b'\\'
 }

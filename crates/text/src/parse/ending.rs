@@ -222,7 +222,10 @@ fn doubtful_part(url: &[u8]) -> Option<usize> {
     let bar = memchr::memchr(b'|', url);
     let is_open = url.last().is_some_and(|last| !last.is_ascii());
     if bar.is_none() && !is_open {
-        return page_before_letters(url, host_span(url).end);
+        // Most URLs have no ending of a page.
+        return any_pair(url, |one, other| one == b'.' && other == b'h')
+            .then(|| page_before_letters(url, host_span(url).end))
+            .flatten();
     }
     let from = after_slashes(url)?;
     bar.or_else(|| is_open.then(|| prefix_len(url, u8::is_ascii)))

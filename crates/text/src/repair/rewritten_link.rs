@@ -137,20 +137,22 @@ const LEAST_BYTES: usize = 30;
 /// Each piece but the last is the only word of its line. Lines with quote marks alone and blank
 /// ones are skipped.
 pub(super) fn push_to_end(text: &[u8], head: Span, line: &mut LogicalLine) -> bool {
-    let is_cut = ends_with_cut_host(head.of(text));
-    if head.len() < LEAST_BYTES && !is_cut || head.len() > REWRITTEN_LINK_BYTES {
+    if head.len() > REWRITTEN_LINK_BYTES {
         return false;
     }
     let Some(form) = LinkForm::of(head.of(text)).or_else(|| beheaded(text, head)) else {
         return false;
     };
+    let is_cut = form.has_marks && ends_with_cut_host(head.of(text));
+    if head.len() < LEAST_BYTES && !is_cut {
+        return false;
+    }
     if form.len(head.of(text)).is_some() {
         return true;
     }
     let Some(pieces) = pieces(text, head, form) else {
         return false;
     };
-    let is_cut = is_cut && form.has_marks;
     line.drop_last(usize::from(is_cut));
     let mut hyphen = text[head.end - 1] == b'-';
     for piece in pieces {

@@ -56,18 +56,9 @@ pub(super) fn confidence(points: f32) -> f32 {
 /// and *its line* is the line that its last byte is on. *The token* is the run of characters at the
 /// start of the next line that can belong to a URL, after quote marks and comment leads.
 pub(super) static FEATURES: [Feature; ROWS] = [
-    // The token begins another URL. `http://` alone continues with the host, whatever it is called.
-    never("other-url", |at| {
-        at.token.begins_url() && !(at.head.is_scheme() && at.token.begins_host_label())
-    }),
-    // The token is a defanged host or address, or a scheme or host whose delimiter stands between
-    // blanks follows: `http ://a.example`, `a [.] example`.
-    never("defanged", |at| {
-        is_defanged(at, &at.token) || !at.line_break.whole_line && begins_spaced(at)
-    }),
-    // A scheme alone does not take a word for its host.
-    never("word-as-host", |at| {
-        at.head.is_scheme() && !at.token.names_host()
+    // A frequent word or a closing. A line that was cut again and again has short rests.
+    never("word", |at| {
+        at.token.is_stop_word() && !at.line_break.follows_cut() && !at.head.ends_with_hyphen()
     }),
     // A blank line, or one with quote marks alone, ends a paragraph, unless a program inserted such
     // lines everywhere, or the URL cannot be whole.
@@ -75,19 +66,18 @@ pub(super) static FEATURES: [Feature; ROWS] = [
         let line_break = at.line_break;
         line_break.marks.blank_between && !line_break.is_open() && !line_break.has_inserted_blanks()
     }),
-    // One site under the other: on short lines, or before a third one.
-    never("site-list", |at| {
-        is_second_host(at)
-            && !at.line_break.is_continued()
-            && at.head.ends_with_alnum()
-            && (at.width < FILLED_COLUMNS || at.follow() == FollowingLine::Site)
+    // A URL that begins in ASCII continues in ASCII, and is not broken after a soft hyphen, which is none.
+    never("foreign", |at| {
+        !at.token.all.is_ascii() && at.head.url.is_ascii() && at.dropped != SOFT_HYPHEN.len()
     }),
-    // A frequent word or a closing. A line that was cut again and again has short rests.
-    never("word", |at| {
-        at.token.is_stop_word() && !at.line_break.follows_cut() && !at.head.ends_with_hyphen()
+    // A `mailto:` URL whose address the token does not complete.
+    never("address-complete", |at| {
+        at.head.is_mailbox() && !at.head.address_continues(&at.token)
     }),
-    // A branch or tag after the URL of a git repository: `git request-pull` writes `URL NAME`.
-    never("git-name", is_reference),
+    // The number of a line of a source file, and no more digits, range or column.
+    never("line-number", |at| {
+        at.head.ends_with_line_number() && !matches!(at.token.first(), b'0'..=b'9' | b'-' | b'C')
+    }),
     never("punctuation", |at| {
         // A rule was glued to the end of the URL.
         let ends_with_rule = at.head.url.ends_with(b"----") || at.head.url.ends_with(b"____");
@@ -97,22 +87,32 @@ pub(super) static FEATURES: [Feature; ROWS] = [
                 && !is_incomplete(at)
                 && !(at.token.all.starts_with(b"//") && at.head.ends_with(b"-=:"))
     }),
+    // The token begins another URL. `http://` alone continues with the host, whatever it is called.
+    never("other-url", |at| {
+        at.token.begins_url() && !(at.head.is_scheme() && at.token.begins_host_label())
+    }),
+    // A scheme alone does not take a word for its host.
+    never("word-as-host", |at| {
+        at.head.is_scheme() && !at.token.names_host()
+    }),
+    // A branch or tag after the URL of a git repository: `git request-pull` writes `URL NAME`.
+    never("git-name", is_reference),
     // Other notations: a line of a diffstat or table, a property of a calendar, a directive of the C
     // preprocessor, a request of roff, the next attribute of an element, a relative path.
     never("notation", is_notation),
-    // A URL that begins in ASCII continues in ASCII, and is not broken after a soft hyphen, which is none.
-    never("foreign", |at| {
-        !at.token.all.is_ascii() && at.head.url.is_ascii() && at.dropped != SOFT_HYPHEN.len()
-    }),
-    // The number of a line of a source file, and no more digits, range or column.
-    never("line-number", |at| {
-        at.head.ends_with_line_number() && !matches!(at.token.first(), b'0'..=b'9' | b'-' | b'C')
+    // The token is a defanged host or address, or a scheme or host whose delimiter stands between
+    // blanks follows: `http ://a.example`, `a [.] example`.
+    never("defanged", |at| {
+        is_defanged(at, &at.token) || !at.line_break.whole_line && begins_spaced(at)
     }),
     // Two lines of a patch with different signs.
     never("patch", |at| at.line_break.changes_in_diff()),
-    // A `mailto:` URL whose address the token does not complete.
-    never("address-complete", |at| {
-        at.head.is_mailbox() && !at.head.address_continues(&at.token)
+    // One site under the other: on short lines, or before a third one.
+    never("site-list", |at| {
+        is_second_host(at)
+            && !at.line_break.is_continued()
+            && at.head.ends_with_alnum()
+            && (at.width < FILLED_COLUMNS || at.follow() == FollowingLine::Site)
     }),
     // Always present: most line breaks after a URL end it.
     row("base", -1.25, |_| true),
