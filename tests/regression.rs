@@ -144,6 +144,15 @@ fn quoted_printable_that_is_undone_is_a_repair_with_an_alternate() {
             |other: &&serde_json::Value| other["url"] == written && other["why"] == "undecoded";
         assert!(others.iter().any(|other| of_written(&other)), "{others:?}");
     }
+    // Without other residue the URL is as it is written, and in doubt.
+    let doubtful = ended(
+        &mut urlspool(["scan", "--kind", "text", "-"]),
+        b"http://b.example/?c=3Dd\n",
+    )
+    .records();
+    assert_eq!(doubtful[0]["url"], "http://b.example/?c=3Dd");
+    assert_eq!(doubtful[0]["confidence"], 0.5);
+    assert_eq!(doubtful[0]["alternates"][0]["url"], "http://b.example/?c=d");
     // If the next line does not continue the URL, the `=` belongs to it.
     assert_eq!(
         found(&format!("{full}cd=\nThanks\n"))[0].0,

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use super::acceptance::{TextContext, accept};
 use super::components::{components, scheme, with_guessed_scheme};
 use super::ending::{self, UrlEnd, WordInText, end_before_refused};
@@ -41,6 +43,11 @@ const GUESSED_END_CONFIDENCE: f32 = 0.9;
 /// Confidence in a URL in which residue of quoted-printable was decoded. The reading as it is
 /// written has the rest.
 const DECODED_CONFIDENCE: f32 = 0.95;
+
+/// Part of the confidence in a URL with `=3D` that the reading with an equals sign has, if nothing
+/// around it is encoded. On five mailing lists with 741,534 URLs all three were residue; a query that
+/// begins with `3D` has it too.
+const DECODED_SIGN_PART: f32 = 0.5;
 
 /// Confidence in a URL whose scheme was guessed. Of 40 of them 39 were right.
 const SCHEMELESS_CONFIDENCE: f32 = 0.97;
@@ -123,6 +130,8 @@ impl CandidateParser<'_> {
             &mut alternates,
         );
         self.add_undecoded(repairs, &mut alternates);
+        let wrapped = TextContext::Wrapped;
+        self.add_decoded(reading.full, repairs, wrapped, confidence, &mut alternates);
         confidence = confidence.min(1.0 - alternates.confidence());
         let all = Span::new(0, line.text().len());
         self.accepted(reading, all, repairs, &alternates, confidence)
@@ -253,6 +262,13 @@ impl CandidateParser<'_> {
             confidence = confidence.min(self.add_other_end(end, confidence, &mut alternates));
             self.add_tildes(&text, TextContext::Bare, confidence, &mut alternates);
             self.add_undecoded(repairs, &mut alternates);
+            self.add_decoded(
+                &text,
+                repairs,
+                TextContext::Bare,
+                confidence,
+                &mut alternates,
+            );
             confidence = confidence.min(1.0 - alternates.confidence());
         }
         let span = Span::new(0, end.url);
@@ -358,6 +374,35 @@ impl CandidateParser<'_> {
             self.on(line, |parser| {
                 parse_candidate(parser.candidate, self.scanner, self.url_bytes, &mut add)
             });
+        }
+    }
+
+    /// Adds the reading in which `=3D` is an equals sign, if nothing else showed residue of
+    /// quoted-printable.
+    fn add_decoded(
+        &self,
+        full: &[u8],
+        repairs: RepairSet,
+        context: TextContext,
+        confidence: f32,
+        alternates: &mut Alternates<'_>,
+    ) {
+        if self.scanner.rules() == Rules::Rfc1738 || repairs.has(Repair::QuotedPrintable) {
+            return;
+        }
+        let Some(first) = memmem::find(full, b"=3D") else {
+            return;
+        };
+        let mut decoded = full[..first].to_vec();
+        let mut rest = &full[first..];
+        while let Some(at) = memmem::find(rest, b"=3D") {
+            decoded.extend_from_slice(&rest[..=at]);
+            rest = &rest[at + b"=3D".len()..];
+        }
+        decoded.extend_from_slice(rest);
+        if self.reading(&decoded, context).is_ok() {
+            let part = DECODED_SIGN_PART * confidence;
+            alternates.add(&decoded, AlternateReason::Decoded, part);
         }
     }
 
