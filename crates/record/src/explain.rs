@@ -622,7 +622,7 @@ fn alternate_text(why: AlternateReason) -> NamedReason {
         AlternateReason::OtherEnd => "with another end",
         AlternateReason::Tilde => "with a tilde for an overline",
         AlternateReason::Undecoded => "as it is written",
-        AlternateReason::Decoded => "with `=3D` as an equals sign",
+        AlternateReason::Decoded => "without `=3D` or `**` of another program",
     };
     NamedReason::new(why.name(), text)
 }

@@ -134,7 +134,8 @@ named_enum! {
         /// Escapes and soft line ends of quoted-printable, references, and characters without width are
         /// kept.
         Undecoded = "undecoded",
-        /// `=3D` is taken for an equals sign, though nothing else shows quoted-printable.
+        /// `=3D` is taken for an equals sign, or `**` for a mark of another program, though nothing else
+        /// shows it.
         Decoded = "decoded",
     }
 }
