@@ -105,8 +105,6 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     never("defanged", |at| {
         is_defanged(at, &at.token) || !at.line_break.whole_line && begins_spaced(at)
     }),
-    // Two lines of a patch with different signs.
-    never("patch", |at| at.line_break.changes_in_diff()),
     // One site under the other: on short lines, or before a third one.
     never("site-list", |at| {
         is_second_host(at)
@@ -177,8 +175,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     row("capitalized", -2.25, is_name),
     // A colon at the end, or a word, a colon and more text: the label of a field in a list or header.
     row("label", -3.75, |at| {
-        at.token.all.ends_with(b":")
-            || at.token.is_labelled() && !is_incomplete(at) && !has_colons(at)
+        at.token.all.ends_with(b":") || at.token.is_labelled() && !is_incomplete(at)
     }),
     // A word without marks, and more text.
     row("more-text", -4.75, |at| {
@@ -221,7 +218,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
 ];
 
 /// Number of features.
-const ROWS: usize = 46;
+const ROWS: usize = 45;
 
 /// A feature that the labels may weigh.
 const fn row(
@@ -608,7 +605,7 @@ fn is_other_text(at: &Evidence<'_, '_>) -> bool {
         || is_quote_mark
         || at.token.is_option() && at.head.ends_with_ascii_alnum()
         || !at.line_break.whole_line && (at.token.is_date() || at.token.all.starts_with(b"HTTP/"))
-        || at.token.is_code() && !has_colons(at)
+        || at.token.is_code()
         || line.ends_with(b";")
         || line.ends_with(b"{")
         || line.starts_with(b" = ")
@@ -635,11 +632,6 @@ fn begins_query(at: &Evidence<'_, '_>) -> bool {
         || at.token.begins_parameter()
         || at.token.begins_port()
         || at.token.begins_address_host()
-}
-
-/// Returns `true` if the path has colons, as those of some servers do, and the token too.
-fn has_colons(at: &Evidence<'_, '_>) -> bool {
-    at.head.path_has_colon() && at.token.all.contains(&b':') && at.line_break.whole_line
 }
 
 /// Returns `true` if the token is defanged and continues no URL: only a host that was cut at its
@@ -798,25 +790,24 @@ fn is_last_of_quote(line_break: &LineBreak<'_>, url: &[u8]) -> bool {
 
 /// The partner of the bracket or quote at the end of `before`.
 fn closer(before: &[u8]) -> Option<&'static [u8]> {
-    const PAIRS: [(&str, &str); 13] = [
-        ("(", ")"),
-        ("[", "]"),
-        ("{", "}"),
-        ("'", "'"),
-        ("\"", "\""),
-        ("\u{27E8}", "\u{27E9}"),
-        ("\u{2329}", "\u{232A}"),
-        ("\u{3008}", "\u{3009}"),
-        ("\u{300A}", "\u{300B}"),
-        ("\u{300C}", "\u{300D}"),
-        ("\u{2039}", "\u{203A}"),
-        ("\u{201C}", "\u{201D}"),
-        ("\u{AB}", "\u{BB}"),
+    const PAIRS: [&str; 13] = [
+        "()",
+        "[]",
+        "{}",
+        "''",
+        "\"\"",
+        "\u{27E8}\u{27E9}",
+        "\u{2329}\u{232A}",
+        "\u{3008}\u{3009}",
+        "\u{300A}\u{300B}",
+        "\u{300C}\u{300D}",
+        "\u{2039}\u{203A}",
+        "\u{201C}\u{201D}",
+        "\u{AB}\u{BB}",
     ];
-    PAIRS
-        .iter()
-        .find(|(open, _)| before.ends_with(open.as_bytes()))
-        .map(|(_, close)| close.as_bytes())
+    let pairs = PAIRS.iter().map(|pair| pair.split_at(pair.len() / 2));
+    let mut closers = pairs.filter(|(open, _)| before.ends_with(open.as_bytes()));
+    closers.next().map(|(_, close)| close.as_bytes())
 }
 
 /// Returns `true` if the text before the URL on its line is only numbers, bullets, brackets and

@@ -4,8 +4,8 @@
 use std::cell::OnceCell;
 
 use super::line_layout::{
-    FILLED_COLUMNS, LinePrefix, TextLine, columns, common_lead, diff_sign, holds_url, indentation,
-    is_diff, line_before, nearby, rest_of_line, trim_end,
+    FILLED_COLUMNS, LinePrefix, TextLine, columns, common_lead, holds_url, indentation,
+    line_before, nearby, rest_of_line, trim_end,
 };
 use super::token::ContinuationToken;
 use crate::byte_scan::suffix_len;
@@ -311,35 +311,6 @@ impl<'t> LineBreak<'t> {
             let body = &line[LinePrefix::first(line).len..];
             indentation(body) == body.len()
         })
-    }
-
-    /// Returns `true` if the two lines stand in a patch and have different signs: a patch breaks no
-    /// lines.
-    pub(super) fn changes_in_diff(&self) -> bool {
-        let body = |line: &'t [u8], at: usize, start: usize| {
-            let line = &line[at - start..];
-            if start < at {
-                line.strip_prefix(b" ").unwrap_or(line)
-            } else {
-                line
-            }
-        };
-        let lower = self.lower.span;
-        let lower_start = lower.start
-            + LinePrefix::first(self.upper_line())
-                .next(lower.of(self.text))
-                .len;
-        let upper = diff_sign(body(
-            self.upper_line(),
-            self.upper_body,
-            self.upper.line.start,
-        ));
-        let lower = diff_sign(body(lower.of(self.text), lower_start, lower.start));
-        upper != lower
-            && upper.is_some()
-            && lower.is_some()
-            && (upper != Some(b' ') || lower != Some(b' '))
-            && is_diff(self.nearby())
     }
 
     /// The token and at most `more` bytes of its line after it.

@@ -181,41 +181,6 @@ pub(super) fn line_before(text: &[u8], at: usize) -> Option<&[u8]> {
     above(text, at).next()
 }
 
-/// Minimum number of lines with the sign of an added or removed line among the lines of a patch.
-const SIGNED_LINES: usize = 3;
-
-/// Returns `true` if lines of a patch are among `lines`: the header of a file or hunk, or several
-/// lines with the sign of an added or removed line.
-pub(super) fn is_diff<'t>(lines: impl Iterator<Item = &'t [u8]>) -> bool {
-    let mut signed = 0;
-    for line in lines {
-        let body = &line[LinePrefix::first(line).len..];
-        let body = body.strip_prefix(b" ").unwrap_or(body);
-        let is_header = [
-            &b"@@ -"[..],
-            b"diff --git ",
-            b"--- a/",
-            b"+++ b/",
-            b"Index: ",
-        ]
-        .iter()
-        .any(|header| body.starts_with(header));
-        // `- ` begins the items of lists.
-        signed += usize::from(
-            matches!(body, [b'+', ..]) || matches!(body, [b'-', next, ..] if is_word(*next)),
-        );
-        if is_header || SIGNED_LINES <= signed {
-            return true;
-        }
-    }
-    false
-}
-
-/// The sign of a line of a patch, without quote marks: `+`, `-` or a blank.
-pub(super) fn diff_sign(body: &[u8]) -> Option<u8> {
-    body.first().copied().filter(|sign| b"+- ".contains(sign))
-}
-
 /// Maximum number of quote marks read on one line. Nobody quotes so deeply, and a line may consist
 /// of marks.
 const MAX_MARKS: usize = 32;

@@ -533,22 +533,6 @@ fn a_line_that_was_cut_twice_is_as_long_as_it_was_before() {
 }
 
 #[test]
-fn a_query_awaits_the_identifier_of_a_commit() {
-    let head = "https://git.a.example/minutes/commit/";
-    let commit = "0123456789abcdef0123456789abcdef01234567";
-    check(&format!("«{head}?id=»¶«{commit}» is wrong"));
-    check(&format!("«{head}?»¶«id={commit}» is wrong"));
-    check(&format!(
-        "«{head}?h=next&»¶«id={commit}{}» is wrong",
-        &commit[16..]
-    ));
-    let awaits = |rest: &str| features(&format!("{head}{rest}")).contains(&"incomplete");
-    assert!(awaits(&format!("?id=\n{commit}.")));
-    assert!(!awaits(&format!("?\n{commit}")));
-    assert!(!awaits(&format!("id=\n{commit}")));
-}
-
-#[test]
 fn blanks_at_line_ends_show_where_a_program_broke_them() {
     let lines = "All the minutes of the working group, or what is left of  ¶them, are in the archive, which nobody has read before  ¶";
     let plain = lines.replace("  ¶", "¶");
@@ -783,22 +767,6 @@ fn patches_and_manual_pages_are_not_joined() {
     check(&format!(
         ".\\\" See «{FULL}»¶.\\\" «drafts/index.html» for more."
     ));
-    // Lines of a patch with different signs, also in quotes.
-    for mark in ["", "> "] {
-        let patch = format!("{mark}@@ -1,2 +1,2 @@¶");
-        check(&format!(
-            "{patch}{mark} see «{FULL}»¶{mark}-drafts/index.html¶"
-        ));
-        check(&format!(
-            "{patch}{mark}-see «{FULL}»¶{mark}+drafts/index.html¶"
-        ));
-        check(&format!(
-            "{patch}{mark}+ see «{FULL}»¶{mark} drafts/index.html¶"
-        ));
-        check(&format!(
-            "{patch}{mark}+see «{FULL}»¶{mark}+«drafts/index.html»¶"
-        ));
-    }
     check(&format!("«{FULL}»¶+drafts/index.html¶"));
     check(&format!("«{FULL}?q=drafts»¶«+of+index.html»¶"));
     check(&format!("«{FULL}x»¶-'y'.¶"));

@@ -369,14 +369,6 @@ impl ContinuationToken<'_> {
         is_host(&host[..end])
     }
 
-    /// Returns `true` if the token begins with a top-level domain and a path or port: `uk/x`,
-    /// `com:80/`.
-    pub(super) fn begins_top_domain(&self) -> bool {
-        let letters = prefix_len(self.all, u8::is_ascii_lowercase);
-        let (label, rest) = self.all.split_at(letters);
-        is_top_domain(label) && matches!(rest, [b'/' | b':', ..])
-    }
-
     /// Returns `true` if the token can be the rest of a host: labels with a dot between them, or a
     /// label alone.
     pub(super) fn begins_host_rest(&self) -> bool {
@@ -607,24 +599,7 @@ const REFERENCES: [&[u8]; 4] = [b"tags/", b"refs/", b"heads/", b"remotes/"];
 
 /// The pages that cgit, which shows git repositories on the web, has below the name of a
 /// repository.
-const REPOSITORY_PAGES: [&[u8]; 16] = [
-    b"about",
-    b"atom",
-    b"blame",
-    b"blob",
-    b"commit",
-    b"diff",
-    b"log",
-    b"patch",
-    b"plain",
-    b"rawdiff",
-    b"refs",
-    b"snapshot",
-    b"stats",
-    b"summary",
-    b"tag",
-    b"tree",
-];
+const REPOSITORY_PAGES: &str = "about atom blame blob commit diff log patch plain rawdiff refs snapshot stats summary tag tree";
 
 /// Prefixes of rules, bullets, boxes and command-line options. None of these continues a URL.
 const RULES: [&str; 13] = [
@@ -723,8 +698,9 @@ impl ContinuationToken<'_> {
             || page.is_some_and(|page| {
                 let name = prefix_len(page, u8::is_ascii_lowercase);
                 let (name, rest) = page.split_at(name);
+                let mut pages = REPOSITORY_PAGES.split(' ').map(str::as_bytes);
                 let known =
-                    REPOSITORY_PAGES.contains(&name) && matches!(rest, [] | [b'/' | b'?', ..]);
+                    pages.any(|page| page == name) && matches!(rest, [] | [b'/' | b'?', ..]);
                 known || !after_slash
             })
     }

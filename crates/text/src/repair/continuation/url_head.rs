@@ -116,7 +116,6 @@ impl<'u> UrlHead<'u> {
             || self.host_continues(token)
             || self.commit_continues(token)
             || self.message_id_continues(token)
-            || self.awaits_commit(token)
             || self.ends_inside_address(token)
             || !self.path.is_empty()
                 && self.ends_with_alnum()
@@ -225,21 +224,6 @@ impl<'u> UrlHead<'u> {
                 .any(|mark| before.ends_with(mark))
     }
 
-    /// Returns `true` if the URL ends before the value of a parameter, or before a parameter, and
-    /// `token` begins with a whole identifier of a commit there.
-    pub(super) fn awaits_commit(&self, token: &ContinuationToken<'_>) -> bool {
-        let value = match self.path.last() {
-            Some(b'=') => Some(token.all),
-            Some(b'?' | b'&') => token.assigned_value(),
-            _ => None,
-        };
-        value.is_some_and(|value| {
-            let digits = prefix_len(value, |byte| is_commit_digit(*byte));
-            let ends = value.get(digits).is_none_or(|&next| !is_word(next));
-            COMMIT_DIGITS.contains(&digits) && ends && self.path.contains(&b'?')
-        })
-    }
-
     /// Returns `true` if the URL ends with the name of a git repository, with or without a slash
     /// after it.
     ///
@@ -248,11 +232,6 @@ impl<'u> UrlHead<'u> {
     pub(super) fn ends_with_repository(&self) -> bool {
         let path = self.path.strip_suffix(b"/").unwrap_or(self.path);
         path.ends_with(b".git") && path.len() > ".git".len()
-    }
-
-    /// Returns `true` if the path or query has a colon.
-    pub(super) fn path_has_colon(&self) -> bool {
-        self.path.contains(&b':')
     }
 
     /// Returns `true` if the URL ends with the name of a field of its query, which has no value yet.
@@ -300,10 +279,9 @@ impl<'u> UrlHead<'u> {
             return self.address_continues(token);
         }
         let joint = self.host.last().is_none_or(|last| b".:-".contains(last));
-        let domain = self.is_host() && self.host.ends_with(b".") && token.begins_top_domain();
         let port = self.is_host() && token.begins_port();
         let label = joint && (token.first().is_ascii_lowercase() || token.first().is_ascii_digit());
-        domain || self.is_host_incomplete() && (port || label)
+        self.is_host_incomplete() && (port || label)
     }
 
     /// Returns `true` if the URL ends inside its host: the last label is not a known top-level
