@@ -610,12 +610,13 @@ fn with_tildes(url: &[u8]) -> Option<Vec<u8>> {
     (restored.len() < url.len()).then(|| restored.into_bytes())
 }
 
-/// Returns `text` with `meant` for each `written` in it. `None` if it has none, or a longer row of signs,
-/// or the mark before the target of a redirector (`/**http`).
+/// Returns `text` with `meant` for each `written` in it. `None` if it has none, or the first is another
+/// thing.
 fn replaced(text: &[u8], written: &[u8], meant: &[u8]) -> Option<Vec<u8>> {
     let first = memmem::find(text, written)?;
     let after = &text[first + written.len()..];
-    if after.is_empty() || after.starts_with(b"*") || after.starts_with(b"http") {
+    // A value of `3D`, a longer row of signs, or the mark before the target of a redirector.
+    if matches!(after, [] | [b'&' | b'*', ..]) || after.starts_with(b"http") {
         return None;
     }
     let mut out = Vec::with_capacity(text.len());
