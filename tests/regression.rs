@@ -71,10 +71,10 @@ fn joined_readings_are_compared_by_their_own_confidence() {
         .unwrap()
         .iter()
         .collect();
-    assert_eq!(others[0]["url"], "http://a.example/minutes-index");
+    assert_eq!(others[1]["url"], "http://a.example/minutes-index");
     assert!(
         records[0]["confidence"].as_f64() < Some(0.7)
-            && others[0]["confidence"].as_f64() < records[0]["confidence"].as_f64()
+            && others[1]["confidence"].as_f64() < records[0]["confidence"].as_f64()
     );
     assert_eq!(
         found("http://a.example/minutes/\nindex.html\n")[0].0,

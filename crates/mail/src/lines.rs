@@ -41,8 +41,8 @@ pub(crate) fn begins_with(text: &[u8], word: &[u8]) -> bool {
 /// Returns `true` if a name is one of `list`, whose names have a blank between them, in upper or lower
 /// case.
 pub(crate) fn is_listed(list: &str, name: &[u8]) -> bool {
-    let mut names = list.split(' ');
-    !name.is_empty() && names.any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+    let mut names = list.as_bytes().split(|&byte| byte == b' ');
+    !name.is_empty() && names.any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Returns `true` if a line begins at `at`.

@@ -390,7 +390,9 @@ impl CandidateParser<'_> {
         alternates: &mut Alternates<'_>,
     ) {
         let is_undone = repairs.has(Repair::QuotedPrintable) || repairs.has(Repair::Escape);
-        if self.scanner.rules() == Rules::Rfc1738 || is_undone {
+        // Most URLs have neither sign.
+        let may_have = memchr::memchr2(b'=', b'*', full).is_some();
+        if self.scanner.rules() == Rules::Rfc1738 || is_undone || !may_have {
             return;
         }
         for (written, meant) in DOUBTFUL {
