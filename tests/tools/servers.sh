@@ -28,8 +28,8 @@ start_inn() { # wireformat
   rm -rf "$d"
   mkdir -p "$d"/{etc,db,run,log,tmp} "$d"/spool/{articles,overview,incoming/bad,incoming/tmp,outgoing,archive,innfeed}
   cp -r /etc/news/. "$d/etc/"
-  # In inn.conf the first of two equal keys counts, so the old ones are removed.
-  sed -i -E '/^#?(domain|pathhost|port|nnrpdpostport|wireformat|path(etc|db|spool|articles|overview|incoming|outgoing|archive|run|log|tmp)|bindaddress6?|doinnwatch):/d' "$d/etc/inn.conf"
+  # In inn.conf the first of two equal keys counts, so the old ones are removed. INN refuses readers on a busy machine otherwise.
+  sed -i -E '/^#?(domain|pathhost|port|nnrpdpostport|wireformat|path(etc|db|spool|articles|overview|incoming|outgoing|archive|run|log|tmp)|bindaddress6?|doinnwatch|nnrpdloadlimit):/d' "$d/etc/inn.conf"
   cat >>"$d/etc/inn.conf" <<CONF
 domain: test.invalid
 pathhost: news.test.invalid
@@ -37,6 +37,7 @@ port: $news_port
 nnrpdpostport: $news_port
 wireformat: $1
 doinnwatch: false
+nnrpdloadlimit: 0
 pathetc: $d/etc
 pathdb: $d/db
 pathspool: $d/spool
