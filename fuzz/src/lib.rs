@@ -2,6 +2,9 @@
 
 pub mod twins;
 
+use urlspool_mail::decode::{DecodedText, HeaderFields, Region, TextPolicy, texts};
+use urlspool_mail::split::Message;
+use urlspool_text::limits::Limits;
 use urlspool_text::span::{ByteMap, Span};
 
 /// Checks that a map assigns each byte of a text a range in the raw bytes, in order.
@@ -26,4 +29,17 @@ pub fn message(header: &str, body: &[u8]) -> (Vec<u8>, usize) {
     let at = message.len();
     message.extend_from_slice(body);
     (message, at)
+}
+
+/// Passes each text of a message's body to `check`.
+pub fn each_text(raw: &[u8], mut check: impl FnMut(&DecodedText<'_>)) {
+    let message = Message::parse(raw);
+    let limits = Limits::default();
+    let fields = HeaderFields::in_message(&message, limits.header_bytes);
+    let mut sink = |text: DecodedText<'_>| {
+        if text.region == Region::Body {
+            check(&text);
+        }
+    };
+    texts(&message, &fields, &limits, TextPolicy::default(), &mut sink, &mut || {});
 }

@@ -269,14 +269,9 @@ fn a_host_is_found_by_its_name_in_any_script() {
     let mail =
         "From a Mon Jan  1 00:00:00 1996\nFrom: a@b.example\n\nhttp://B\u{fc}cher.example/x\n";
     loaded(&folder, &[], &records(&folder, "a.mbox", mail));
-    for host in [
-        "b\u{fc}cher.example",
-        "B\u{dc}CHER.Example.",
-        "bu\u{308}cher.example",
-        "b\u{fc}cher\u{3002}example\u{3002}",
-        "XN--BCHER-KVA.EXAMPLE",
-        "xn--bcher-kva.example%2e",
-    ] {
+    let cases = "b\u{fc}cher.example B\u{dc}CHER.Example. bu\u{308}cher.example \
+        b\u{fc}cher\u{3002}example\u{3002} XN--BCHER-KVA.EXAMPLE xn--bcher-kva.example%2e";
+    for host in cases.split(' ') {
         assert_eq!(found(&folder, &["--host", host]).len(), 1, "{host}");
     }
     assert_eq!(found(&folder, &["--host", "bucher.example"]).len(), 0);

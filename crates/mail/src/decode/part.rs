@@ -633,7 +633,18 @@ impl<'r> DecodingSteps<'r> {
             };
             steps.apply(stretch.without_marks(&steps.bytes));
             steps.transferred(stretch.encoding);
-            steps.texts(stretch.form, stretch.charset.as_deref(), part, sink);
+            let charset = stretch.charset.as_deref();
+            if stretch.encoding != TransferEncoding::QuotedPrintable {
+                steps.texts(stretch.form, charset, part, sink);
+                continue;
+            }
+            // As a page or in two bytes for each character, a URL that is read without decoding
+            // could be lost.
+            let charset = charset.filter(|label| !charset::is_wide(&steps.bytes, Some(label)));
+            steps.pieces(TextForm::Plain, charset, &mut |mut piece| {
+                piece.convert(charset);
+                sink(piece.text(TextForm::Plain, part));
+            });
         }
     }
 

@@ -323,14 +323,8 @@ mod tests {
 
     #[test]
     fn what_names_no_domain_stays_relative() {
-        for value in [
-            "//comment",
-            "//192.0.2.1/x",
-            "//a.example/'./x'",
-            "/x//a.example",
-            "www.",
-            "index.html",
-        ] {
+        let cases = "//comment //192.0.2.1/x //a.example/'./x' /x//a.example www. index.html";
+        for value in cases.split(' ') {
             assert!(parse(value, None).is_err(), "{value}");
         }
         assert_eq!(parse("http://%2F%2F/", None), Err(RejectReason::Host));

@@ -471,17 +471,10 @@ mod tests {
 
     #[test]
     fn other_texts_stay_whole() {
-        for text in [
-            "ftp.a.example",
-            "ftp.a.example/pub:x/y",
-            "ftp.a.example:21",
-            "ftp.a.example:21/pub",
-            "ftp.a.example:-)",
-            "ftp.a.example:",
-            "ftp.a.example::pub",
-            "ftp.a.example(x):pub",
-            "ftp.a.example(192.0.2.1)",
-        ] {
+        let cases = "ftp.a.example ftp.a.example/pub:x/y ftp.a.example:21 ftp.a.example:21/pub \
+            ftp.a.example:-) ftp.a.example: ftp.a.example::pub ftp.a.example(x):pub \
+            ftp.a.example(192.0.2.1)";
+        for text in cases.split(' ') {
             check("ftp", text, &format!("ftp://{text}"));
         }
         check("http", "www.a.example:x", "http://www.a.example:x");

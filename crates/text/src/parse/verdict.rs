@@ -337,38 +337,21 @@ mod tests {
 
     #[test]
     fn most_urls_are_canonical() {
-        for text in [
-            "http://www.example.org/a/b.html",
-            "https://a-b.example.co.uk/~x/?q=1&r=%7e#top",
-            "ftp://ftp.example.org/pub/x;type=a",
-            "mailto:joe@example.org",
-            "news:comp.infosystems.www.misc",
-            "urn:isbn:0-395-36341-1",
-        ] {
+        let cases = "http://www.example.org/a/b.html https://a-b.example.co.uk/~x/?q=1&r=%7e#top \
+            ftp://ftp.example.org/pub/x;type=a mailto:joe@example.org \
+            news:comp.infosystems.www.misc urn:isbn:0-395-36341-1";
+        for text in cases.split(' ') {
             assert!(check(text), "{text}");
         }
     }
 
     #[test]
     fn urls_that_browsers_change_are_not_canonical() {
-        for text in [
-            "http://Example.org/",
-            "http://example.org",
-            "http://example.org:80/",
-            "http://u@example.org/",
-            "http://1.2.3.4/",
-            "http://a.0x1/",
-            "http://xn--a.example/",
-            "http://example.org/a/../b",
-            "http://example.org/%2E%2e/",
-            "http://example.org/it's?it's",
-            "http://example.org/#a#b",
-            "http://example.org/%zz",
-            "HTTP://example.org/",
-            "mailto:/a/../b",
-            "file:x",
-            "1a:b",
-        ] {
+        let cases = "http://Example.org/ http://example.org http://example.org:80/ http://u@example.org/ \
+            http://1.2.3.4/ http://a.0x1/ http://xn--a.example/ http://example.org/a/../b \
+            http://example.org/%2E%2e/ http://example.org/it's?it's http://example.org/#a#b \
+            http://example.org/%zz HTTP://example.org/ mailto:/a/../b file:x 1a:b";
+        for text in cases.split(' ') {
             assert!(canonical(text.as_bytes()).is_none(), "{text}");
         }
     }

@@ -542,20 +542,13 @@ mod tests {
 
     #[test]
     fn a_bar_before_a_label_opens_the_wrapper() {
-        for (content, is_label) in [
-            ("http://a.example/b|c", true),
-            ("http://a.example/b|12", false),
-            ("http://a.example/?b=0:|c|d", false),
-            ("http://a.example/?b|c d", true),
-            ("http://a.example/?b|a.example", true),
-            ("http://a.example/?b|http://a.example/", true),
-            ("mailto:a@b.example|a@b.example", true),
-            ("http://a.example/b", false),
-        ] {
-            let url = content.replace(' ', "");
-            let found = has_label(url.as_bytes(), content.as_bytes());
-            assert_eq!(found, is_label, "{content}");
-        }
+        let is_label =
+            |content: &str| has_label(content.replace(' ', "").as_bytes(), content.as_bytes());
+        let labelled = "http://a.example/b|c;http://a.example/?b|c d;http://a.example/?b|a.example;\
+            http://a.example/?b|http://a.example/;mailto:a@b.example|a@b.example";
+        assert!(labelled.split(';').all(is_label));
+        let whole = "http://a.example/b|12;http://a.example/?b=0:|c|d;http://a.example/b";
+        assert!(!whole.split(';').any(is_label));
     }
 
     #[test]

@@ -391,20 +391,9 @@ mod tests {
 
     #[test]
     fn a_host_with_a_placeholder_is_not_cut() {
-        for site in [
-            "www.foo.com",
-            "www.{name}.org",
-            "www.[your-name].com",
-            "www.foo.*",
-            "foo-$name.org",
-            "foo.com:PORT",
-            "foo.com:$port",
-            "ftp.foo.com:pub/x",
-            "www.foo.com!bar",
-            "node[1]",
-            "foo.com-",
-            "x.1's",
-        ] {
+        let cases = "www.foo.com www.{name}.org www.[your-name].com www.foo.* foo-$name.org foo.com:PORT \
+            foo.com:$port ftp.foo.com:pub/x www.foo.com!bar node[1] foo.com- x.1's";
+        for site in cases.split(' ') {
             assert_eq!(cut_site(site), "", "{site}");
         }
     }
@@ -437,15 +426,8 @@ mod tests {
         for host in ["", ".", "...", "a..b", "-", "www", "a b", "$h", "[1::2::3]"] {
             assert!(!plausible_host(host.as_bytes()), "{host}");
         }
-        for host in [
-            "a",
-            "a.b.",
-            "a_b",
-            "1.2.3.4",
-            "[::1]",
-            "bücher.example",
-            "-a.b",
-        ] {
+        let cases = "a a.b. a_b 1.2.3.4 [::1] bücher.example -a.b";
+        for host in cases.split(' ') {
             assert!(plausible_host(host.as_bytes()), "{host}");
         }
     }

@@ -477,27 +477,11 @@ mod tests {
 
     #[test]
     fn correct_schemes_and_what_names_no_site_stay() {
-        for text in [
-            "http://a.example/",
-            "http:a.example",
-            "http/a.example",
-            "http:/x",
-            "http//",
-            "http:/1.1",
-            "htp://localhost/",
-            "gopher:/a.example/",
-            "http:\\/\\/a.example",
-            "http://///a.example",
-            "ftp.a.example",
-            "http.a.example",
-            "http://http.a.example/",
-            "http://http/",
-            "http://http:8080/",
-            "http://https/a.example",
-            "http://ftp://x",
-            "x-lamp://a.example/",
-            "git+ssh://git.example/",
-        ] {
+        let cases = "http://a.example/ http:a.example http/a.example http:/x http// http:/1.1 \
+            htp://localhost/ gopher:/a.example/ http:\\/\\/a.example http://///a.example \
+            ftp.a.example http.a.example http://http.a.example/ http://http/ http://http:8080/ \
+            http://https/a.example http://ftp://x x-lamp://a.example/ git+ssh://git.example/";
+        for text in cases.split(' ') {
             check(text, None);
         }
     }

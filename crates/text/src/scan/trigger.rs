@@ -664,14 +664,10 @@ mod tests {
         assert_eq!(begins("x web.archive.org/web/20010203/"), Some(2));
         assert_eq!(begins("Web.Archive.org/web/2001id_/"), Some(0));
         assert_eq!(begins("web.archive.org/web/20010203040506id_/"), Some(0));
-        for text in [
-            "web.archive.org/web/",
-            "web.archive.org/web/x/",
-            "archive.org/web/2001/",
-            "web.archive.org/web/200102030405060/",
-            "web.archive.org/web/2001idx_/",
-            "web.archive.org/web/2001",
-        ] {
+        let cases = "web.archive.org/web/ web.archive.org/web/x/ archive.org/web/2001/ \
+            web.archive.org/web/200102030405060/ web.archive.org/web/2001idx_/ \
+            web.archive.org/web/2001";
+        for text in cases.split(' ') {
             assert_eq!(begins(text), None, "{text}");
         }
     }

@@ -51,18 +51,9 @@ fn check(text: &[u8]) -> usize {
 
 #[test]
 fn impossible_words_are_rejected() {
-    for text in [
-        "http://a-/b",
-        "http://a'b/",
-        "http://!",
-        "http:///b",
-        "news:the",
-        "mailto:x",
-        "tel:x",
-        "URL:file:x",
-        "www.a-/",
-        "URL:b",
-    ] {
+    let cases = "http://a-/b http://a'b/ http://! http:///b news:the mailto:x tel:x URL:file:x www.a-/ \
+        URL:b";
+    for text in cases.split(' ') {
         assert_eq!(check(text.as_bytes()), 1, "{text}");
     }
 }

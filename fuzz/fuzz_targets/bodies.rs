@@ -1,0 +1,38 @@
+//! Encoded bodies in a text: no URL is lost that is in a line without an equals sign.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use urlspool_fuzz::{each_text, message};
+
+const URL: &[u8] = b"http://p.example/q";
+
+fuzz_target!(|body: &[u8]| {
+    // Other charsets, marks of terminals and yEnc stand for other text.
+    if body.iter().any(|byte| matches!(byte, 0 | 8 | 0x1B | b'~' | 0x80..)) || holds(body, b"=ybegin") {
+        return;
+    }
+    let (raw, _) = message("Content-Type: text/plain; charset=utf-8\n", &[b"x\n", body].concat());
+    let lines = body.split(|&byte| byte == b'\n');
+    let wanted: usize = lines
+        .filter(|line| !line.contains(&b'='))
+        .map(|line| places(line).count())
+        .sum();
+    let mut found = 0;
+    each_text(&raw, |text| {
+        let is_read = |at: &usize| !text.encoded.iter().any(|span| span.start <= *at && *at < span.end);
+        found += places(&text.bytes).filter(is_read).count();
+    });
+    assert!(wanted <= found, "{found} of {wanted}");
+});
+
+/// The offsets of the URL in a text.
+fn places(text: &[u8]) -> impl Iterator<Item = usize> {
+    text.windows(URL.len())
+        .enumerate()
+        .filter(|(_, window)| *window == URL)
+        .map(|(at, _)| at)
+}
+
+fn holds(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|window| window == word)
+}
