@@ -38,11 +38,19 @@ pub(crate) fn begins_with(text: &[u8], word: &[u8]) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
 
-/// Returns `true` if a name is one of `list`, whose names have a blank between them, in upper or lower
-/// case.
+/// Returns `true` if a name, in upper or lower case, is one of `list`: names in lower case with a blank
+/// between them.
 pub(crate) fn is_listed(list: &str, name: &[u8]) -> bool {
-    let mut names = list.as_bytes().split(|&byte| byte == b' ');
-    !name.is_empty() && names.any(|known| name.eq_ignore_ascii_case(known))
+    let (list, first) = (
+        list.as_bytes(),
+        name.first().map_or(b' ', u8::to_ascii_lowercase),
+    );
+    memchr::memchr_iter(first, list).any(|at| {
+        let (before, rest) = list.split_at(at);
+        matches!(before, [] | [.., b' '])
+            && begins_with(rest, name)
+            && matches!(rest[name.len()..], [] | [b' ', ..])
+    })
 }
 
 /// Returns `true` if a line begins at `at`.

@@ -172,8 +172,7 @@ fn hyperkitty(head: &[u8]) -> PageFields {
     });
     PageFields {
         id: reply.map(|id| in_brackets(&id)),
-        date: between(head, "Sender's time: ", "\"")
-            .or_else(|| between(head, "Sender&#x27;s time: ", "\"")),
+        date: between(head, "s time: ", "\""),
         from: name.flatten(),
         subject: between(head, "<h1>", "</h1>"),
     }

@@ -167,7 +167,7 @@ impl MimePart {
 
     /// Returns `true` if its body is a message.
     pub(super) fn is_message(&self) -> bool {
-        is_listed(MESSAGES, self.media_type.as_bytes())
+        self.media_type.starts_with('m') && is_listed(MESSAGES, self.media_type.as_bytes())
     }
 }
 

@@ -284,18 +284,13 @@ pub(super) fn by_content(named: Option<PartReader>, start: &[u8]) -> PartReader 
 fn container_reader(start: &[u8]) -> Option<PartReader> {
     /// Bytes of the header before a member's name.
     const HEADER_BYTES: usize = 30;
-    const NAMES: [&[u8]; 6] = [
-        b"[Content_Types].xml",
-        b"_rels/",
-        b"docProps/",
-        b"mimetype",
-        b"META-INF/",
-        b"AndroidManifest.xml",
-    ];
+    const NAMES: &str =
+        "[Content_Types].xml _rels/ docProps/ mimetype META-INF/ AndroidManifest.xml";
     let magic = &start[..start.len().min(urlspool_text::limits::MAGIC_BYTES)];
     let name = start.get(HEADER_BYTES..).unwrap_or_default();
+    let mut names = NAMES.split(' ').map(str::as_bytes);
     let is_document =
-        start.starts_with(b"PK\x03\x04") && NAMES.iter().any(|first| name.starts_with(first));
+        start.starts_with(b"PK\x03\x04") && names.any(|first| name.starts_with(first));
     urlspool_sources::read::is_container(magic).then_some(if is_document {
         PartReader::Unread
     } else {

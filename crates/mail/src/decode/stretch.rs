@@ -60,9 +60,8 @@ pub(super) fn is_marked(text: &[u8]) -> bool {
 
 /// Returns the encoded stretches of a text, in order. Linear.
 pub(super) fn stretches(text: &[u8]) -> impl Iterator<Item = Stretch> {
-    let files = blocks(text);
     let mut all = bodies(text);
-    all.extend(files.iter().map(|block| file(text, block)));
+    all.extend(blocks(text).iter().map(|block| file(text, block)));
     all.sort_by_key(|stretch| stretch.span.start);
     let mut end = 0;
     all.retain(|stretch| {
@@ -302,17 +301,23 @@ mod tests {
                 )
             );
         }
-        for text in [
-            // Not encoded, whatever the header says.
-            format!("{qp}http://a/?b=c\n"),
-            format!("{qp}http://a/?b=20cd\n"),
-            format!("{qp}no sign\n"),
-            format!("{base64}words\n"),
-            format!("{base64}iVBORw0KGgoAAAANSUhEUgAA\n"),
-            "Content-Type: image/png\nContent-Transfer-Encoding: base64\n\naHR0cDov\n".to_owned(),
-            "Content-Transfer-Encoding: base64\nand more\n\naHR0cDovL2EuYi8K\n".to_owned(),
-            "My-Encoding: base64\n\naHR0cDovL2EuYi8K\n".to_owned(),
+        // Not encoded, whatever the header says.
+        for (header, body) in [
+            (qp, "http://a/?b=c\n"),
+            (qp, "http://a/?b=20cd\n"),
+            (base64, "words\n"),
+            (base64, "iVBORw0KGgoAAAANSUhEUgAA\n"),
+            (
+                "Content-Type: image/png\n",
+                "Content-Transfer-Encoding: base64\n\naHR0cDov\n",
+            ),
+            (
+                "Content-Transfer-Encoding: base64\nand more\n",
+                "\naHR0cDovL2EuYi8K\n",
+            ),
+            ("My-Encoding: base64\n\n", "aHR0cDovL2EuYi8K\n"),
         ] {
+            let text = [header, body].concat();
             assert_eq!(decoded(&text), (vec![], text.clone()));
         }
     }

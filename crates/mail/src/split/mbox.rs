@@ -274,19 +274,29 @@ fn is_one_of(names: &[u8], word: Option<&[u8]>) -> bool {
 
 /// Returns `true` if a line is a field that Netscape and Mozilla put before those of a message.
 fn begins_netscape_header(line: &[u8]) -> bool {
-    begins_with(line, b"x-mozilla-") || names("x-uidl x-account-key x-identity-key fcc", line)
+    let name = &line[..memchr::memchr(b':', line).unwrap_or(0)];
+    begins_with(line, b"x-mozilla-") || is_listed("x-uidl x-account-key x-identity-key fcc", name)
 }
 
 /// Returns `true` if a line is a field that most messages have.
 fn is_usual(line: &[u8]) -> bool {
-    const USUAL: &str = "from date message-id subject received return-path to newsgroups path x-received \
-        mime-version status";
-    names(USUAL, line)
-}
-
-/// Returns `true` if the name of one of the fields in `list` is before the first colon of a line.
-fn names(list: &str, line: &[u8]) -> bool {
-    memchr::memchr(b':', line).is_some_and(|colon| is_listed(list, &line[..colon]))
+    const USUAL: [&[u8]; 12] = [
+        b"from:",
+        b"date:",
+        b"message-id:",
+        b"subject:",
+        b"received:",
+        b"return-path:",
+        b"to:",
+        b"newsgroups:",
+        b"path:",
+        b"x-received:",
+        b"mime-version:",
+        b"status:",
+    ];
+    let first = line.first().map(u8::to_ascii_lowercase);
+    let mut usual = USUAL.iter().filter(|name| first == Some(name[0]));
+    usual.any(|name| begins_with(line, name))
 }
 
 /// Returns `true` if the lines at `at` are Pipermail's: `From user at host  Fri Apr  2 15:52:00 2004`, and `From: user at host`.

@@ -155,6 +155,7 @@ fn start_with_blanks(text: &[u8], floor: usize, colon: usize) -> Option<UrlStart
     /// Bytes of a scheme and its slashes with their blanks.
     const SPACED_BYTES: usize = 16;
     let after = &text[colon + 1..text.len().min(colon + 1 + SPACED_BYTES)];
+    after.first().filter(|byte| b" /]".contains(byte))?;
     let bracket = after_blanks(after, b']').unwrap_or(0);
     let slash = bracket + after_blanks(&after[bracket..], b'/')?;
     let slashes = slash + after_blanks(&after[slash..], b'/')?;
