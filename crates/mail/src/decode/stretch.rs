@@ -63,12 +63,7 @@ pub(super) fn stretches(text: &[u8]) -> impl Iterator<Item = Stretch> {
     let mut all = bodies(text);
     all.extend(blocks(text).iter().map(|block| file(text, block)));
     all.sort_by_key(|stretch| stretch.span.start);
-    let mut end = 0;
-    all.retain(|stretch| {
-        let is_after = end <= stretch.span.start;
-        end = end.max(stretch.span.end);
-        is_after
-    });
+    all.dedup_by(|next, kept| next.span.start < kept.span.end);
     all.into_iter()
 }
 

@@ -6,7 +6,7 @@
 //! removed, recognized by the sender that it names on both lines, and Netscape after a body without a final line end, recognized by
 //! the `From - ` with a date or nothing after it that only it writes.
 //!
-//! A line with a sender and a whole date that a field follows needs none either.
+//! A line with a sender and a whole date that a header follows needs none either.
 //!
 //! The lines around a position decide if a separator is there, so that a file can be entered at any offset. Files
 //! whose messages have a Content-Length field are divided in `content_length.rs`.
@@ -137,7 +137,7 @@ pub(super) fn last_separator(bytes: &[u8], from: usize) -> Option<usize> {
 pub(super) fn is_decided(bytes: &[u8], at: usize, at_eof: AtEof) -> bool {
     at_eof == AtEof::Yes
         || bytes.len() - at > SEPARATOR_BYTES
-        || memchr::memchr_iter(b'\n', &bytes[at..]).nth(1).is_some()
+        || memchr::memchr_iter(b'\n', &bytes[at..]).nth(2).is_some()
 }
 
 /// Returns the reason why a message may be the rest of the one before it: its `From ` line has no time, and its header fewer than
@@ -210,15 +210,22 @@ pub(super) fn begins_message(bytes: &[u8], at: usize) -> bool {
 const PATCH_DATE: &[u8] = b" Mon Sep 17 00:00:00 2001";
 
 /// Returns `true` if the first line has a sender without blanks and a whole date of C's `ctime`, perhaps
-/// with a zone: some programs put no blank line before it. The lines of patches are text.
+/// with a zone, and a header goes on in the third: some programs put no blank line before it. The lines of
+/// patches are text.
 fn is_dated_separator(text: &[u8]) -> bool {
-    let line = first_line(text).trim_ascii_end();
+    let mut lines = text[..text.len().min(SEPARATOR_BYTES)].split(|&byte| byte == b'\n');
+    let line = lines.next().unwrap_or_default().trim_ascii_end();
     let Some(sender) = memchr::memchr(b' ', &line[b"From ".len()..]) else {
         return false;
     };
     let date = &line[b"From ".len() + sender..];
     let year = date.len() - end_run_len(date, |byte| byte.is_ascii_digit());
-    0 < sender && date.len() - year == 4 && date != PATCH_DATE && is_ctime(date.trim_ascii_start())
+    let third = lines.nth(1).unwrap_or_default().trim_ascii_end();
+    0 < sender
+        && date.len() - year == 4
+        && date != PATCH_DATE
+        && is_ctime(date.trim_ascii_start())
+        && (third.first().is_some_and(|&byte| is_blank(byte)) || is_field(third))
 }
 
 /// Returns `true` if the line at `at` begins a patch of git, in the part of a message whose header ends
@@ -469,7 +476,7 @@ mod tests {
 
     #[test]
     fn a_sender_and_a_whole_date_need_no_blank_line() {
-        let message = "From a@b.example Mon Jan  5 10:00:00 2015\nX-A: b\n\nx\n";
+        let message = "From a@b.example Mon Jan  5 10:00:00 2015\nX-A: b\n c\n\nx\n";
         check_runs(message);
         check_runs(&message.replace("2015", "MET 2015"));
         for line in [
@@ -477,8 +484,9 @@ mod tests {
             "From Mon Jan  5 10:00:00 2015",
             "From a Monday Jan  5 10:00:00 2015",
             "From nobody Mon Sep 17 00:00:00 2001",
+            "From a Mon Jan  5 10:00:00 2015\nX-A: b\n",
         ] {
-            let text = format!("{message}{line}\nX-A: b\n\ny\n");
+            let text = format!("{message}{line}\nX-A: b\nX-B: c\n\ny\n");
             assert_eq!(divided(&text).len(), 1, "{line}");
         }
     }

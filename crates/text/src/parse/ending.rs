@@ -119,21 +119,18 @@ fn pod_escape_len(run: &[u8], cut: &[u8], after: &[u8]) -> usize {
 fn end_before_language(run: &[u8], prior: &[u8]) -> usize {
     let end = end_before_label(run);
     let run = &run[..end];
-    // Without an early exit the compiler compares many bytes at once.
-    if !run
-        .iter()
-        .fold(false, |any, &byte| any | is_language_mark(byte))
-    {
+    if memchr::memchr3(b'|', b'{', b',', run).is_none() && memchr::memchr(b'&', run).is_none() {
         return end;
     }
     let scheme = memchr::memchr(b':', run).map_or(0, |colon| colon + 1);
     let query = memchr::memchr2(b'?', b'#', run).unwrap_or(run.len());
     let is_cell = is_cell(prior, run);
-    let is_argument = is_texinfo_argument(prior);
+    let mut commands = [&b"@uref{"[..], b"@url{", b"@indicateurl{"].into_iter();
+    let is_argument = commands.any(|command| prior.ends_with(command));
     let found = (scheme..end).find(|&at| {
         let rest = &run[at + 1..];
         match run[at] {
-            b'|' if at < query => is_cell || !rest.first().is_some_and(u8::is_ascii_digit),
+            b'|' if at < query => is_cell || is_label(rest),
             b'|' => is_cell || is_field(prior, rest) || is_piped(prior, rest),
             b'{' => is_jira_tag(&run[..at], rest, prior),
             b'&' => rest.starts_with(b"&") && (at < query || rest.len() == 1),
@@ -142,11 +139,6 @@ fn end_before_language(run: &[u8], prior: &[u8]) -> usize {
         }
     });
     found.unwrap_or(end)
-}
-
-/// Returns `true` for the bytes before which [`end_before_language`] may end a URL.
-fn is_language_mark(byte: u8) -> bool {
-    matches!(byte, b'|' | b'{' | b'&' | b',')
 }
 
 /// Returns the offset in `run` of the bracket that opens the text of a link at its end, after a path or
@@ -167,6 +159,12 @@ fn end_before_label(run: &[u8]) -> usize {
             && !is_index(url)
     });
     open.unwrap_or(run.len())
+}
+
+/// Returns `true` if `rest`, which follows a bar in a path, is a label: no number and no single letter.
+fn is_label(rest: &[u8]) -> bool {
+    let letters = prefix_len(rest, |byte| byte.is_ascii_alphanumeric());
+    letters != 1 && !rest.first().is_some_and(u8::is_ascii_digit)
 }
 
 /// Returns `true` if `prior` opens a link or a cell that a bar ends, also after a query: of a wiki (`[[`),
@@ -194,12 +192,6 @@ fn is_piped(prior: &[u8], rest: &[u8]) -> bool {
         let mut programs = [&b"curl "[..], b"wget "].into_iter();
         programs.any(|program| memchr::memmem::find(line, program).is_some())
     }
-}
-
-/// Returns `true` if `prior` opens a command of Texinfo whose argument is a URL: `@uref{`.
-fn is_texinfo_argument(prior: &[u8]) -> bool {
-    let mut commands = [&b"@uref{"[..], b"@url{", b"@indicateurl{"].into_iter();
-    commands.any(|command| prior.ends_with(command))
 }
 
 /// Returns `true` if `rest`, after a `{`, begins with the rest of a tag of Jira. In a template a slash
@@ -1438,7 +1430,7 @@ mod tests {
     fn a_url_ends_where_the_language_around_it_goes_on() {
         let cases = "[[«http://a.example/b»|c [[«http://a.example/?b=1»|c [«http://a.example/?b=1»|c \
             [«http://a.example/?b=1|2|3» {{cite|url=«http://a.example/b»|title=c \
-            {{cite|url=«http://a.example/?b»|title=c |«http://a.example/b»|12| «http://a.example/b|12» \
+            {{cite|url=«http://a.example/?b»|title=c |«http://a.example/b»|12| «http://a.example/b|12» «http://a.example/b|c» \
             «http://a.example/?b=0:|c|d&e=f» «http://a.example/b»|+49 <«http://a.example/?b»|c \
             «http://a.example/?b|sh» «http://a.example/b»&&make «http://a.example/?b=c»&& \
             «http://a.example/?b&&c=d» {code}«http://a.example/b/»{code} «http://a.example/b»{quote}c \
