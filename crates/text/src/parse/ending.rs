@@ -142,7 +142,7 @@ fn end_before_language(run: &[u8], prior: &[u8]) -> usize {
 }
 
 /// Returns the offset in `run` of the bracket that opens the text of a link at its end, after a path or
-/// the value of a field (`AsciiDoc`): `/b[text].`.
+/// the value of a field (`AsciiDoc`): `/b[text].`. A fragment may end with a list (`#egg=a[b,c]`).
 fn end_before_label(run: &[u8]) -> usize {
     let close = run.len() - suffix_len(run, |byte| b".,;:!?)".contains(byte));
     let Some(inside) = run[..close].strip_suffix(b"]") else {
@@ -150,11 +150,12 @@ fn end_before_label(run: &[u8]) -> usize {
     };
     let open = memchr::memrchr(b'[', inside).filter(|&open| {
         let (url, content) = (&inside[..open], &inside[open + 1..]);
-        let is_text = content.is_empty() || content.iter().any(u8::is_ascii_alphabetic);
+        let letters = content.iter().filter(|byte| byte.is_ascii_alphabetic());
+        let is_text = content.is_empty() || 1 < content.len() && 0 < letters.count();
         url.last().is_some_and(|&last| begins_remark(last))
             && is_text
             && !content.contains(&b']')
-            && !is_named_value(url)
+            && memchr::memchr(b'#', url).is_none()
             && memchr::memchr2(b'/', b'?', &url[after_slashes(url).unwrap_or(open)..]).is_some()
             && !is_index(url)
     });
@@ -791,12 +792,6 @@ fn is_index(url: &[u8]) -> bool {
             .unwrap_or_default();
         !field.contains(&b'=') && !field.contains(&b'#')
     })
-}
-
-/// Returns `true` if `url` ends with a named value in its fragment, which may have a list in brackets:
-/// `#egg=lamp[oil,wick]`.
-fn is_named_value(url: &[u8]) -> bool {
-    memchr::memchr(b'#', url).is_some_and(|hash| url[hash..].contains(&b'='))
 }
 
 /// Returns `true` if only punctuation and further numbers in brackets are in `rest`.
@@ -1436,7 +1431,7 @@ mod tests {
             «http://a.example/?b&&c=d» {code}«http://a.example/b/»{code} «http://a.example/b»{quote}c \
             {color:red}«http://a.example/b»{color} «http://a.example/b»{*} «http://a.example/{code}» \
             «http://a.example/b{id}» @uref{«http://a.example/b»,,c {«http://a.example/b,c» \
-            «http://a.example/b»[c-d]. «http://a.example/b/»[] «http://a.example/?b=c»[d^] \
+            «http://a.example/b»[c-d]. «http://a.example/b/»[] «http://a.example/?b=c»[d^] «http://a.example/b[c]» \
             «http://a.example/?b[c]» «http://a.example/b[c]/d» «http://a.example/#b=c[d,e]»";
         cases.split(' ').for_each(check_markup);
         check_markup("curl «http://a.example/?b»|sh");
