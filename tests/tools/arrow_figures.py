@@ -1,20 +1,26 @@
 #!/usr/bin/env python3
-"""Figures of Arrow and Parquet: rates beside JSON lines, sizes, memory, and the counts that other programs read.
+"""Measures Arrow and Parquet: rates, sizes, memory, and the counts of other programs.
 
 usage: arrow_figures.py BINARY [--rounds N] [--threads N] [--large-mb N] PATH...
 
-    rates       `scan --format parquet` (a file, and --partition year) and `urlspool.scan` into pyarrow and polars, beside
-                `scan` to JSON lines, also through `zstd -1`, and their reading by pyarrow, polars and DuckDB. In turns; for
-                each the fastest round in seconds and in processor time, and the maximum resident memory
-    sizes       the Parquet file has at most a tenth of the bytes of the JSON lines, if these are 10 MB at least
-    counts      records, records of each host and of each year are equal in the JSON lines, read by Python's `json`, and in both
-                Parquet outputs, read by pyarrow, polars, DuckDB and Spark
-    memory      with --large-mb: maximum resident memory of the scans to Parquet and of `scan_stream` over the mboxes of PATH,
-                repeated to N MB and to a quarter of that. It may not grow by more than 48 MiB; by year, where the files of all
-                years are filled at once, it may not be more than 448 MiB
+    rates       `scan --format parquet` (one file, and --partition year) and `urlspool.scan` into
+                pyarrow and polars, compared with `scan` to JSON lines, also through `zstd -1`, and
+                with reading these lines in pyarrow, polars and DuckDB. The commands take turns.
+                Prints the fastest round in wall-clock and processor seconds, and the maximum
+                resident memory
+    sizes       the Parquet file has at most a tenth of the bytes of the JSON lines, if these have
+                at least 10 MB
+    counts      records, records per host and records per year are equal in the JSON lines, read by
+                Python's `json`, and in both Parquet outputs, read by pyarrow, polars, DuckDB and
+                Spark
+    memory      with --large-mb: maximum resident memory of the scans to Parquet and of
+                `scan_stream` over the mboxes of PATH, repeated to N MB and to a quarter of that. It
+                may grow by at most 48 MiB. With one file per year, all open at once, it may be at
+                most 448 MiB
 
-BINARY needs the feature `parquet`. Needs zstd, the package urlspool in this Python, and `pip install pyarrow polars duckdb`; Spark
-with `pip install pyspark` and Java. The exit code is 77 if they are not installed.
+BINARY needs the feature `parquet`. Needs zstd, the package urlspool in this Python, and `pip
+install pyarrow polars duckdb`; for Spark also `pip install pyspark` and Java. The exit code is 77
+if they are not installed.
 """
 
 from __future__ import annotations
@@ -63,8 +69,6 @@ with open(paths[0], "rb") as file:
 
 
 class Outputs:
-    """The outputs of a scan in each format."""
-
     def __init__(self, folder: pathlib.Path) -> None:
         self.lines = str(folder / "records.jsonl")
         self.zstd = str(folder / "records.jsonl.zst")
@@ -73,7 +77,7 @@ class Outputs:
 
 
 class Counts(NamedTuple):
-    """Number of records of each host, and of each year; both without those that have none."""
+    """Number of records per host and per year, without records that have none."""
 
     records: int
     hosts: dict[str, int]
@@ -81,12 +85,12 @@ class Counts(NamedTuple):
 
 
 class Figure:
-    """The least use of resources of a command, and the number of rows that it printed."""
+    """Lowest resource use of a command, and the number of rows that it printed."""
 
     def __init__(self, command: list[str], threads: int, output: str | None = None) -> None:
         self.command = command
         self.environment = {**os.environ, "POLARS_MAX_THREADS": str(threads)}
-        # A folder that the command would not replace.
+        # The command would not replace this folder.
         self.output = output
         self.seconds = self.processor_seconds = float("inf")
         self.resident_mib = 0
@@ -102,7 +106,7 @@ class Figure:
             self.printed = process.stdout.read().strip()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        # Damage in the input is an exit code of its own.
+        # Damaged input has its own exit code.
         if process.returncode not in (0, 1):
             raise SystemExit(f"{self.command} ended with {process.returncode}")
         self.seconds = min(self.seconds, time.monotonic() - begun)
@@ -146,7 +150,7 @@ def rates(options: argparse.Namespace, outputs: Outputs) -> int:
 
 
 def counts(outputs: Outputs, folder: pathlib.Path) -> int:
-    """Compares the counts of other programs with those of the JSON lines. Returns the number of failures."""
+    """Compares the counts of other programs with the JSON lines. Returns the number of failures."""
     expected = counts_of_lines(outputs.lines)
     found = {
         "pyarrow": counts_of_pyarrow(outputs),
@@ -179,7 +183,7 @@ def counts_of_lines(lines: str) -> Counts:
 
 
 def year(value: object) -> str:
-    """A year as text: readers take the names of folders for numbers if they all are."""
+    """A year as text. Readers turn folder names into numbers if all of them are numeric."""
     return "undated" if value in (None, "undated") else str(int(str(value)))
 
 
@@ -234,7 +238,7 @@ def counts_of_spark(session: Any, outputs: Outputs) -> Counts:
 
 
 def memory(options: argparse.Namespace, folder: pathlib.Path) -> int:
-    """Prints the memory of scans of two sizes. Returns the number of those that take too much."""
+    """Prints the memory of scans of two sizes. Returns the number of scans that use too much."""
     resident: dict[str, list[int]] = {}
     folder = folder / "memory"
     folder.mkdir()
@@ -275,7 +279,7 @@ def main() -> int:
         folder = pathlib.Path(name)
         outputs = Outputs(folder)
         failed = rates(options, outputs)
-        # Before the counts: the memory of a child is at least that of its parent.
+        # Before the counts, because a child starts with at least the memory of its parent.
         if options.large_mb:
             failed += memory(options, folder)
         failed += counts(outputs, folder)

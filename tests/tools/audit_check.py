@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
-"""A whole audit with pywb, in a network of its own where a seeded plan answers for every host.
+"""Runs a whole audit with pywb, in a private network where a seeded plan answers for every host.
 
-usage: audit_check.py [URLSPOOL] [--links N] [--seed N] [--records FILE] [--sample N] [--kills N] [--keep FOLDER]
+usage: audit_check.py [URLSPOOL] [--links N] [--seed N] [--records FILE] [--sample N] [--kills N]
+[--keep FOLDER]
 
-Makes an mbox that cites N links (or takes records that were scanned already), loads and plans it, checks the links, asks a local
-pywb for captures, and writes the report. Then the counts of each of its CSV files are computed again by DuckDB from the records
-and the seeded plan alone (audit_counts.py), and compared.
+Creates an mbox that cites N links (or takes existing records), loads and plans it, checks the
+links, asks a local pywb for captures, and writes the report. Then DuckDB computes the counts of
+each CSV file again, from the records and the seeded plan alone (audit_counts.py), and they are
+compared.
 
-The hosts are live, not there, without an address, refusing, unreachable, silent, private, without TLS; their pages alive, moved within
-the host, the domain and to others, to the front page, to private addresses and names, in circles, gone, forbidden, limited with
-Retry-After, broken, slow, closed and reset (audit_world.py). A private address is never contacted.
+The hosts are live, missing, without an address, refusing, unreachable, silent, private, or without
+TLS. Their pages are alive, moved within the host, within the domain, to other domains, to the front
+page, to private addresses and names or in circles, gone, forbidden, limited with Retry-After,
+broken, slow, closed or reset (audit_world.py). No private address is ever contacted.
 
-With --kills, `check`, `archive`, `import`, `report --bundle` and `save` are killed N times in turn at random moments; the end must be the same
-(audit_steps.py).
+With --kills, `check`, `archive`, `import`, `report --bundle` and `save` are each killed N times at
+random moments. The final state must be the same (audit_steps.py).
 
-Needs a network namespace (root, or namespaces of users); and a Python with pywb and warcio, and duckdb, for the captures and for the
-counts: what is missing is skipped.
+Needs a network namespace (root, or user namespaces). For captures and counts, needs a Python with
+pywb, warcio and duckdb; checks without their package are skipped.
 """
 
 import argparse
@@ -57,7 +60,7 @@ NOT_CHECKED = ["gopher://h.cern.ch/1", "telnet://h.cern.ch/", "wais://h.cern.ch/
 
 
 def mbox(path, links):
-    """Cites each link in a message of its own, and each tenth in one more, a year later; and some that are not checked."""
+    """Cites each link once, each tenth again a year later, and some links that are not checked."""
     with open(path, "w") as out:
         for number in range(links + links // 10):
             link = number if number < links else (number - links) * 10
@@ -86,10 +89,10 @@ LONGEST_RUN_SECONDS = 8
 
 
 def killed_runs(command, kills, rng, restart):
-    """Runs a command, and kills it with its process group at random moments of its run until `kills` hit it.
+    """Runs a command, and kills its process group at random moments until `kills` have hit it.
 
-    Each run goes on where the one before was killed. When one has ended, its results are deleted by `restart`; those of the last kill
-    stay. Returns how many kills hit.
+    Each run continues where the previous one was killed. After a run that ended, `restart` deletes
+    its results; the results of the last kill stay. Returns the number of kills that hit.
     """
     begun, hits = time.monotonic(), 0
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -109,7 +112,6 @@ def killed_runs(command, kills, rng, restart):
 
 
 def deletion(database, table, condition="true"):
-    """Deletes results, so that a run has something to do again."""
     def delete():
         with sqlite3.connect(database) as db:
             db.execute(f"DELETE FROM {table} WHERE {condition}")
@@ -117,8 +119,6 @@ def deletion(database, table, condition="true"):
 
 
 class Audit:
-    """A loaded and planned database, and the world of its links."""
-
     def __init__(self, args, folder, checks):
         self.args, self.folder, self.checks = args, folder, checks
         self.rng, self.has_archive = random.Random(args.seed), False
@@ -191,7 +191,8 @@ class Audit:
         audit_counts.compare(self, csv)
 
     def import_results(self):
-        """Imports results of all links, twice. After the report: they are older, and the newest result counts."""
+        """Imports results for all links, twice. This comes after the report, because the imported
+        results are older and the newest result counts."""
         results = f"{self.folder}/results.csv"
         with open(results, "w") as out:
             out.write("url,status,checked_at\n")
@@ -206,7 +207,7 @@ class Audit:
 
 
 def canonical_keys(urls):
-    """The planned URLs by the key under which pywb has them: it does not tell schemes, `www.` and letters' cases apart."""
+    """The planned URLs by pywb's key, which ignores schemes, `www.` and case."""
     from pywb.utils.canonicalize import canonicalize
 
     keys = {}

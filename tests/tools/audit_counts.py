@@ -1,7 +1,8 @@
-"""The counts of an audit's report, computed by DuckDB from the records and the seeded plan alone: a library of audit_check.py.
+"""Computes the counts of an audit's report with DuckDB, from the records and the seeded plan alone.
+Library of audit_check.py.
 
-From the records come the links, their citations, years and lists, and which of them are left out; from the plan the states and the
-captures. Only the sample is taken from the database, and the times of the checks.
+Links, their citations, years, lists and exclusions come from the records, states and captures from
+the plan. Only the sample and the times of the checks come from the database.
 """
 
 import csv
@@ -12,7 +13,7 @@ import re
 import sqlite3
 import urllib.parse
 
-# Links: `key`, from the rows of a file of records, each of which counts once.
+# Links by `key`, from the rows of a file of records. Each row counts once.
 LINKS = """
 CREATE TABLE records AS SELECT row_number() OVER () AS row, * FROM
   read_json('{records}', format='newline_delimited', maximum_object_size=67108864, union_by_name=true, columns={{
@@ -42,7 +43,7 @@ SPECIAL = [ipaddress.ip_network(text) for text in (
 
 
 def action_words():
-    """The program's two lists of words, which this computation does not choose anew."""
+    """The program's two lists of words, used here unchanged."""
     source = (pathlib.Path(__file__).parents[2] / "crates/audit/src/plan/exclusion.rs").read_text()
     lists = re.findall(r"const ACTION_\w+: \[&str; \d+\] = \[(.*?)\];", source, re.S)
     return [re.findall(r'"([^"]+)"', words) for words in lists]
@@ -73,7 +74,7 @@ def is_public(host):
 
 
 def exclusion(scheme, url, has_href, in_body, confident):
-    """The reason for which a link is left out, as docs/audit.md defines them."""
+    """The reason for excluding a link, as defined in docs/audit.md."""
     if scheme not in ("http", "https"):
         return "scheme"
     if not has_href:
@@ -99,7 +100,7 @@ def tld(host, has_href):
 
 
 def nearest(captures, cited):
-    """The day of the capture with a 2xx status that is nearest to the citation; the earliest without one."""
+    """The day of the 2xx capture nearest to the citation, or of the earliest without a date."""
     days = sorted(day for day, status in captures if status == 200)
     if cited is None:
         return days[0] if days else None
@@ -109,7 +110,7 @@ def nearest(captures, cited):
 
 
 def fill(db, audit):
-    """Makes the tables `expected` of links: what the records and the plan say."""
+    """Fills the tables `expected` of links from the records and the plan."""
     today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     db.execute(LINKS.format(records=audit.records.replace("'", "''"), today=today))
     for table in ("audit_links", "audit_checks", "audit_strata"):
@@ -136,7 +137,7 @@ def fill(db, audit):
 
 
 def copy_table(db, audit, table):
-    """Copies a table of the audit by way of a file: DuckDB reads SQLite only with an extension from the network."""
+    """Copies a table through a file: DuckDB needs an extension from the network for SQLite."""
     path = f"{audit.folder}/{table}.csv"
     with sqlite3.connect(f"file:{audit.database}?mode=ro", uri=True) as source, open(path, "w", newline="", encoding="utf-8") as out:
         rows = source.execute(f"SELECT * FROM {table}")
@@ -150,7 +151,6 @@ def copy_table(db, audit, table):
 
 
 def archive_keys(audit):
-    """The canonical key of each planned URL, if an archive was asked."""
     from audit_check import canonical_keys
 
     if not audit.has_archive:
@@ -161,7 +161,7 @@ def archive_keys(audit):
 STATES = "count(*), " + ", ".join(f"count_if(state = '{state}')" for state in (
     "alive", "redirected", "dead_page", "dead_host", "unknown")) + ", count_if(outcome = 'captured')"
 
-# Each CSV file: its columns that are compared, and the same by SQL.
+# The compared columns of each CSV file, and the SQL that computes them.
 COLUMNS = "links,alive,redirected,dead_page,dead_host,unknown,archived"
 TABLES = {
     "cohorts-by-year.csv": (f"year,{COLUMNS}", f"SELECT year, {STATES} FROM planned GROUP BY 1"),
@@ -183,7 +183,7 @@ TABLES = {
 
 
 def plain(cell):
-    """A cell as the database has it: the report guards formulas by an apostrophe."""
+    """Returns a cell without the apostrophe with which the report guards formulas."""
     text = "" if cell is None else str(cell)
     return text[1:] if re.match(r"'[=+\-@\t\r]", text) else text
 
@@ -232,7 +232,8 @@ def compare_snapshots(checks, folder, db):
 
 
 def compare_lifetimes(checks, folder, db):
-    """With one check a link ended before it, or did not end yet; to the nearest month of a twelfth of 365.25 days."""
+    """After one check, a link either ended before it or has not ended yet. Ages are rounded to
+    months of a twelfth of 365.25 days."""
     with open(f"{folder}/lifetimes.csv", newline="", encoding="utf-8") as file:
         found = sorted((row["end"], int(row["after_months"]), int(row["until_months"] or -1), float(row["weight"]))
                        for row in csv.DictReader(file))
@@ -250,13 +251,13 @@ def compare_lifetimes(checks, folder, db):
 
 
 def compare_citations(checks, folder, db):
-    """Of each of the most cited dead links at most five citations are shown, one for each message."""
+    """For each of the most cited dead links, at most five citations are shown, one per message."""
     with open(f"{folder}/citations.csv", newline="", encoding="utf-8") as file:
         found = {}
         for row in csv.DictReader(file):
             url = plain(row["url"])
             found[url] = found.get(url, 0) + 1
-    # Of links that are cited equally often those with the first keys are shown.
+    # Among equally often cited links, the first keys are shown.
     expected = dict(db.execute("""SELECT url, sum(least(5, messages)) FROM (SELECT * FROM planned WHERE dead
       ORDER BY citations DESC, key LIMIT 100) GROUP BY 1""").fetchall())
     checks.equal(f"citations.csv: {len(found)} links", found == expected, True)

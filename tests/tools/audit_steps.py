@@ -1,10 +1,10 @@
-"""Steps of an audit beside its check, with kills: a library of audit_check.py.
+"""Steps of an audit other than the check, with kills. Library of audit_check.py.
 
-A first check whose hosts are all dead is stored where the name service works. Hosts whose addresses change lead to no private one.
+A first check with only dead hosts is stored if the name service works. Hosts with changing
+addresses never lead to a private address.
 
-A bag is the same bytes after kills,
-and bagit finds it valid. `save` sends each link once, and after a kill at most one more, to a stub of a save service: no link
-is published.
+A bag has the same bytes after kills, and bagit accepts it. `save` sends each link to a stub of a
+save service: once, or at most twice after a kill. No link is published.
 """
 
 import collections
@@ -27,7 +27,7 @@ SAVED_LINKS = 25
 
 
 def checked(audit, hosts):
-    """Checks a link of each host, in a database of its own. Returns the exit code, and the URL, state, code and error of each result."""
+    """Checks a link per host in a new database. Returns exit code and (URL, state, code, error)."""
     folder = f"{audit.folder}/some-hosts"
     os.makedirs(folder)
     with open(f"{folder}/a.mbox", "w") as out:
@@ -44,7 +44,7 @@ def checked(audit, hosts):
 
 
 def dead_hosts(audit):
-    """A first check whose hosts are all dead: stored if the name service works, and not if it finds nothing."""
+    """A first check with only dead hosts is stored only if the name service works."""
     for name, refused, expected in (("the name service works", 1, (0, 13)), ("no name is found", 0, (69, 0))):
         hosts = [f"gone{number}.cern.ch" for number in range(12)] + [f"refused{number}.cern.ch" for number in range(refused)]
         audit.plan.hosts.update({host: "refused" for host in hosts if host.startswith("refused")})
@@ -54,7 +54,7 @@ def dead_hosts(audit):
 
 
 def rebinding_hosts(audit):
-    """Hosts whose addresses are public and private in turn: each link has the planned result, or was not contacted."""
+    """Each link of a host with alternating addresses is as planned or was not contacted."""
     hosts = [f"rebinding{number}.cern.ch" for number in range(40)]
     audit.plan.hosts.update({host: "rebinding" for host in hosts})
     code, results = checked(audit, hosts)
@@ -102,7 +102,7 @@ def bag(audit):
 
 
 class StubSaveService(http.server.BaseHTTPRequestHandler):
-    """A stub: answers as Save Page Now is documented to, and publishes nothing."""
+    """A stub that answers as Save Page Now is documented to, and publishes no link."""
 
     sent = collections.Counter()
     polls = collections.Counter()

@@ -1,8 +1,9 @@
-"""A world for an audit, in a network of its own: a library of audit_check.py.
+"""A world for an audit, in a private network. Library of audit_check.py.
 
-enter_network() starts the program again in network and mount namespaces: no packet leaves the machine, every name is answered by a
-name server here, and the addresses of planned hosts belong to this machine. So links are checked as they are, without `--remap`.
-A seeded plan decides what each host and each page answers, and what a local pywb holds of it.
+enter_network() restarts the program in network and mount namespaces. No packet leaves the machine,
+a local name server answers every query, and the planned hosts have local addresses. So links are
+checked unchanged, without `--remap`. A seeded plan decides the answers of each host and page, and
+the captures in a local pywb.
 """
 
 import os
@@ -21,12 +22,12 @@ import http.server
 
 ENTERED = "URLSPOOL_AUDIT_NETWORK"
 
-# Addresses of this machine, in its own network.
+# Local addresses, in the private network.
 LIVE, PLAIN, SILENT, REFUSED, PRIVATE, METADATA = (
     "151.1.1.1", "151.1.1.2", "151.1.1.3", "151.1.1.9", "10.1.1.1", "169.254.169.254")
 UNREACHABLE = "153.1.1.1"
 
-# What a host may be: weight, state of its links, error, address; NXDOMAIN and SERVFAIL are answers of the name server.
+# Kinds of hosts: weight, state of the links, error, address or answer of the name server.
 HOSTS = {
     "live": (80, None, None, LIVE),
     "no host": (6, "dead_host", "dns", "NXDOMAIN"),
@@ -36,13 +37,13 @@ HOSTS = {
     "unreachable": (2, "dead_host", "connect", UNREACHABLE),
     "silent": (1, "dead_host", "timeout", SILENT),
     "private": (1, "unknown", "excluded", PRIVATE),
-    # Its address is public and private in turn. Only planned by name.
+    # The address alternates between public and private. Planned only by name.
     "rebinding": (0, None, None, LIVE),
-    # Its https is no TLS. Its http is live.
+    # Its https port does not speak TLS. Its http port is live.
     "tls": (3, "unknown", "tls", PLAIN),
 }
 
-# What a page of a live host may be: weight, state, HTTP code at the end of redirects, error.
+# Kinds of pages on live hosts: weight, state, HTTP code at the end of redirects, error.
 PAGES = {
     "alive": (40, "alive", 200, None),
     "moved within the host": (8, "alive", 200, None),
@@ -73,7 +74,7 @@ ALWAYS_ALIVE = {"elsewhere.moved.net"}
 EXCLUDED = ("unknown", None, "excluded")
 NO_HOST, PRIVATE_NAME, OTHER_NAME = "gone.moved.net", "inside.moved.net", "other-name."
 STEP = "/_step"
-# SLACK=4 on a busy machine: there an answer may take longer than the check waits.
+# On a busy machine, SLACK=4 lets the check wait longer for answers.
 SLACK = int(os.environ.get("SLACK", "1"))
 SLOW_SECONDS, TIMEOUT_SECONDS = 6 * SLACK, 3 * SLACK
 # A silent host with many links would take minutes.
@@ -86,22 +87,23 @@ def skip(reason):
 
 
 def enter_network():
-    """Starts this program again in a network of its own, unless it is there. Ends with 77 where none can be made."""
+    """Restarts this program in a private network, unless it runs in one. Exits with 77 if none is
+    possible."""
     if os.environ.get(ENTERED):
         set_up_network()
         return
     for tool in ("unshare", "ip", "mount", "openssl"):
         if shutil.which(tool) is None:
-            skip(f"{tool} is not installed: no network of its own can be made")
+            skip(f"{tool} is not installed: no private network can be created")
     unshare = ["unshare", "-mn"] if os.geteuid() == 0 else ["unshare", "-rmn"]
     if subprocess.run([*unshare, "ip", "link", "set", "lo", "up"], capture_output=True).returncode != 0:
-        skip(f"`{' '.join(unshare)}` may not make a network of its own here")
+        skip(f"`{' '.join(unshare)}` may not create a private network here")
     os.environ[ENTERED] = "1"
     os.execvp(unshare[0], [*unshare, sys.executable, *sys.argv])
 
 
 def set_up_network():
-    """Brings the network up: public and private networks that are this machine, one that cannot be reached, a name server."""
+    """Configures local public and private networks, an unreachable one, and a name server."""
     routes = ["local 151.1.1.0/24 dev lo", f"local {PRIVATE} dev lo", f"local {METADATA} dev lo", f"unreachable {UNREACHABLE}"]
     subprocess.run("ip link set lo up".split(), check=True)
     for route in routes:
@@ -118,14 +120,14 @@ def is_address(host):
 
 
 def begin_of(path):
-    """The page where a redirect in steps began."""
+    """The page at the start of a chain of redirects."""
     while path.startswith(STEP):
         path = path[len(STEP):]
     return path
 
 
 class Plan:
-    """What each host, page and archive answers. It depends on the seed and the URLs alone."""
+    """The answers of each host, page and archive. They depend only on the seed and the URLs."""
 
     def __init__(self, seed, urls):
         self.seed = seed
@@ -146,13 +148,13 @@ class Plan:
         if host in ALWAYS_ALIVE or is_address(host):
             return "live"
         if ":" in host:
-            return "no answer of the name server"  # no network has IPv6: this proves nothing either
+            # no network has IPv6, so this proves no fault either
+            return "no answer of the name server"
         kind = self.choose(host, HOSTS)
-        # A server of these kinds listens at the usual ports alone.
+        # A server of these kinds listens only on the usual ports.
         return "live" if kind == "silent" and SILENT_LINKS < links or kind in ("silent", "tls") and has_ports else kind
 
     def host(self, host):
-        """The kind of a host. One that nobody planned does not exist."""
         host = host.rstrip(".")
         if host in ALWAYS_ALIVE or host.startswith(OTHER_NAME):
             return "live"
@@ -161,13 +163,12 @@ class Plan:
         return self.hosts.get(host, "no host")
 
     def page(self, host, path):
-        """The kind of a page. `host` has its port."""
         if host in ALWAYS_ALIVE or path.startswith("/_alive/"):
             return "alive"
         if path.startswith("/_gone/"):
             return "404"
         kind = self.choose(host + urllib.parse.unquote(path), PAGES)
-        # A front page that leads to itself would be a circle; one that is gone would be no front page.
+        # A front page that redirects to itself would be a circle, and one that is gone does not count.
         if kind == "moved to the front page" and (path == "/" or self.page(host, "/") != "alive"):
             return "alive"
         if kind == "moved within the domain" and is_address(host.split(":")[0]):
@@ -175,8 +176,7 @@ class Plan:
         return kind
 
     def place(self, kind, host, path):
-        """Where a page of this kind has moved to."""
-        # A client does not follow an address with brackets, which some links have.
+        # Clients do not follow an address with brackets, which some links have.
         quoted = urllib.parse.quote(path, safe="/?&=%:;,+")
         text = quoted.strip("/") or "front"
         steps = (len(path) - len(begin_of(path))) // len(STEP)
@@ -194,19 +194,19 @@ class Plan:
         }.get(kind)
 
     def expected(self, url):
-        """State, HTTP code and error of a check of this URL."""
+        """State, HTTP code and error expected from a check of this URL."""
         parts = urllib.parse.urlsplit(url)
         kind = self.host(parts.hostname)
         if kind not in ("live", "rebinding") and not (kind == "tls" and parts.scheme == "http"):
             _, state, error, _ = HOSTS[kind]
             return state, None, error
         path = (parts.path or "/") + (f"?{parts.query}" if "?" in url else "")
-        path = path if path[:2] != "//" else "/" + path.lstrip("/")  # as http.server has it
+        path = path if path[:2] != "//" else "/" + path.lstrip("/")  # like http.server
         _, state, status, error = PAGES[self.page(parts.netloc, path)]
         return state, status, error
 
     def captures(self, key):
-        """The captures of a page in the archive, by its canonical key: day and status."""
+        """The captures of a page in the archive, by canonical key: day and status."""
         return random.Random(f"{self.seed}/archive/{key}").choices([
             [("19930101", 200), ("20220101", 200)],
             [("20000101", 404), ("20220101", 200)],
@@ -217,7 +217,7 @@ class Plan:
 
 
 class NameServer(socketserver.BaseRequestHandler):
-    """Answers questions for addresses by the plan."""
+    """Answers DNS queries according to the plan."""
 
     questions = 0
 
@@ -242,7 +242,7 @@ class NameServer(socketserver.BaseRequestHandler):
 
 
 class Page(http.server.BaseHTTPRequestHandler):
-    """Answers for pages by the plan, with or without TLS, as the client begins."""
+    """Answers requests for pages according to the plan, with TLS if the client uses it."""
 
     protocol_version = "HTTP/1.1"
     requests = 0
@@ -284,22 +284,18 @@ class Page(http.server.BaseHTTPRequestHandler):
 
 
 class Silence(socketserver.BaseRequestHandler):
-    """Accepts a connection and says nothing."""
-
     def handle(self):
         time.sleep(SLOW_SECONDS)
 
 
 class NoTls(socketserver.BaseRequestHandler):
-    """Answers in HTTP to whatever comes."""
-
     def handle(self):
         self.request.recv(1 << 16)
         self.request.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
 
 
 class Trap(socketserver.BaseRequestHandler):
-    """A server of a private address, which nobody may contact."""
+    """A server on a private address, which no check may contact."""
 
     contacts = 0
 
@@ -313,12 +309,10 @@ class Server(socketserver.ThreadingTCPServer):
     plan = tls = None
 
     def handle_error(self, request, client_address):
-        """A check that waits no longer closes its connection."""
+        """A check that stops waiting closes its connection."""
 
 
 class World:
-    """The running servers of a plan."""
-
     def __init__(self, plan, urls, folder):
         self.plan = plan
         names = socketserver.ThreadingUDPServer(("127.0.0.1", 53), NameServer)
@@ -342,14 +336,15 @@ class World:
                 self.serve(Trap, address, port, None)
 
     def address(self, host):
-        """The address of a live host. That of a host without a name is made one of this machine."""
+        """The address of a live host. If a host has no name, its address is added to this machine.
+        """
         if not is_address(host):
             return LIVE
         subprocess.run(f"ip route replace local {host} dev lo".split(), check=True)
         return host
 
     def certificate(self, folder, hosts):
-        """A context with a certificate for these hosts, and those that they redirect to. Programs that are started afterwards trust it."""
+        """A certificate for these hosts and their redirect targets, trusted by later programs."""
         files = [f"{folder}/key.pem", f"{folder}/certificate.pem"]
         names = [name for host in hosts if not is_address(host) and ":" not in host for name in (host, OTHER_NAME + host)]
         names = [f"DNS:{name}" for name in [*names, *ALWAYS_ALIVE]] + [f"IP:{host}" for host in hosts if is_address(host)]

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Looks through a database with `urlspool browse` in a real browser.
+"""Browses a database with `urlspool browse` in a real browser.
 
     python3 tests/tools/browse_browser.py [URLSPOOL] [--shots FOLDER] [--times DB]
 
-Loads 10,000 citations and a hostile mail (markup, scripts, characters that turn the direction of writing, a URL of 16 KiB), and drives
-chromium by chromedriver (Debian: `apt install chromium chromium-driver`): searches, filters by click, pages through all results, opens
-the pages of links, and looks for violations of the content security policy, for scripts that ran, and for requests to anything but the
-server. `--shots` keeps screenshots of a wide and a narrow window, in light and dark. `--times DB` measures pages of a large database by
-HTTP instead, each for the first time: a page takes at most 150 ms at the median and 500 ms at the 95th percentile. On a machine that
-others use, `--processor` judges by the processor time of the server, which is printed beside the other.
+Loads 10,000 citations and a hostile mail (markup, scripts, bidirectional controls, a URL of 16
+KiB), and drives chromium with chromedriver (Debian: `apt install chromium chromium-driver`).
+Searches, filters by click, pages through all results, opens the pages of links, and looks for
+violations of the content security policy, for scripts that ran, and for requests to anything but
+the server. `--shots` keeps screenshots of a wide and a narrow window, in light and dark.
+
+`--times DB` instead measures pages of a large database over HTTP, each for the first time: a page
+takes at most 150 ms at the median and 500 ms at the 95th percentile. On a shared machine,
+`--processor` judges by the server's processor time, which is printed in either case.
 """
 
 import argparse
@@ -47,8 +50,6 @@ Content-Type: text/html; charset=utf-8
 
 
 class Browser:
-    """A session of WebDriver."""
-
     def __init__(self, port, dark=False, size=(1200, 900)):
         self.base = f"http://127.0.0.1:{port}/session"
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
@@ -122,20 +123,19 @@ def archive(folder):
 
 
 def processor_seconds(child):
-    """Processor time of a process so far."""
     with open(f"/proc/{child.pid}/stat", encoding="ascii") as stat:
         fields = stat.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def at(measured, share):
-    """The middle, or the value below which so many are."""
+    """The value of `measured` at the quantile `share`."""
     measured = sorted(measured)
     return measured[min(len(measured) - 1, int(share * len(measured)))]
 
 
 def times(program, database, by_processor):
-    """Times of pages of a large database, each with a filter of its own, so that nothing of it is known."""
+    """Times of pages of a large database. Each has another filter, so no result is cached."""
     db = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
     rows = db.execute("SELECT count(*), max(id) FROM urls").fetchone()
     choose = random.Random(1)
@@ -344,7 +344,7 @@ def look(browser, base, check):
     check("words are marked in passages", len(marked) == 50 and set(marked) == {"wick"}, marked)
     browser.open(base + "?q=" + "+".join(["lamp"] * 40))
     note = browser.script("return document.querySelector('.note')?.textContent")
-    check("a long query says what is left out", "8 others were left out" in (note or ""), note)
+    check("a long query names the omitted words", "8 others were left out" in (note or ""), note)
     for path in ("?q=evil", "?q=wick+evil", "domain?domain=evil.example", "?sender=eve"):
         browser.open(base + path)
         check(f"hostile texts of {path} are shown", browser.script(count) >= 2, browser.script(count))

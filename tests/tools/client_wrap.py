@@ -1,27 +1,32 @@
 #!/usr/bin/env python3
-"""Writes mail as mail programs wrap it, with the URLs that its authors meant: labelled line breaks for join_calibration.py.
+"""Writes mail wrapped as by mail programs, with the URLs that the authors meant: labelled line
+breaks for join_calibration.py.
 
 usage: client_wrap.py [--seed N] [--count N] [--clients NAME,...] > LABELS.jsonl
 
-Each line is a label (see join_calibration.py; the archive is the name of the program, the sample `generated`). Texts are made
-of invented words, hosts and paths; half of the URLs are long enough to be broken, the others end a line of prose, of a list,
-of a signature, of a commit message or of code, whose next line does not belong to them.
+Each line is a label (see join_calibration.py). Its archive is the name of the mail program, its
+sample is `generated`. Texts consist of invented words, hosts and paths. Half of the URLs are long
+enough to be broken. The others end a line of prose, of a list, of a signature, of a commit message
+or of code, and the next line does not belong to them.
 
-What the programs do, each from its documentation or from mail that it wrote:
+The behaviour of the programs comes from their documentation or from mail that they wrote:
 
-- vim (`textwidth`, with mutt), Emacs (`auto-fill-mode`), GNU fmt and Gmail (78 columns) break lines at blanks alone: a long
-  URL stands on a line of its own, whole.
-- pine's composer breaks at blanks, and cuts a word that is longer than the line at its 80th column.
-- Outlook and Outlook Express, in plain text, break at 76 columns: at blanks, and inside of words that are longer than a line.
-- Netscape and early Mozilla break at 72 columns: at blanks, and after `/`, `-` and `?` of a long word.
-- Apple Mail breaks after `/` and `-`, and leaves a blank before the line end, or two where it broke at a blank (DelSp of RFC
-  3676, whose label some lists remove).
-- Thunderbird writes format=flowed: it breaks at blanks alone, and leaves a blank before the line end.
+- vim (`textwidth`, with mutt), Emacs (`auto-fill-mode`), GNU fmt and Gmail (78 columns) break lines
+  only at blanks: a long URL is alone on its line, unbroken.
+- pine's composer breaks at blanks, and cuts a word that is longer than the line at column 80.
+- Outlook and Outlook Express, in plain text, break at 76 columns: at blanks, and inside words that
+  are longer than a line.
+- Netscape and early Mozilla break at 72 columns: at blanks, and after `/`, `-` and `?` of a long
+  word.
+- Apple Mail breaks after `/` and `-`, and leaves a blank before the line end, or two where it broke
+  at a blank (DelSp of RFC 3676, whose label some lists remove).
+- Thunderbird writes format=flowed: it breaks only at blanks, and leaves a blank before the line
+  end.
 - Lotus Notes breaks at 75 columns: at blanks, and after punctuation of a long word.
-- Quoting adds `> ` to each line; Gmail, Outlook Express and others break the quoted lines again, and the rest of a line
-  stands alone, with the marks or without them.
-- Quoted-printable that nobody decoded cuts lines at 76 columns, with a `=`.
-- Programs of USENET cut lines at their 79th or 80th column.
+- Quoting adds `> ` to each line. Gmail, Outlook Express and others wrap the quoted lines again, so
+  the rest of a line is alone on the next, with or without the marks.
+- Quoted-printable that was never decoded cuts lines at 76 columns, with a `=`.
+- Programs of USENET cut lines at column 79 or 80.
 """
 import argparse
 import json
@@ -85,7 +90,7 @@ def message_id(random):
 
 
 def url(random):
-    """A URL of one of the shapes that occur in archives."""
+    """A URL with a shape that occurs in archives."""
     scheme = random.choice(["http"] * 5 + ["https"] * 4 + ["ftp"])
     place = f"{scheme}://{host(random)}"
     folders = "/".join(slug(random, 1, 3) for _ in range(random.randint(1, 5)))
@@ -119,14 +124,14 @@ def url_of(random, least, most):
             return made
 
 
-# Wrapping: a paragraph (words with URLs among them) to lines.
+# Wrapping: turns a paragraph (words, some of them URLs) into lines.
 
 # Marks a line that ends inside a word, until the lines are finished.
 INSIDE = "\0"
 
 
 def fill(text, columns, long_word, room=lambda line: True):
-    """Breaks at blanks; `long_word` divides a word that is longer than a line into pieces that fit on lines."""
+    """Breaks at blanks. `long_word` divides a word that is longer than a line into pieces."""
     lines, line = [], ""
     for word in text.split(" "):
         fills = divides(long_word) and "://" in word and line and len(line) + 1 + len(word) > columns
@@ -176,7 +181,7 @@ def after(marks):
 
 
 def divides(long_word):
-    """Whether a program breaks words after punctuation: then it also does so to fill a line."""
+    """Returns true if a program breaks words after punctuation, even to fill a line."""
     return getattr(long_word, "marks", "") != ""
 
 
@@ -185,7 +190,7 @@ def quoted(lines, mark="> "):
 
 
 def rewrapped(random, lines, columns, marked):
-    """Quoted lines that were broken again: the rest of each stands on a line of its own."""
+    """Quoted lines after a second wrapping: the rest of each is alone on a line."""
     out = []
     for line in lines:
         if len(line) <= columns:
@@ -215,7 +220,7 @@ def flow_delsp(lines):
 
 
 CLIENTS = {
-    # name: (columns, what is done with a word that is longer than a line, what is done with the lines)
+    # name: (columns, treatment of a word longer than a line, treatment of the lines)
     "vim": (72, whole, plain),
     "emacs": (70, whole, plain),
     "fmt": (75, whole, plain),
@@ -245,7 +250,7 @@ def soft_wrapped(text):
 
 
 def next_block(random, link):
-    """Lines after a URL that do not belong to it: a list, a signature, trailers, code, a diffstat, a file list."""
+    """Lines after a URL that do not belong to it: list, signature, trailers, code, file list."""
     name = lambda: slug(random, 1, 2)
     kind = random.randrange(14)
     if kind == 0:
@@ -278,7 +283,7 @@ def next_block(random, link):
 
 
 def request(random):
-    """`git request-pull`: a URL and the name of a branch or tag, broken at the blank between them."""
+    """`git request-pull`: a URL and the name of a branch, broken at the blank between both."""
     repository = f"https://git.{random.choice(LABELS)}.org/pub/scm/{slug(random, 1, 2)}/{slug(random, 1, 2)}/{slug(random, 1, 3)}.git"
     reference = random.choice(["tags/", "tags/", "", "refs/heads/"]) + slug(random, 2, 4)
     lines = ["are available in the git repository at:", "", "  " + repository, random.choice(["", "  ", "    "]) + reference, "", "for you to fetch changes up to " + hexadecimal(random, 40) + ":"]
@@ -286,7 +291,7 @@ def request(random):
 
 
 def message(random, client):
-    """The lines of a text, and the URL that is asked for."""
+    """The lines of a text, and the URL that its author meant."""
     columns, long_word, finish = CLIENTS[client]
     if random.random() < 0.05:
         return request(random)
@@ -297,7 +302,7 @@ def message(random, client):
     before = " ".join(sentence(random) for _ in range(random.randint(1, 4)))
     style = random.random()
     if style < 0.35 or client == "quoted-printable" and style < 0.5:
-        # A paragraph of its own, or the last line of one.
+        # A separate paragraph, or the last line of one.
         paragraphs = [before, random.choice(["", "  ", "", "[1] ", "see "]) + link + random.choice(["", "", "."])]
         tail = next_block(random, link) if random.random() < 0.6 else ["", sentence(random)]
     elif style < 0.8:
@@ -324,7 +329,7 @@ def message(random, client):
 
 
 def start_of(text, link):
-    """The offset of the URL, which may be broken; `None` if not even its first characters are together."""
+    """The offset of the URL, or `None` if even its first characters are separated."""
     for length in (min(len(link), 30), 20, 14, 11):
         encoded = link[:length]
         for form in (encoded, encoded.replace("=", "=3D")):

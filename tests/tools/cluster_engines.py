@@ -1,4 +1,4 @@
-"""Spark and Dask clusters on this machine, which scan an input in splits; of each a worker can be killed in the middle of the job."""
+"""Local Spark and Dask clusters that scan an input in splits, with a worker killed on request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ SPLIT_BYTES = 8 << 20
 
 
 def descendants(process: int) -> Iterator[int]:
-    """The processes that a process started, and those that these started."""
     with contextlib.suppress(OSError):
         for thread in pathlib.Path(f"/proc/{process}/task").iterdir():
             for child in map(int, (thread / "children").read_text().split()):
@@ -37,7 +36,7 @@ def command_of(process: int) -> str:
 
 
 class Killer(threading.Thread):
-    """Kills one process as soon as tasks are done and others are not."""
+    """Kills one process as soon as some tasks, but not all, are done."""
 
     def __init__(self, finished_tasks: Callable[[], int], victims: Callable[[], list[int]]) -> None:
         super().__init__(daemon=True)
@@ -95,7 +94,7 @@ def run_spark(session: Any, given: Input, output: pathlib.Path, victims: Callabl
 
     def finished_tasks() -> int:
         stages = [status.getStageInfo(stage) for stage in status.getActiveStageIds()]
-        # The plan of the tasks is a stage of few tasks.
+        # Planning the tasks is a stage with few tasks.
         return max((stage.numCompletedTasks for stage in stages if stage and 4 <= stage.numTasks), default=0)
 
     scan = urlspool.spark.scan(
@@ -105,7 +104,7 @@ def run_spark(session: Any, given: Input, output: pathlib.Path, victims: Callabl
 
 
 def watched(job: Callable[[], object], finished_tasks: Callable[[], int], victims: Callable[[], list[int]] | None) -> str:
-    """Runs a job; with `victims` kills one of them in the middle. Returns how it went."""
+    """Runs a job, and kills one of `victims` during it, if given. Describes the run."""
     killer = Killer(finished_tasks, victims) if victims else None
     if killer:
         killer.start()
@@ -151,7 +150,7 @@ def standalone(given: Input, output: pathlib.Path, folder: pathlib.Path, kill: b
             worker = started[1].pid
             tree = [worker, *descendants(worker)]
             busy = [process for process in tree if "CoarseGrainedExecutorBackend" in command_of(process)]
-            # The worker goes with its executor, and none takes its place.
+            # The worker disappears with its executor and is not replaced.
             if busy:
                 os.kill(worker, signal.SIGKILL)
             return busy
@@ -197,7 +196,6 @@ ENGINES: dict[str, Callable[[Input, pathlib.Path, pathlib.Path, bool], str]] = {
 
 
 def missing_for(name: str) -> str | None:
-    """The reason for which an engine cannot be tried."""
     modules = {"dask": ["dask.dataframe", "distributed", "pandas"]}.get(name, ["pyspark", "pandas"])
     for module in modules:
         if importlib.util.find_spec(module.split(".")[0]) is None:

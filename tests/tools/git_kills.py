@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Watches a git repository of a mailing list while commits arrive, messages are deleted and the branch is rewritten, and kills the
-daemon again and again. Each message must be written once for each time that it appeared, and gone once for each time that it
-disappeared, or neither.
+"""Kills the daemon repeatedly while it watches a git repository of a mailing list in which commits
+arrive, messages are deleted and the branch is rewritten. Each message must be written once for each
+time that it appeared, and gone once for each time that it disappeared, or neither.
 
     git_kills.py [--tombstones] PROGRAM [KILLS [REPOSITORY]]
 
-REPOSITORY, one that git_list.py made, is copied and used as the beginning. Needs git.
+REPOSITORY, made by git_list.py, is copied and extended. Needs git.
 """
 
 import collections
@@ -44,11 +44,11 @@ def mail(number):
 
 
 class Repository:
-    """The branch `master` of a repository, and the messages that it has."""
+    """The branch `master` of a repository, and its messages."""
 
     def __init__(self, path):
         self.path, self.number = path, 0
-        # The commits of this program: each adds a message, or deletes one.
+        # Commits of this program. Each adds or deletes one message.
         self.commits = []
         if not os.path.exists(path):
             self.git("init", "-q", "--bare", path)
@@ -77,11 +77,10 @@ class Repository:
         self.commits += commits
 
     def rewrite(self, commits):
-        """Replaces the commits of this program."""
         if not self.base:
             self.git("-C", self.path, "update-ref", "-d", "refs/heads/master")
         self.commits = []
-        # A different time, so that no commit is the same.
+        # A different time, so that all commits are new.
         self.write(random.randrange(10**6), commits, self.base)
         self.commits = commits
 
@@ -113,7 +112,6 @@ def lines(out):
 
 
 def check(out, repository, tombstones, before):
-    """Compares the output with the repository."""
     written, gone, other, digests = collections.Counter(), collections.Counter(), collections.Counter(), {}
     for record in lines(out):
         if record["type"] == "gone":
@@ -132,7 +130,7 @@ def check(out, repository, tombstones, before):
     for number in range(repository.number):
         lives = written[number] - gone[number]
         if tombstones:
-            # One that came and went while the daemon was not looking has no line at all.
+            # A message that came and went while the daemon was not running has no line at all.
             if lives != (number in present):
                 problems.append(f"message {number}: written {written[number]}, gone {gone[number]}, present {number in present}")
         elif written[number] > 1 or (number in present and written[number] != 1) or gone[number]:
@@ -146,7 +144,7 @@ def check(out, repository, tombstones, before):
 
 
 def urls_of(program, repository, tombstones):
-    """The places of the URLs of a repository; with tombstones those of messages that are not deleted."""
+    """The places of the URLs of a repository, with tombstones only of messages that exist."""
     scan = [program, "scan", "-q", "--fields", "source.member,source.start,url", repository]
     scanned = subprocess.run(scan, stdout=subprocess.PIPE, check=True)
     deleted = set()
@@ -193,11 +191,11 @@ def main():
             daemon.send_signal(signal.SIGKILL)
             daemon.wait()
         print(f"{kills} kills in {time.monotonic() - begun:.0f} s")
-        # Until everything was read, and what is gone was noticed.
+        # Until everything was read and all deletions were noticed.
         for _ in range(3):
             subprocess.run([program, "watch", "--once", "--config", config], stderr=log, check=True)
         problems = check(f"{work}/out", repository, tombstones, before)
-        # A commit gives its records soon.
+        # The records of a commit arrive soon.
         daemon = subprocess.Popen([program, "watch", "--config", config], stderr=log)
         time.sleep(2)
         repository.append([("add", repository.number)])

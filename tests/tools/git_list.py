@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Makes git repositories as public-inbox does, from the messages of archives, and compares a scan of one with the recipe of
-docs/recipes.md that pipes `git cat-file` into a scan (for version 1, of the blobs that `git log` says are added).
+"""Creates git repositories in the layout of public-inbox from the messages of archives, and
+compares a scan of one with the recipe in docs/recipes.md, which pipes `git cat-file` into a scan
+(for version 1, of the blobs that `git log` lists as added).
 
-    git_list.py make v1|v2 COUNT REPOSITORY ARCHIVE...    writes COUNT messages, the archives repeated if need be
+    git_list.py make v1|v2 COUNT REPOSITORY ARCHIVE...    writes COUNT messages, some repeated
     git_list.py compare PROGRAM REPOSITORY                records, and processor time of both ways
 
-Each hundredth message is deleted later, by a commit of its own. Repeated messages get a Message-ID of their own.
+Each hundredth message is deleted later, in a separate commit. Repeated messages get new
+Message-IDs.
 """
 
 import hashlib
@@ -22,7 +24,7 @@ SEPARATOR = re.compile(rb"(?:\A|(?<=\n))From [^\n]*\n(?=[!-9;-~]+:)")
 
 
 def messages(paths):
-    """The messages of mboxes, and of folders with a message in each file."""
+    """The messages of mboxes, and of folders with one message per file."""
     for path in map(Path, paths):
         for file in sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]:
             content = file.read_bytes()
@@ -36,7 +38,7 @@ def messages(paths):
 
 
 def repeated(paths, count):
-    """`count` messages that differ."""
+    """`count` distinct messages."""
     seen, turn = set(), 0
     while True:
         before = len(seen)
@@ -79,7 +81,6 @@ def make(layout, count, repository, paths):
 
 
 def processor_time(command, **options):
-    """Seconds of user and system time that a command and its children take."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, **options)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -87,7 +88,7 @@ def processor_time(command, **options):
 
 
 def records(path):
-    """Records without what names the source."""
+    """Records without the description of the source."""
     for line in open(path, "rb"):
         record = json.loads(line)
         for field in ("path", "path_b64", "mailbox"):

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The recipe for mirrors of public-inbox, on a repository of that layout: one commit a message, its blob `m`.
+# Tests the recipe for mirrors of public-inbox, on a repository with one commit per message and its
+# blob `m`.
 #
 #     tests/tools/git_mirror.sh [PROGRAM]
 set -euo pipefail
@@ -10,7 +11,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 messages=300
 
-# The messages of the repository; number 7 is deleted later, as public-inbox does it: `m` becomes `d`.
+# The messages of the repository. Number 7 is deleted later like in public-inbox: `m` becomes `d`.
 fast_import() {
   for ((n = 1; n <= messages; n++)); do
     printf -v mail 'From: a@b.example\nSubject: s%d\nMessage-ID: <%d@b.example>\n\nSee http://m%d.example/x\n' $n $n $n
@@ -39,7 +40,7 @@ for format in sha1 sha256; do
   check "$format: distinct members" "$(grep -o '"member":\["[0-9a-f]*"\]' "$folder/records.jsonl" | sort -u | wc -l)" $messages
   check "$format: first" "$(grep -o 'http://m[0-9]*' "$folder/records.jsonl" | head -n 1)" http://m1
   check "$format: commits without a message" "$(grep -o '"missing-object":[0-9]*' "$folder/summary.json" | head -n 1)" '"missing-object":1'
-  # All objects of the repository: commits and trees are passed over.
+  # All objects of the repository. Commits and trees are skipped.
   git --git-dir="$repository" cat-file --batch --batch-all-objects | "$program" scan -q - >"$folder/all.jsonl"
   check "$format: records of all objects" "$(wc -l <"$folder/all.jsonl")" $messages
 done

@@ -1,23 +1,30 @@
 #!/usr/bin/env python3
-"""Random histories of spools while the daemon is killed again and again: the database equals the spools at the end.
+"""Runs random histories of spools while the daemon is repeatedly killed. In the end, the database
+equals the spools.
 
-    tests/tools/histories.py [PROGRAM] [--kills N] [--seed S] [--tombstones on|off|both] [--jobs J] [--without GROUP,...]
+    tests/tools/histories.py [PROGRAM] [--kills N] [--seed S] [--tombstones on|off|both] [--jobs J]
+                             [--without GROUP,...]
 
-Each history has four spools: mboxes (one of MMDF) and Maildirs, MH folders, newsgroups, and files of one message. Their writers
-deliver, rotate by rename and by copytruncate, expunge in place and by rename, copy and move messages, make hard links, save drafts
-twice, let messages grow, edit and annotate them, compress and remove. Meanwhile the daemon is killed (SIGKILL) at random moments,
-sometimes stopped, and reloads configurations (SIGHUP) with other spellings of its paths. Another scope or kind is refused.
+Each history has four spools: mboxes (one of MMDF) and Maildirs, MH folders, newsgroups, and files
+of one message. Their writers deliver, rotate by rename and by copytruncate, expunge in place and by
+rename, copy and move messages, make hard links, save drafts twice, let messages grow, edit and
+annotate them, compress and remove. In the meantime, the daemon is killed (SIGKILL) at random
+moments, sometimes stopped, and reloads configurations (SIGHUP) with other spellings of its paths.
+Another scope or kind is refused.
 
-At each checkpoint the daemon works until nothing is left, `urlspool load` loads the segments, and the rows must be those of the
-messages that are there: each URL once in each mailbox, or once in each spool; with tombstones none of a message that is gone. The
-lines must also say so by themselves: nothing is written twice, and nothing is gone that never left.
+At each checkpoint, the daemon finishes its work, `urlspool load` loads the segments, and the rows
+must match the existing messages: each URL once per mailbox, or once per spool, and with tombstones
+no row of a missing message. The lines alone must also be consistent: no message is written twice,
+and none is gone that never left.
 
-A message that came and went between two checkpoints may be written or not. A message that was edited is written once for each
-version; so is one that grew while its file was annotated, renamed, copied or compressed.
+A message that came and went between two checkpoints may be written or not. An edited message is
+written once per version. So is one that grew while its file was annotated, renamed, copied or
+compressed.
 
-`--without` leaves out groups of actions: nuls, hardlinks, scopes, kinds, spellings, drafts, growth, annotations, edits,
-gzip, mmdf, and large messages: of bytes that are no text, of entities, of many URLs. `--history N` runs one history, by the number that a failure prints. The times differ from run to run, so a seed repeats
-the actions, but not always the failure. The last line is "N passed, N failed, N skipped". Folders of failures are kept.
+`--without` excludes groups of actions: nuls, hardlinks, scopes, kinds, spellings, drafts, growth,
+annotations, edits, gzip, mmdf, and large messages: of bytes that are not text, of entities, of many
+URLs. `--history N` runs one history, by the number that a failure prints. Times differ between
+runs, so a seed repeats the actions but not always the failure. Folders of failures are kept.
 """
 import argparse, collections, concurrent.futures, contextlib, fcntl, glob, gzip, json, multiprocessing, os, random, re, shutil
 import signal, sqlite3, subprocess, sys, tempfile, threading, time, traceback
@@ -26,16 +33,16 @@ from world import finish, program, report, skip
 
 GROUPS = "nuls hardlinks scopes kinds spellings drafts growth annotations edits gzip mmdf large".split()
 
-# Kills of one history, and kills between two checkpoints.
+# Kills per history, and kills between two checkpoints.
 HISTORY_KILLS, CHECKPOINT_KILLS = 40, 10
 
 # Seconds. A draft is saved again within 0.3 s, so `settle` is longer.
 SETTLE, GONE_AFTER = 0.5, 1.0
 
-# Seconds for which a daemon that is not killed may work until a checkpoint.
+# Seconds that a daemon may work before a checkpoint without being killed.
 PATIENCE = 40
 
-# Fields that other programs add to a stored message, each from its own program.
+# Fields that other programs add to a stored message, one line per program.
 ANNOTATIONS = [
     "X-UIDL: {0:08x}", "Replied: Mon, 01 Jan 1996 00:00:{0:02d} +0000", "X-Label: label{0}", "X-Keywords: a b{0}", "Status: RO",
     "Forwarded: Mon, 01 Jan 1996 00:00:{0:02d} +0000",
@@ -45,29 +52,30 @@ FILLER = "some words of no interest at all, to fill the line\n"
 
 
 class Message:
-    """A message, and what is expected of it. Each of its URLs has a tag."""
+    """A message, and the expected output for it. Each of its URLs has a tag."""
 
     def __init__(self, n, spool, filler, groups=()):
         self.n, self.spool, self.filler, self.groups, self.ballast = n, spool, filler, groups, ""
-        # Tags of its URLs now, and of all that it had.
+        # Tags of its current URLs, and of all URLs that it ever had.
         self.tags, self.all_tags = ["a", "e0"], {"a", "e0"}
-        # Versions of which each may have been written: edits that the daemon had the time to see between.
+        # Number of versions that may have been written: edits that the daemon had time to see.
         self.versions = 1
-        # Its writer was slower than it promises to be.
+        # Its writer was slower than promised.
         self.is_late = False
-        # Another message came after it in an mbox, so that it is complete for good.
+        # Another message followed it in an mbox, so it is complete for good.
         self.was_followed = False
-        # Its file was annotated, and has grown, since the last checkpoint. The daemon may see both at once, and not that it has grown.
+        # Its file was annotated, or has grown, since the last checkpoint. The daemon may miss
+        # growth.
         self.is_annotated = self.has_grown = False
-        # Its file has another path. The daemon sees growth only in a file whose path is the same.
+        # Its file has a new path. The daemon sees growth only in a file with an unchanged path.
         self.is_moved = False
-        # Numbers of times that it came to each mailbox, and left it.
+        # How often it arrived in each mailbox and left it.
         self.arrivals, self.departures = collections.Counter(), collections.Counter()
-        # Mailboxes in which it was at a checkpoint, each with its tags.
+        # Mailboxes that held it at a checkpoint, each with its tags.
         self.settled = set()
 
     def enlarge(self, rng):
-        """Makes it one that needs much memory or has many records."""
+        """Makes the message need much memory or have many records."""
         kind = rng.randrange(3)
         if kind == 2:
             self.tags += [f"m{i}" for i in range(3000)]
@@ -86,7 +94,7 @@ class Message:
 
 
 class Box:
-    """A file, by whatever names: a mailbox, or one message."""
+    """A file with one or more names: a mailbox, or one message."""
 
     def __init__(self, format, entries=(), hole=0):
         # Each entry is a message and its annotations.
@@ -111,8 +119,6 @@ class LiveWriter:
 
 
 class Spool:
-    """A spool in the configuration."""
-
     def __init__(self, name, kinds):
         self.name, self.kinds = name, kinds
         self.dedupe, self.kind, self.path = "mailbox", kinds[0], name
@@ -126,17 +132,17 @@ class Spool:
 
 
 class Failed(Exception):
-    """Something that was promised does not hold."""
+    """A broken promise."""
 
 
 class History:
-    """The spools of one history, the model of them, and the daemon."""
+    """The spools of one history, their model, and the daemon."""
 
     def __init__(self, number, tombstones, without):
         self.rng, self.number, self.tombstones, self.without = random.Random(number), number, tombstones, without
         memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
         self.root = os.path.realpath(tempfile.mkdtemp(prefix="urlspool-history", dir=memory))
-        # File systems on disks use the inodes of removed files again.
+        # File systems on disks reuse the inodes of removed files.
         on_disk = self.rng.random() < 0.3
         self.base = os.path.realpath(tempfile.mkdtemp(prefix="urlspool-spools", dir=os.environ.get("SPOOLS") or (None if on_disk else memory)))
         self.spools = {
@@ -187,7 +193,7 @@ class History:
             self.daemon = subprocess.Popen([program, "watch", "--config", f"{self.root}/c.toml", *args], stderr=log)
 
     def stop(self, signal_number, codes):
-        """Ends the daemon with a signal. It may have ended by itself only with one of the exit codes."""
+        """Ends the daemon with a signal. If it ended earlier, its exit code must be in `codes`."""
         self.daemon.send_signal(signal_number)
         try:
             code = self.daemon.wait(PATIENCE)
@@ -219,16 +225,16 @@ class History:
                 self.daemon.wait()
 
     def round(self):
-        """Starts the daemon, acts until it is killed, and acts while none runs."""
+        """Starts the daemon, acts until it is killed, and acts while it is down."""
         rng = self.rng
         self.start(*(["--once"] if rng.random() < 0.1 else []))
         delay = rng.choice([0.01, 0.05, 0.2, 0.6, 1.5]) * rng.random()
         if rng.random() < 0.07:
-            # Later than it can be reading its state, and before it is ready for signals.
+            # Late enough that the state was read, early enough that signals are not handled yet.
             self.act_until(time.time() + delay + 0.3)
             self.stop(signal.SIGTERM, [0, -signal.SIGTERM, -signal.SIGHUP])
         else:
-            # The daemon is killed in the middle of an action, too.
+            # The daemon is also killed in the middle of an action.
             killer = threading.Timer(delay, self.daemon.kill)
             killer.start()
             self.act_until(time.time() + delay)
@@ -251,7 +257,7 @@ class History:
         if self.sweep == "1s" and self.rng.random() < 0.5:
             self.note("checkpoint: the daemon works")
             self.start()
-            end, problems = time.time() + PATIENCE, ["nothing was checked"]
+            end, problems = time.time() + PATIENCE, ["no row was checked"]
             while problems and time.time() < end:
                 time.sleep(0.5)
                 problems = self.problems()
@@ -279,7 +285,6 @@ class History:
         self.note("checkpoint passed")
 
     def consume(self):
-        """Loads the segments, and sometimes removes them."""
         self.replay()
         delete = ["--delete-segments"] if self.rng.random() < 0.7 else []
         done = subprocess.run([program, "load", "--into", f"{self.root}/urls.db", *delete, f"{self.root}/out"], capture_output=True, text=True)
@@ -287,7 +292,6 @@ class History:
             raise Failed(f"load: exit code {done.returncode}: {done.stderr.strip()}")
 
     def replay(self):
-        """Follows the lines of new segments."""
         for path in sorted(glob.glob(f"{self.root}/out/*.jsonl*")):
             name = os.path.basename(path)
             kept = f"{self.root}/taken/{name}"
@@ -322,7 +326,6 @@ class History:
         return re.sub(r"^(mh/\w+)/\d+$", r"\1", place)
 
     def problems(self):
-        """Compares the lines with the spools."""
         self.replay()
         rows = collections.Counter(row[2:] for row in self.rows.values())
         found, problems = collections.defaultdict(collections.Counter), []
@@ -342,7 +345,8 @@ class History:
         return problems
 
     def problems_of(self, message, tag, places, rows):
-        """What is wrong with the rows of one URL. `places`: the mailboxes that hold the message."""
+        """Describes the errors in the rows of one URL. `places` are the mailboxes of the message.
+        """
         limit = 1 if self.tombstones else message.versions
         url = f"http://h.example/{message.n}-{tag}.html"
         for place in set(rows) | set(message.arrivals):
@@ -404,7 +408,7 @@ class History:
         self.follow()
 
     def follow(self):
-        """Counts which messages came to a mailbox, and which left it, since the last call."""
+        """Counts which messages arrived in a mailbox or left it since the last call."""
         present = {(place_of(name), message.n) for name, box in self.names.items() for message, _ in box.entries}
         for place, n in present - self.present:
             self.messages[n].arrivals[place] += 1
@@ -414,7 +418,7 @@ class History:
 
     def message(self, spool, groups=()):
         n = len(self.messages) + 1
-        # Some are larger than what the digest of a record may cover (64 KiB).
+        # Some are larger than the digest of a record may cover (64 KiB).
         filler = 1500 if self.rng.random() < (0.06 if spool in ("mh", "eml") else 0.01) else self.rng.randrange(30)
         self.messages[n] = Message(n, spool, filler, groups)
         if self.rng.random() < 0.004 and "large" not in self.without:
@@ -459,7 +463,7 @@ class History:
         self.remove_name(name)
 
     def pause(self, messages=()):
-        """The pause of a writer between two writes. If it is too long, nothing is promised for its messages."""
+        """A writer's pause between two writes. If it is too long, no result is promised."""
         begun = time.time()
         time.sleep(self.rng.choice([0, 0.001, 0.02]))
         if SETTLE / 2 < time.time() - begun:
@@ -468,7 +472,6 @@ class History:
 
     @contextlib.contextmanager
     def locked(self, name):
-        """Opens a mailbox under the locks of its writers."""
         lock = self.path(name) + ".lock"
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
         with open(self.path(name), "r+b" if os.path.exists(self.path(name)) else "w+b") as file:
@@ -486,7 +489,7 @@ class History:
         file.flush()
 
     def replace(self, name, box):
-        """Writes a file by a rename, as another inode."""
+        """Replaces a file by a rename, with a new inode."""
         with open(self.path("aside/next"), "wb") as file:
             file.write(box.bytes())
         os.rename(self.path("aside/next"), self.path(name))
@@ -495,7 +498,7 @@ class History:
         self.add_name(name, box)
 
     def save(self, name, entry):
-        """Saves a file of one message again: by a rename, or in place."""
+        """Saves a single-message file again: by a rename, or in place."""
         if self.rng.random() < 0.5:
             self.replace(name, Box("single", [entry]))
         else:
@@ -507,7 +510,7 @@ class History:
     # Mboxes.
 
     def boxes(self):
-        """Names of mailboxes that are written under locks, and may be rewritten."""
+        """Names of mailboxes that are written under locks and may be rewritten."""
         return [name for name in self.names if name.startswith("sp/") and not name.startswith("sp/md/") and place_of(name) == name
                 and place_of(name) not in ("sp/live",) and not self.is_live(self.names[name])]
 
@@ -589,12 +592,12 @@ class History:
         return f"{message.n} in {name}: {tag}"
 
     def may_change(self, message):
-        """Returns true if a message is in one file, with one name."""
+        """Returns true if a message is in exactly one file with one name."""
         holders = [name for name, box in self.names.items() if any(message is other for other, _ in box.entries)]
         return len(holders) == 1 and len(message.tags) < 6
 
     def grown(self, message):
-        # In a mailbox that it left it may be known as it was.
+        # A mailbox that it left may know an earlier version.
         message.versions += len(message.arrivals) > 1
         tag = f"g{len(message.all_tags)}"
         message.tags.append(tag)
@@ -602,12 +605,11 @@ class History:
         return tag
 
     def rotated(self, place):
-        """Names of the rotated files of a mailbox, the newest first."""
         names = [name for name in self.named(place + ".") if place_of(name) == place]
         return sorted(names, key=lambda name: int(re.search(r"\.(\d+)", name)[1]))
 
     def make_room(self, place):
-        """Renames the rotated files of a mailbox, so that the number 1 is free. Removes the oldest of more than three."""
+        """Renames the rotated files of a mailbox to free the number 1, and keeps at most three."""
         names = self.rotated(place)
         while 3 < len(names):
             self.unlink(names.pop())
@@ -616,7 +618,7 @@ class History:
             self.rename(name, name.replace(f".{number}", f".{number + 1}"))
 
     def rotate(self):
-        """Rotates by renaming. The writer of a live mailbox goes on in the file that it has."""
+        """Rotates by renaming. The writer of a live mailbox continues in its open file."""
         name = self.pick([name for name in ("sp/inbox", "sp/sub/list", "sp/live", "sp/raw") if name in self.names])
         if name is None or len(self.names[name].entries) < 4:
             return None
@@ -629,7 +631,7 @@ class History:
         return name
 
     def copytruncate(self):
-        """Rotates by copying and truncating. A live writer keeps its offset, so that the file begins with a hole."""
+        """Rotates by copying and truncating. A writer that keeps its offset leaves a hole."""
         name = self.pick([name for name in ("sp/inbox", "sp/live", "sp/live", "sp/raw") if name in self.names])
         if name is None or len(self.names[name].entries) < 4:
             return None
@@ -640,7 +642,7 @@ class History:
             with open(self.path(name + ".1"), "wb") as other:
                 data = copy.bytes()
                 if self.rng.random() < 0.5:
-                    # As `cp --sparse=always`.
+                    # Like `cp --sparse=always`.
                     other.seek(copy.hole)
                     data = data[copy.hole:]
                 other.write(data)
@@ -653,7 +655,7 @@ class History:
         name, (format, spool) = self.pick([("sp/live", ("mbox", "sp"))])
         writer = self.writers.get(name)
         if writer is None or self.rng.random() < (1 if "nuls" in self.without else 0.02):
-            # It opens the mailbox, again perhaps.
+            # The writer opens the mailbox, perhaps again.
             if writer is not None:
                 writer.file.close()
             if name not in self.names:
@@ -682,7 +684,7 @@ class History:
         return "sp/live"
 
     def compress_rotated(self):
-        """Compresses a rotated file, as gzip does: the new file is complete before the old one is removed."""
+        """Compresses a rotated file like gzip, which removes the old file last."""
         names = [name for place in self.places for name in self.rotated(place) if not name.endswith(".gz")]
         names = [name for name in names if len(self.names[name].names) == 1 and not self.is_live(self.names[name])]
         name = self.pick(names)
@@ -690,7 +692,7 @@ class History:
             return None
         box = self.names[name]
         for message, _ in box.entries:
-            # Growth is not seen in a compressed file.
+            # Growth in a compressed file goes unnoticed.
             message.versions += message.has_grown
         status = os.stat(self.path(name))
         with open(self.path(name + ".gz"), "wb") as file:
@@ -767,7 +769,6 @@ class History:
         return (place, message.n) in self.present
 
     def copy_message(self):
-        """Copies or moves a message into another mailbox of its spool."""
         name = self.pick([name for name in self.named("sp/") if self.names[name].entries and not name.endswith(".gz")])
         if name is None:
             return None
@@ -813,7 +814,7 @@ class History:
         return f"{message.n} in {name}"
 
     def draft(self):
-        """Saves a draft, and the changed draft 2 to 300 ms later."""
+        """Saves a draft, and a changed version 2 to 300 ms later."""
         name = self.mh_name("mh/drafts")
         message = self.message("mh")
         message.filler = min(message.filler, 30)
@@ -830,7 +831,6 @@ class History:
         return f"{message.n} as {name}, again after {pause} s"
 
     def changed(self, message):
-        """Changes the text, and replaces a URL."""
         tag = f"e{len(message.all_tags)}"
         message.tags[1] = tag
         message.all_tags.add(tag)
@@ -879,7 +879,7 @@ class History:
         """Renumbers the messages of a folder from 1, as `folder -pack`."""
         folder = self.rng.choice(["mh/inbox", "mh/drafts"])
         if self.were_messages:
-            # By the kind `message` each file is a mailbox, and another name another one.
+            # With the kind `message`, each file is a mailbox, and a new name is a new mailbox.
             return None
         names = sorted(self.named(folder + "/"), key=lambda name: int(os.path.basename(name)))
         for number, name in enumerate(names, 1):
@@ -892,7 +892,7 @@ class History:
         if name is None:
             return None
         to = self.mh_name("mh/inbox" if name.startswith("mh/drafts") else "mh/drafts")
-        # By the kind `message` another name is another mailbox.
+        # With the kind `message`, a new name is a new mailbox.
         self.names[name].entries[0][0].versions += self.were_messages
         self.rename(name, to)
         return f"{name} to {to}"
@@ -959,7 +959,7 @@ class History:
             return log.read().decode(errors="replace")
 
     def refuse_scope(self):
-        """Asks for another dedupe or kind of a spool that the state knows, by SIGHUP or a start."""
+        """Requests another dedupe or kind for a known spool, by SIGHUP or a start."""
         self.was_ready |= " watching" in self.new_log()
         if not self.was_ready:
             return None
@@ -995,12 +995,12 @@ class History:
         now = self.daemon is not None and self.rng.random() < 0.8
         if now:
             self.done["SIGHUP"] += 1
-            # Before the daemon is ready for it, this signal kills as well.
+            # Until the daemon handles this signal, it also kills.
             self.daemon.send_signal(signal.SIGHUP)
         return f"path of {spool.name}: {spool.path}" + (" (SIGHUP)" if now else "")
 
 
-# The actions, how often each is taken, and its group.
+# The actions, with their weight and group.
 TABLE = [
     (History.append, 12, None), (History.expunge, 4, None), (History.annotate_mbox, 3, "annotations"),
     (History.grow_mbox, 2, "growth"), (History.rotate, 1, None), (History.copytruncate, 1.5, None),
@@ -1023,7 +1023,7 @@ def spool_of(name):
 
 
 def place_of(name):
-    """The mailbox of a file; of news the spool, in which an article is one message."""
+    """The mailbox of a file. For news it is the spool, in which an article is one message."""
     if name.startswith("news/"):
         return "news"
     if name.startswith("sp/md/"):
@@ -1034,7 +1034,6 @@ def place_of(name):
 
 
 def segment_lines(path):
-    """The lines of a segment, compressed or not."""
     if path.endswith(".zst"):
         return subprocess.run(["zstd", "-dcq", path], check=True, capture_output=True).stdout.splitlines()
     with open(path, "rb") as file:
@@ -1046,7 +1045,7 @@ def summary(problems):
 
 
 def run_history(number, tombstones, kills, without):
-    """Runs one history. Returns its name, whether it passed, a note, and how often each action was taken."""
+    """Runs one history. Returns its name, whether it passed, a note, and its actions by count."""
     history = History(number, tombstones, without)
     name = f"history {number}, tombstones {'on' if tombstones else 'off'}"
     begun = time.time()
@@ -1110,7 +1109,6 @@ def main():
 
 
 def untaken(done, without):
-    """Names of the actions that no history took."""
     return [action.__name__ for action in ACTIONS if GROUP_OF[action] not in without and not done[action.__name__]]
 
 

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Writes the hostile mail corpus, scans it in one run with one and with four threads, and checks what is found and how much memory it takes.
+"""Writes the hostile mail corpus, scans it with one and four threads, and checks the results.
 
     tests/tools/hostile_corpus.py [PROGRAM] [--scale N] [--keep FOLDER]
     tests/tools/hostile_corpus.py [PROGRAM] --mails [NAME ...]
     tests/tools/hostile_corpus.py [PROGRAM] --growth
 
-Each file has floods, damage or tricks from the project's list of faults of mail programs (the number in its name is the row), and
-planted URLs, each of which must be found. `--scale 1` (the default) writes about 0.4 GB; `--scale 10` has the list's full sizes:
-100,000 nested parts, 10 million parts, lines of 1 GB, 5 million URLs in a message. As root with a memory controller of cgroups the runs
-have 256 MiB; else the highest memory of the process is compared with that. Prints exit status, URLs, memory and processor time; both must
-write the same bytes within ten minutes.
+Each file has floods, damage or tricks from the project's failure catalogue for mail programs (the
+number in its name is the row), and planted URLs that must all be found. `--scale 1` (the default)
+writes about 0.4 GB. `--scale 10` has the full sizes: 100,000 nested parts, 10 million parts, lines
+of 1 GB, 5 million URLs in a message. As root with a memory controller of cgroups, the runs have 256
+MiB; otherwise the peak memory of the process is compared with that. Prints exit status, URLs,
+memory and processor time. Both runs must write the same bytes within ten minutes.
 
-`--mails` writes mboxes of three mails of 31 MiB, each of a kind that takes much memory when it is decoded, and scans each with one and
-with four threads. `--growth` prints processor time and memory for n, 2n and 4n: of each file of the corpus, and of each of these mails.
-The exit code is 1 if anything fails.
+`--mails` writes mboxes of three mails of 31 MiB each, of kinds that take much memory to decode, and
+scans each with one and with four threads. `--growth` prints processor time and memory for n, 2n and
+4n: of each file of the corpus, and of each of these mails.
 """
 import argparse, base64, gzip, hashlib, io, json, os, resource, shutil, subprocess, sys, tempfile, zipfile
 
@@ -31,7 +32,6 @@ def url(name):
 
 
 def flood(unit, count):
-    """Yields `count` times `unit`, in chunks."""
     per_chunk = max(1, CHUNK // len(unit))
     while count > 0:
         n = min(per_chunk, count)
@@ -43,7 +43,6 @@ HEAD = b"From: a@b.example\nTo: c@d.example\nMIME-Version: 1.0\nSubject: x\n"
 
 
 def corpus(scale):
-    """Yields the name of each file and an iterator over its bytes."""
     n = scale
 
     def nested():
@@ -129,7 +128,7 @@ def corpus(scale):
             yield b"From a@b Mon\n" + HEAD + b"Content-Type: text/plain; charset=" + name + b"\n\n"
             yield b"\x1b$B!! \xed\xa0\x80 \xc0\xaf \xef\xbb\xbf \x1b(B\n" * 50
             text = b"\n" + url("71-%d" % number) + b"\n\n"
-            # The blank line before the next separator is one of bytes.
+            # The blank line before the next separator is in bytes, not in UTF-16.
             yield text.decode().encode("utf-16-le") + b"\n\n" if name == b"utf-16" else text
 
     def line_ends():
@@ -206,7 +205,7 @@ def corpus(scale):
 
 PLANTED = b"http://planted.example/"
 HTML = b"text/html; charset=utf-8"
-# Mails of one unit that is repeated: content type, transfer encoding, what comes before the units, the unit, what comes after them.
+# Mails of one repeated unit: content type, transfer encoding, start, unit, end.
 UNITS = {
     "replaced": (b"text/plain; charset=utf-8", b"8bit", b"", b"\xff", b" "),
     "replaced-html": (HTML, b"8bit", b"", b"\xff", b" "),
@@ -247,7 +246,7 @@ UNITS = {
 
 
 def encoded(chunks, encoding):
-    """Yields text in base64, from chunks of any size; other encodings are left as they are."""
+    """Yields chunks of any size encoded in base64. Other encodings are passed through."""
     if encoding != b"base64":
         yield from chunks
         return
@@ -264,7 +263,7 @@ def unit_mail(name, size):
     media_type, encoding, before, unit, after = UNITS[name]
     yield HEAD + b"Content-Type: " + media_type + b"\nContent-Transfer-Encoding: " + encoding + b"\n\n"
     if before is None:
-        # Damage of the encoding itself.
+        # Damage to the encoding itself.
         yield from flood(unit, size // len(unit))
         return
     count = size // len(unit) * (74 if encoding == b"base64" else 100) // 100
@@ -290,7 +289,7 @@ def numbered_mail(form, head=b""):
 
 
 def nested_mail(size):
-    """A message in base64 in one in base64."""
+    """A base64 message inside another one."""
     text = b"".join(unit_mail("latin-1", size * 54 // 100))
     for _ in range(2):
         text = HEAD + b"Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n" + base64.encodebytes(text)
@@ -361,13 +360,13 @@ MAILS = {name: (lambda size, name=name: unit_mail(name, size)) for name in UNITS
     "docx-text": attached(b"a.docx", word(repeated(PLANTED_RUN + b"<w:t>", b"a"))),
     "docx-links": attached(b"a.docx", word(repeated(PLANTED_RUN, b"<w:p/>"), relationships)),
 }
-# Kinds of which the planted URL has no place.
+# Kinds without a place for the planted URL.
 UNPLANTED = {"base64-junk", "base64-padding"}
 MAIL_BYTES = 31 << 20
 
 
 def check_mails(program, folder, names, group):
-    """Scans mboxes of three mails of each kind; returns the number of failures."""
+    """Scans mboxes of three mails of each kind. Returns the number of failures."""
     failed = 0
     path = f"{folder}/mails.mbox"
     for name in names or MAILS:
@@ -390,7 +389,7 @@ def check_mails(program, folder, names, group):
 
 
 def print_growth(program, folder, scale):
-    """Prints time and memory for n, 2n and 4n; returns the number of runs above the limit of memory."""
+    """Prints time and memory for n, 2n and 4n. Returns the number of runs above the limit."""
     failed = 0
     rows = [(name, [dict(corpus(scale * factor))[name] for factor in (1, 2, 4)]) for name, _ in corpus(scale)]
     for name, mail in MAILS.items():
@@ -413,7 +412,7 @@ def print_growth(program, folder, scale):
 
 
 def memory_group():
-    """Returns a command prefix that limits memory, and the file with the highest use; None where groups cannot be made."""
+    """Returns a command prefix that limits memory, and the file with its peak, or None."""
     v1, v2 = "/sys/fs/cgroup/memory", "/sys/fs/cgroup"
     for base, limit, peak in [(v1, "memory.limit_in_bytes", "memory.max_usage_in_bytes"), (v2, "memory.max", "memory.peak")]:
         group = f"{base}/urlspool-hostile-{os.getpid()}"
@@ -431,7 +430,7 @@ def memory_group():
 
 
 def scan(program, path, threads, group):
-    """Returns the exit status, the output file, the highest memory in MiB and the seconds of processor time of one run."""
+    """Returns the exit status, output file, peak memory in MiB and processor seconds of a run."""
     out = tempfile.NamedTemporaryFile(dir=os.path.dirname(path))
 
     def enter():

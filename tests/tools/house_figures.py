@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Prints the size of the code, the limits of `budget.toml`, and what is left of them. The exit code is 1 if a limit is passed.
+"""Prints the size of the code, the limits of `budget.toml`, and the remaining lines. The exit code
+is 1 if a limit is exceeded.
 
     tests/tools/house_figures.py [ROOT]
 
-Needs Python 3.11; without, the exit code is 77.
+Needs Python 3.11; without it, the exit code is 77.
 
-Lines of code are lines outside tests that hold more than a comment, in `src`, `crates` and `python/src`. Tests are files named
-`tests.rs`, what is below a folder `tests/`, and items behind `#[cfg(test)]`; all their lines count.
+Lines of code are lines outside tests, in `src`, `crates` and `python/src`, that are neither blank
+nor only a comment. Tests are files named `tests.rs`, files below a folder `tests/`, and items
+behind `#[cfg(test)]`. All lines of test files count.
 """
 
 import collections
@@ -27,7 +29,7 @@ CLOSURE = re.compile(r"^\s*let (?:mut )?\w+\s*=\s*(?:move )?\|", re.M)
 
 
 def without_comments(text, keeps_strings=True):
-    """Returns the text with comments blanked, and strings and characters as well unless they are kept, line by line."""
+    """Returns the text without comments, and without strings if asked. Line numbers stay."""
     out, at, end = [], 0, len(text)
 
     def put(literal):
@@ -69,9 +71,9 @@ def without_comments(text, keeps_strings=True):
 
 
 def without_tests(code):
-    """Returns the code, which has no comments, without the items behind `#[cfg(test)]`."""
+    """Returns code without comments, minus the items behind `#[cfg(test)]`."""
     kept, lines, at = [], code.split("\n"), 0
-    # A string, which may have several lines, may hold braces.
+    # A string may span several lines and contain braces.
     bare_lines = without_comments(code, keeps_strings=False).split("\n")
     while at < len(lines):
         if re.match(r"\s*#\[cfg\((?:all\()?test\b", lines[at]):
@@ -91,12 +93,11 @@ def without_tests(code):
 
 
 def crate_of(path):
-    """Returns the name of the crate that holds a file of these paths: `text`, `python`, `program`."""
+    """Returns the crate that holds a file with this path: `text`, `python`, `program`."""
     return {"crates": path.parts[1], "python": "python"}.get(path.parts[0], "program")
 
 
 def figures(root):
-    """Returns the figures by their names in the budget."""
     found = collections.Counter()
     lines = collections.Counter()
     for path in sorted(path for folder in ("src", "crates", "python/src") for path in (root / folder).rglob("*.rs")):
@@ -137,6 +138,6 @@ def main():
 
 
 if __name__ == "__main__":
-    # A reader such as `head` that closes the pipe ends the program without a traceback.
+    # If a reader such as `head` closes the pipe, the program ends without a traceback.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     main()

@@ -1,28 +1,34 @@
 #!/usr/bin/env python3
-"""Fits the weights of line-break features on labelled line breaks, and measures them on archives they were not fitted on.
+"""Fits the weights of line-break features to labelled line breaks, and measures them on archives
+outside the fit.
 
-usage: join_calibration.py PROGRAM LABELS... [--held-out LABELS...] [--weights] [--rows] [--wrong] [--threshold P]
+usage: join_calibration.py PROGRAM LABELS... [--held-out LABELS...] [--weights] [--rows] [--wrong]
+                           [--threshold P]
 
 PROGRAM is the example `join_evidence` (cargo build --example join_evidence). LABELS are JSON lines:
 
-    {"id": ..., "archive": ..., "sample": "natural" | "generated", "text": ..., "start": ..., "url": ..., "also": [...]}
+    {"id": ..., "archive": ..., "sample": "natural" | "generated", "text": ..., "start": ...,
+     "url": ..., "also": [...]}
 
-`text` is a window of plain text (bytes that are not UTF-8 as lone surrogates, as Python's `surrogateescape` gives them),
-`start` the byte offset of a bare URL that is followed by a line end, `url` the URL that its author meant, `also` other
-readings that are right. `archive` names the archive that the text comes from, `sample` whether people sent it (`natural`,
-see natural_breaks.py) or a generator made it (`generated`, see client_wrap.py).
+`text` is a window of plain text (bytes that are not UTF-8 are lone surrogates, as in Python's
+`surrogateescape`), `start` the byte offset of a bare URL that is followed by a line end, `url` the
+URL that its author meant, and `also` other correct readings. `archive` is the name of the text's
+archive. `sample` is `natural` if people sent the text (see natural_breaks.py) and `generated` if a
+generator made it (see client_wrap.py).
 
-The archives are divided into folds, and the weights for each are fitted on the others. Printed are, by archive, the rates of
-URLs that were joined as their authors meant and of URLs that were rightly left alone, with the part of the joins made that is
-right; then stated against observed confidence in five groups of about equal size of what is stated below 0.995. The same
-follows for the program's own weights on the labels after --held-out, which take no part in the fit.
+The archives are divided into folds, and the weights for each fold are fitted on the others. Prints,
+by archive, the rates of URLs that were joined as their authors meant and of URLs that were rightly
+left alone, with the share of joins that are correct. Then prints stated against observed
+confidence, in five groups of about equal size below a stated 0.995. The same follows for the
+program's own weights on the labels after --held-out, which take no part in the fit.
 
-With --weights the weights of a fit on everything are printed, in quarters of a point, as features.rs holds them. With --rows
-each row of the table is printed with the number of natural line breaks that have it, and that it decides: those on the other
-side of the threshold without it. With --wrong the URLs that are read wrongly are printed.
+--weights prints the weights of a fit on all labels, in quarters of a point, as in features.rs.
+--rows prints each row of the table with the number of natural line breaks that have it, and the
+number that it decides: those on the other side of the threshold without it. --wrong prints the URLs
+that are read wrongly.
 
-The fit is a logistic regression with a normal prior on each weight: its mean is 1 with the sign that the weight has in the
-program (for the base: -3), its deviation 2.
+The fit is a logistic regression with a normal prior on each weight. Its mean is 1 with the sign of
+the weight in the program (for the base: -3), its deviation 2.
 """
 import argparse
 import collections
@@ -39,9 +45,10 @@ import zlib
 BASE = "base"
 DEVIATION = 2.0
 FOLDS = 5
-# Generated line breaks count less than those that people sent: each program makes as many as the others, whatever its share.
+# Generated line breaks count less than natural ones, because the generator makes equally many for
+# each program, however common it is.
 TIMES = {"generated": 0.1, "natural": 1.0}
-# Stated confidence from which a line break counts as certain.
+# Minimum stated confidence for a line break to count as certain.
 CERTAIN = 0.995
 ROW = re.compile(r'row\(\s*"([\w-]+)",\s*(-?[\d.]+)')
 
@@ -73,8 +80,6 @@ def evidence(program, labels):
 
 
 class Break:
-    """One labelled line break."""
-
     def __init__(self, features, right, sample, weights):
         self.features = [name for name in features if name in weights]
         self.vetoes = [name for name in features if name not in weights]
@@ -85,7 +90,7 @@ class Break:
 
 
 class Url:
-    """A labelled URL and its line breaks, up to the first over which it does not go."""
+    """A labelled URL and its line breaks, up to the first break that ends it."""
 
     def __init__(self, label, steps, weights):
         self.label, self.breaks = label, []
@@ -98,7 +103,7 @@ class Url:
         self.wanted = sum(step.right for step in self.breaks)
         # A label may allow the URL with and without its last pieces.
         self.allowed = {sum(continues(reading, step[1], step[2]) for step in steps) for reading in readings}
-        # A URL that goes on where the program sees no possible continuation can never be joined as it was meant.
+        # A URL that continues where the program sees no continuation is never joined as meant.
         if steps:
             end = steps[self.wanted - 1][1] + steps[self.wanted - 1][2] if self.wanted else steps[0][1]
         else:
@@ -107,7 +112,6 @@ class Url:
         self.broken = self.wanted > 0 or self.impossible
 
     def joins(self, weights, threshold):
-        """Number of joins that are made."""
         made = 0
         for step in self.breaks:
             if step.confidence(weights) < threshold:
@@ -129,7 +133,6 @@ def continues(reading, url, token):
 
 
 def solve(matrix, vector):
-    """Solves a symmetric positive system by elimination."""
     size = len(vector)
     rows = [row[:] + [value] for row, value in zip(matrix, vector)]
     for at in range(size):
@@ -147,13 +150,13 @@ def solve(matrix, vector):
 
 
 def program_weights():
-    """The weights of the program, by the names of the features, without rows that exclude a continuation."""
+    """The weights of the program by feature name, without rows that exclude a continuation."""
     source = pathlib.Path(__file__).resolve().parents[2] / "crates/text/src/repair/continuation/features.rs"
     return {name: float(points) for name, points in ROW.findall(source.read_text(encoding="utf-8"))}
 
 
 def fit(urls, names, own):
-    """The weights of `names` that are likeliest after the labels, by Newton's method."""
+    """The most likely weights of `names` given the labels, by Newton's method."""
     place = {name: at for at, name in enumerate(names)}
     groups = collections.Counter()
     for step in (step for url in urls for step in url.breaks if not step.vetoes):
@@ -172,7 +175,7 @@ def fit(urls, names, own):
                 for other in present:
                     row[other] += slope
         step = solve(curve, gradient)
-        # Newton's method may overshoot where few line breaks have a feature.
+        # Newton's method may overshoot if few line breaks have a feature.
         size = max(map(abs, step))
         weights = [weight - change * min(1.0, 1.0 / size) for weight, change in zip(weights, step)]
         if size < 1e-3:
@@ -185,7 +188,7 @@ def logistic(points):
 
 
 def interval(right, total, z=1.96):
-    """Wilson's interval, at 95 % unless told."""
+    """Wilson's interval, at 95 % by default."""
     if not total:
         return 0.0, 1.0
     rate = right / total
@@ -211,9 +214,9 @@ def report(title, urls, weights_of, threshold):
 
 
 def reliability(title, urls, weights_of):
-    """Stated against observed confidence of natural line breaks in five groups of about equal size."""
+    """Stated against observed confidence of natural line breaks, in five equal groups."""
     stated = sorted((step.confidence(weights_of(url)), step.right) for url in urls for step in url.breaks if step.sample == "natural" and not step.vetoes)
-    # Most line breaks are certain: the groups divide the others.
+    # Most line breaks are certain. The groups divide the others.
     doubtful = [row for row in stated if 1 - CERTAIN <= row[0] < CERTAIN]
     print(f"\n{title}\n\n| stated | line breaks | mean stated | observed | interval (99 %) |\n|---|---|---|---|---|")
     groups = [doubtful[at * len(doubtful) // 5:(at + 1) * len(doubtful) // 5] for at in range(5)]

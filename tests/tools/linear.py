@@ -1,23 +1,25 @@
 #!/usr/bin/env python3
 """Doubles hostile inputs and checks that the work grows at most 2.3 times.
 
-    tests/tools/linear.py target/release/urlspool               counts instructions, 100 KiB to 400 KiB; needs valgrind
-    tests/tools/linear.py target/release/urlspool --large 64    measures processor time, 8 MiB to 64 MiB
+    tests/tools/linear.py target/release/urlspool              instructions of 100 KiB to 400 KiB
+    tests/tools/linear.py target/release/urlspool --large 64   processor time of 8 MiB to 64 MiB
 
-The number of instructions is the same on every machine, busy or not, except for some tens of thousands (threads that wait, names of
-folders). So a family of few instructions is counted with 40 times the input: three sizes that are larger than a block that is read at
-once. Processor time differs: the smallest of five runs counts, a ratio above the limit is measured again, and after three times the
-instructions are counted, if valgrind is installed. The exit code is 1 if a family is not linear, 77 if valgrind is needed and missing.
+The number of instructions is the same on every machine, except for some tens of thousands (waiting
+threads, names of folders). So a family of few instructions is counted with 40 times the input, in
+three sizes larger than a block that is read at once. Processor time varies: the smallest of five
+runs counts, and a ratio above the limit is measured again. After three attempts the instructions
+are counted, if valgrind is installed. The exit code is 1 if a family is not linear, 77 if valgrind
+is needed and missing.
 """
 import argparse, concurrent.futures, os, re, shutil, subprocess, sys, tempfile
 
 # Maximum ratio of the work when the input doubles.
 MAX_RATIO = 2.3
-# Instructions for the smallest input, from which on those of waiting threads and of names no longer count.
+# Minimum instructions for the smallest input, so that waiting threads do not matter.
 MIN_INSTRUCTIONS = 1_000_000
 # Factor of the input of a family that needs fewer.
 CHEAP_FACTOR = 40
-# The exit code of a tool that cannot run here.
+# Exit code of a tool that cannot run here.
 SKIPPED = 77
 HEAD = b"From a@b Mon Jan  1 00:00:00 1996\nSubject: x\nMessage-ID: <1@x>\n"
 
@@ -56,7 +58,7 @@ QP = b"MIME-Version: 1.0\nContent-Transfer-Encoding: quoted-printable\n"
 TYPE = b"MIME-Version: 1.0\nContent-Type: "
 MULTI = b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n"
 
-# The number at the start of a name is its row in the project's list of faults of mail programs.
+# Each name starts with its row in the project's failure catalogue for mail programs.
 FAMILIES = [
     ("63 header fields", header(b"X-A: b\n")),
     ("63 header fields with URLs", header(b"X-A: http://a.example/b\n")),
@@ -172,9 +174,10 @@ def processor_time(binary, path):
 
 
 def worst(make, sizes, measure, idle, folder, least=0):
-    """The largest ratio of the work for twice the input, and the work for each byte of the largest input.
+    """The largest ratio of the work for twice the input, and the work per byte of the largest
+    input.
 
-    If the smallest input takes less work than `least`, all are enlarged by CHEAP_FACTOR.
+    If the smallest input takes less work than `least`, all inputs are enlarged by CHEAP_FACTOR.
     """
     works = []
     for size in sizes:
@@ -212,7 +215,7 @@ def main():
         idle = measure(empty)
 
         def check(numbered):
-            """Returns the ratio of a family, the work for each byte, and its unit."""
+            """Returns the ratio of a family, the work per byte, and its unit."""
             number, (_, make) = numbered
             own = os.path.join(folder, f"{number:03}")
             os.mkdir(own)
@@ -229,7 +232,7 @@ def main():
             return ratio, each, counted
 
         families = [family for family in FAMILIES if args.only in family[0]]
-        # The number of instructions does not depend on what runs beside; processor time does.
+        # Unlike processor time, the number of instructions does not depend on other processes.
         with concurrent.futures.ThreadPoolExecutor(1 if args.large else os.cpu_count()) as pool:
             for (name, _), (ratio, each, counted) in zip(families, pool.map(check, enumerate(families))):
                 tried += 1

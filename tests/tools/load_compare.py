@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""Loads one file of records into SQLite and PostgreSQL, and compares both with DuckDB over the JSON lines.
+"""Loads one file of records into SQLite and PostgreSQL, and compares both with DuckDB over the JSON
+lines.
 
     python3 tests/tools/load_compare.py BINARY RECORDS.jsonl [--words N] [--rows N]
 
-The same queries must give the same answers in all three, and full-text queries the same in the first two: N words that occur in the
-records, and pairs of them. Prints rates, memory and sizes, of one run: of the loads, of DuckDB's `read_json` of the same lines, and of
-`.import` of SQLite's shell and `\\copy` of psql, which write the rows of `urls` from CSV without links and messages: without indexes, and
-with those of `urls` (in PostgreSQL the words are one of them, in SQLite a table of their own). With
---rows the records are repeated as those of other messages in other files until there are so many, and the times of searches are those
-of that many rows.
-BINARY needs the feature `postgres`; DuckDB is the Python package. What is not there is named, and the rest is compared.
+The same queries must return the same answers in all three, and full-text queries the same in the
+first two: N words that occur in the records, and pairs of these words. Prints rates, memory and
+sizes of one run: of the loads, of DuckDB's `read_json` of the same lines, and of `.import` of
+SQLite's shell and `\\copy` of psql. These two write the rows of `urls` from CSV without links and
+messages, without indexes and with the indexes of `urls` (in PostgreSQL the words are one of these,
+in SQLite a separate table).
+
+With --rows, the records are repeated as other messages in other files until there are that many
+rows, and searches are timed on them. BINARY needs the feature `postgres`; DuckDB is the Python
+package. Missing programs are reported, and the rest is compared.
 """
 
 import argparse
@@ -43,7 +47,7 @@ QUERIES = {
     "places": 'SELECT path, count(*), sum(start), sum("end") FROM urls JOIN sources ON sources.id = urls.source GROUP BY path ORDER BY path',
 }
 
-# The same tables over the JSON lines. A record is in the input once, or more often if a message is in its file more often.
+# The same tables over the JSON lines. A record recurs if its message recurs in the file.
 DUCKDB = """
 CREATE TABLE raw AS SELECT * FROM read_json('{0}', format='newline_delimited', columns={{
   id: 'VARCHAR', url: 'VARCHAR', scheme: 'VARCHAR', host: 'VARCHAR', domain: 'VARCHAR', key: 'VARCHAR', region: 'VARCHAR',
@@ -64,7 +68,7 @@ CREATE VIEW links AS SELECT key, any_value(host) AS host, count(*) AS citations,
 
 
 def shown(rows):
-    """Rows as texts: the numbers of three programs look alike."""
+    """Rows as texts, in which the numbers of three programs are equal."""
     def cell(value):
         if value is None or value == "":
             return ""
@@ -77,8 +81,6 @@ def shown(rows):
 
 
 class Timed:
-    """A command, with its seconds, and its memory in MiB."""
-
     def __init__(self, *command, **more):
         begun = time.time()
         process = subprocess.Popen(command, **more)
@@ -96,7 +98,7 @@ class Timed:
 
 
 def repeated(path, rows, folder):
-    """A file of so many records: the same again as those of other messages in other files, with the same links."""
+    """A file with this number of records. Copies are other messages with the same links."""
     out = os.path.join(folder, "repeated.jsonl")
     with open(path, encoding="utf-8") as lines:
         records = [line for line in lines if line.startswith('{"schema":1,"type":"url"')]
@@ -115,13 +117,12 @@ def of_other_message(line, copy):
 
 
 def import_csv(database, folder, rows, into_sqlite):
-    """The rows of `urls` by SQLite's shell."""
     csv = os.path.join(folder, "urls.csv")
     with contextlib.closing(sqlite3.connect(database)) as db:
         columns = [row[1] for row in db.execute("PRAGMA table_info(urls)")]
         create, *indexes = [row[0] for row in db.execute(
             "SELECT sql FROM sqlite_master WHERE tbl_name = 'urls' AND sql IS NOT NULL ORDER BY type = 'index'")]
-    # CSV has no bytes that are NUL.
+    # CSV cannot hold NUL bytes.
     fields = ", ".join(f'hex("{name}")' if name == "record_key" else f'"{name}"' for name in columns)
     with open(csv, "wb") as file:
         subprocess.run(["sqlite3", "-csv", database, f"SELECT {fields} FROM urls"], check=True, stdout=file)
@@ -135,7 +136,7 @@ def import_csv(database, folder, rows, into_sqlite):
 
 
 def copy_csv(server, folder, rows, load_seconds):
-    """The rows of `urls` by psql. `load_seconds` is the processor time of the server for the load."""
+    """Copies the rows of `urls` with psql. `load_seconds` is processor time of the server."""
     csv = os.path.join(folder, "copy.csv")
     with open(csv, "w", encoding="utf-8") as file:
         file.write(server.psql("", "-c", "COPY urls TO STDOUT (FORMAT csv)"))

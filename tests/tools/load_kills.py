@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""Kills `urlspool load --follow` and `urlspool watch` at random moments, and checks that each record is loaded once.
+"""Kills `urlspool load --follow` and `urlspool watch` at random moments, and checks that each
+record is loaded once.
 
-    python3 tests/tools/load_kills.py BINARY [--kills N] [--target sqlite|postgresql] [--seed N] [--restart-server] [--move-database]
+    python3 tests/tools/load_kills.py BINARY [--kills N] [--target sqlite|postgresql] [--seed N]
+                                      [--restart-server] [--move-database]
 
-Mail is appended to an mbox all the time. The daemon writes segments, which the loader loads and removes (`--delete-segments`). Both
-are killed (SIGKILL) after a random time and started again. At the end both are let run, and the rows must be those of a scan of the
-mbox: none twice, none lost, and `links` must have the numbers of its rows. With `--restart-server` the server is stopped and
-started meanwhile. PostgreSQL needs a binary with the feature `postgres`, and a server, which is started in a folder of its own.
+Mail is appended to an mbox all the time. The daemon writes segments, which the loader loads and
+removes (`--delete-segments`). Both are killed (SIGKILL) after a random time and started again. At
+the end both finish, and the rows must match a scan of the mbox: no record is duplicated or lost,
+and the counts in `links` match the rows. With `--restart-server` the server is stopped and started
+in the meantime. PostgreSQL needs a binary with the feature `postgres`; the tool starts a server in
+a temporary folder.
 
-With `--move-database` the database of SQLite is renamed, removed or replaced at random moments, with its logs or without them, and
-sometimes moved back. A loader that runs must end with exit code 74, and keep the segments that were sealed after the move. At the end
-each record must be in one of the databases that were ever at that path; of a removed one the rows count that it had when it was
-removed.
+With `--move-database` the SQLite database is renamed, removed or replaced at random moments, with
+or without its logs, and sometimes moved back. A running loader must end with exit code 74, and keep
+the segments sealed after the move. At the end each record must be in one of the databases that were
+ever at that path. For a removed database, the rows at the time of removal count.
 """
 
 import argparse
@@ -45,10 +49,10 @@ sweep = "1s"
 path = "{0}/spool"
 """
 
-# The exit codes of a loader whose database was moved while it ran, and of one that finds the logs of another database.
+# Exit codes of a loader whose database was moved, and of one that finds foreign logs.
 EX_IOERR, REFUSED = 74, 2
 
-# Seconds for which a loader may go on after its database was moved, while segments are sealed.
+# Seconds that a loader may run after its database was moved, while segments are sealed.
 LOADER_SECONDS = 15
 
 CHECKS = {
@@ -83,21 +87,20 @@ class MovingSqlite(Sqlite):
     def __init__(self, folder):
         super().__init__(folder)
         self.folder, self.moves = folder, 0
-        # Paths of the databases that were here before.
+        # Paths of the earlier databases.
         self.others = []
 
     def place(self):
-        """Returns a path for another database, in a folder of its own."""
         self.moves += 1
         os.mkdir(f"{self.folder}/moved{self.moves}")
         return f"{self.folder}/moved{self.moves}/urls.db"
 
     def move(self, random, loader):
-        """Moves the database away. Returns what was done."""
+        """Moves the database away. Returns a description of the move."""
         how = random.choice(["rename", "rename with logs", "remove", "replace"])
         other = self.place()
         if how == "replace":
-            # An older copy, without the logs that a running loader has.
+            # An older copy, without the logs of a running loader.
             older = other + ".older"
             loader.pause()
             for end in ("", *self.LOGS[:1]):
@@ -112,7 +115,7 @@ class MovingSqlite(Sqlite):
             os.rename(older, self.path)
             self.others.append(other)
         elif how == "remove":
-            # The rows that it has at this moment.
+            # The rows at this moment.
             loader.pause()
             for end in ("", *self.LOGS[:1]):
                 if os.path.exists(self.path + end):
@@ -134,12 +137,12 @@ class MovingSqlite(Sqlite):
                 os.rename(self.path + end, other + end)
 
     def settle(self, random, how):
-        """Moves the database back, or what is left of it away. No loader runs."""
+        """Moves the database back, or its remains away. No loader runs."""
         other = self.others[-1]
         if how.startswith("rename") and random.random() < 0.6:
             logs = f"{os.path.dirname(other)}/logs"
             if os.path.exists(self.path):
-                # A loader has made another one.
+                # A loader has created another one.
                 new = self.place()
                 os.rename(self.path, new)
                 self.move_logs(new)
@@ -155,7 +158,6 @@ class MovingSqlite(Sqlite):
         return "left"
 
     def all(self):
-        """The databases that were ever here."""
         databases = []
         for path in [self.path, *self.others]:
             database = Sqlite(self.folder)
@@ -165,8 +167,6 @@ class MovingSqlite(Sqlite):
 
 
 class Process:
-    """A program that is killed and started again."""
-
     def __init__(self, log, *command):
         self.command, self.log, self.process, self.codes = command, log, None, {}
 
@@ -190,7 +190,7 @@ class Process:
             self.process.send_signal(number)
 
     def ends_within(self, seconds):
-        """Waits for the end of the program. Returns its exit code; None if it goes on."""
+        """Waits for the end of the program. Returns its exit code, or None if it still runs."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -214,7 +214,7 @@ class Process:
 
 
 def message(random, number):
-    """A message with one to four URLs; some links are cited again and again."""
+    """A message with one to four URLs. Some links are cited repeatedly."""
     urls = [f"http://h{random.randrange(40)}.example/{random.randrange(200)}" for _ in range(random.randrange(4))]
     urls.append(f"ftp://f.example/{number}")
     day, hour = 1 + number % 28, number % 24
@@ -230,11 +230,11 @@ def expected(binary, folder):
 
 
 def check(databases, wanted):
-    """Checks that each record is in one of the databases at least, and in none twice."""
+    """Checks that each record is in exactly one of the databases."""
     loaded, twice, problems = set(), 0, []
     for database in databases:
         if 1 < len(databases) and not database.rows("SELECT 1 FROM sqlite_master WHERE name = 'urls'"):
-            # It was moved before its tables were made.
+            # It was moved before its tables were created.
             continue
         ids = [row[0] for row in database.rows("SELECT record_id FROM urls")]
         twice += len(ids) - len(set(ids))
@@ -253,7 +253,7 @@ def segments(folder):
 
 
 def move_database(database, loader, deliver):
-    """Moves the database away and perhaps back. Returns what was done, and what was wrong."""
+    """Moves the database away and perhaps back. Describes the moves, and errors."""
     loader.start()
     if not loader.opens_within(5, database.path):
         return "the database is not open", []
@@ -266,10 +266,10 @@ def move_database(database, loader, deliver):
             deliver()
             code = loader.ends_within(0.2)
         if code != EX_IOERR:
-            problems.append(f"{how}: " + (f"exit code {code}" if code else f"the loader goes on after {LOADER_SECONDS} s"))
+            problems.append(f"{how}: " + (f"exit code {code}" if code else f"the loader still runs after {LOADER_SECONDS} s"))
         if removed := kept - segments(database.folder):
             problems.append(f"{how}: {len(removed)} segments that were sealed later were removed")
-    # It may be started while the database is not there.
+    # The loader may be started while the database is missing.
     for _ in range(random.choice([0, 0, 1, 2])):
         loader.start()
         deliver()
@@ -319,7 +319,7 @@ def main():
             daemon.start()
             loader.start()
             deliver()
-            # The loader looks for segments each second; kills shortly after its start meet it at work.
+            # The loader looks for segments each second, so kills after its start hit it at work.
             time.sleep(random.choice([0.005, 0.02, 0.05, 0.1, 0.4, 1.2]) * random.random())
             if random.random() < 0.75:
                 loader.kill()

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Loads one file of records with the default settings of several programs, and compares their counts.
+"""Loads one file of records with the default settings of several programs, and compares their
+counts.
 
     urlspool scan FOLDER > urls.jsonl
     python3 tests/tools/load_records.py urls.jsonl [--urlspool BINARY]
 
-Programs: jq, DuckDB (its guess of the types from all lines, and the table of `urlspool schema --as duckdb`), pandas, SQLite, PostgreSQL
-(the table of `urlspool schema --as postgresql`, in a server that is started for the purpose), pyarrow (`urlspool schema
---as arrow`). Each counts the records, those `where mismatch`, and the records of the most frequent hosts. A program that is
-not installed is named; the exit status is 1 if a count differs. Needs the Python packages duckdb, pandas and pyarrow.
+Programs: jq, DuckDB (types guessed from all lines, and the table of `urlspool schema --as duckdb`),
+pandas, SQLite, PostgreSQL (the table of `urlspool schema --as postgresql`, in a temporary server),
+pyarrow (`urlspool schema --as arrow`). Each counts the records, the records `where mismatch`, and
+the records of the most frequent hosts. Missing programs are reported. The exit status is 1 if a
+count differs. Needs the Python packages duckdb, pandas and pyarrow.
 """
 
 import argparse
@@ -21,11 +23,10 @@ import time
 
 from postgresql import Postgresql, initdb
 
-TOP = 5  # hosts that are compared
+TOP = 5  # number of compared hosts
 
 
 def expected(path):
-    """Counts with Python's own reader of JSON."""
     records, mismatches, hosts = 0, 0, collections.Counter()
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -57,7 +58,7 @@ def jq(path, _):
 
 
 def sql(rows):
-    """The three counts in a dialect-free SQL; `rows` runs a query and returns its rows."""
+    """The three counts in portable SQL. `rows` runs a query and returns its rows."""
     return summary(
         rows("SELECT count(*) FROM urls")[0][0],
         rows("SELECT count(*) FROM urls WHERE mismatch")[0][0],
@@ -69,8 +70,8 @@ def duckdb_guess(path, _):
     import duckdb
 
     db = duckdb.connect()
-    # Without `sample_size` the types are guessed from the first 20,480 lines, and from version 2 on a field that is null in
-    # all of these loses its values without a message.
+    # Without `sample_size`, types are guessed from the first 20,480 lines. Since version 2, a field
+    # that is null in all of these silently loses its values.
     db.execute(f"CREATE TABLE urls AS SELECT * FROM read_json('{path}', sample_size = -1)")
     return sql(lambda query: db.execute(query).fetchall())
 

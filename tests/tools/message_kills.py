@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""The daemon is killed between the records of one message: each URL is written once.
+"""Kills the daemon between the records of one message, and checks that each URL is written once.
 
     tests/tools/message_kills.py [PROGRAM] [--kills N] [--urls N]
 
-The message has so many URLs (default 20,000) that its records go to a file before they go to the segment. The daemon is killed
-(SIGKILL) at a random moment while that file is open: N times (default 1,000) each quietly, while another spool gets mail and segments
-are sealed, and, as root, with an output that has no room for the records of the message. After ten kills it may finish, and the
-segments must hold each URL once. A message that survives its trial is never set aside.
+The message has so many URLs (default 20,000) that its records go to a file before they go to the
+segment. The daemon is killed (SIGKILL) at a random moment while that file is open, N times (default
+1,000) in each of three ways: undisturbed, while another spool gets mail and segments are sealed,
+and, as root, with an output that has no room for the records of the message. After ten kills it may
+finish, and the segments must hold each URL once. A message that survives its trial is never set
+aside.
 """
 import argparse, collections, glob, json, os, random, shutil, signal, subprocess, sys, tempfile, threading, time
 
@@ -16,7 +18,7 @@ KILLS_PER_MESSAGE = 10
 
 
 class Mailbox:
-    """An mbox with large messages, a Maildir beside it, and the daemon's folders."""
+    """An mbox with large messages, a Maildir next to it, and the daemon's folders."""
 
     def __init__(self, urls, disk):
         self.root, self.urls, self.disk = tempfile.mkdtemp(), urls, disk
@@ -35,7 +37,6 @@ class Mailbox:
         subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", f"{self.root}/out"], check=True)
 
     def append(self):
-        """Appends the next large message and a small one, so that it is complete."""
         self.messages += 1
         n = self.messages
         lines = "".join(f"see http://h.example/{n}-{i}.html now\n" for i in range(self.urls))
@@ -52,7 +53,7 @@ class Mailbox:
         return subprocess.Popen([program, "watch", "--config", f"{self.root}/c.toml", *args], stderr=log)
 
     def is_inside(self, daemon):
-        """True while the daemon has the file of the records of a message open."""
+        """True while the daemon has the file for the records of a message open."""
         try:
             return any(f"{self.root}/out/" in os.readlink(fd.path) and os.readlink(fd.path).endswith("(deleted)")
                        for fd in os.scandir(f"/proc/{daemon.pid}/fd"))
@@ -78,7 +79,7 @@ class Mailbox:
         return was_inside
 
     def finish_message(self):
-        """Lets the daemon finish. Returns what is wrong."""
+        """Lets the daemon finish. Returns a description of errors."""
         if self.disk:
             subprocess.run(["mount", "-o", "remount,size=2g", f"{self.root}/out"], check=True)
         code = self.start("--once").wait()

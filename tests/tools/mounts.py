@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Spools that disappear and return while the daemon runs: renamed, removed, unmounted, mounted from another device.
+"""Makes spools disappear and return while the daemon runs: renamed, removed, unmounted, mounted
+from another device.
 
     tests/tools/mounts.py [PROGRAM]
 
-Needs root, and loop devices and mkfs.ext4, for the mounts; skips what it cannot try. Takes about five minutes. The next rescan is
-an hour away, so mail is found only if the daemon notices by itself that the spool is back. The last line is "N passed, N failed,
-N skipped"; the exit code is 1 if anything failed, 77 if nothing could be tried.
+The mounts need root, loop devices and mkfs.ext4; parts that cannot be tried are skipped. Takes
+about five minutes. The next rescan is an hour away, so mail is found only if the daemon itself
+notices that the spool is back.
 """
 import os, shutil, subprocess, tempfile, time
 
@@ -20,7 +21,8 @@ def run(*command):
 
 
 def deliver_more(world, waits, times=2, before=0):
-    """Delivers new mail and measures how soon it is found: once right after the return, and once after a scan.
+    """Delivers new mail and measures how soon it is found: once right after the return, and once
+    after a scan.
 
     `before` is the number of messages that earlier runs of the daemon read.
     """
@@ -67,14 +69,14 @@ def removed():
         shutil.rmtree(world.spool)
         if number % 2:
             wait_until_absent(world)
-        # A backup has other inodes and the same messages.
+        # A backup has the same messages with other inodes.
         shutil.copytree(world.root + "/backup", world.spool)
         deliver_more(world, waits)
     stop(world, "root removed and restored", waits)
 
 
 def bound():
-    """A spool that is mounted over an empty folder: an unmounted spool is not a deleted one."""
+    """A spool mounted over an empty folder. An unmounted spool is not a deleted one."""
     name = "root unmounted and mounted"
     world, waits = World(sweep="1h"), []
     os.rename(world.spool, world.root + "/real")
@@ -110,7 +112,7 @@ def bound():
 
 
 def other_devices():
-    """The same file system on another device each time, so that no file is known by its device and inode."""
+    """The same file system on other devices, so that device and inode identify no file."""
     name = "remounts on other devices"
     if not shutil.which("mkfs.ext4") or not shutil.which("losetup"):
         return skip(name, "mkfs.ext4 or losetup is not installed")
@@ -122,7 +124,7 @@ def other_devices():
     os.mkdir(world.spool)
 
     def mount():
-        # The last device stays for a while, so that its number is not used again.
+        # The last device stays for a while, so that its number is not reused.
         loop = run("losetup", "--show", "-f", image.name).stdout.strip()
         loops.append(loop)
         if len(loops) > 2:

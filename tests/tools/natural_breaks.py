@@ -1,26 +1,31 @@
 #!/usr/bin/env python3
-"""Finds bare URLs that end a line in archives of mail, and labels them, for join_calibration.py.
+"""Finds bare URLs that end a line in archives of mail, and labels them for join_calibration.py.
 
 usage: natural_breaks.py --rule ARCHIVE... > LABELS.jsonl
        natural_breaks.py --labels LABELS.tsv ARCHIVE... > LABELS.jsonl
        natural_breaks.py --places PLACES.jsonl --rule ARCHIVE...
 
-ARCHIVE is an mbox, a message, a plain text, a folder of them, or a git repository of public-inbox or with such files. Its last
-name, or that of the folder of a repository called `repo`, is the name of the archive.
+ARCHIVE is an mbox, a message, a plain text, a folder of these, or a git repository of public-inbox
+or with such files. The name of the archive is its last path component, or the folder's name for a
+repository called `repo`.
 
-With --rule a URL is labelled by what the rest of its archive shows. It goes on over its line end if the joined text occurs
-elsewhere in one piece: inside a line, between brackets, in an HTML attribute, or before a blank line. It does not if the joined
-text never occurs so, and the first part does in at least three messages that do not quote it, each time before other text and at
-least once inside a line. All others are left out. With --places, lines of places that were read by eye (`repo`, `at`, `offset`, `want`, `truth`), the errors
-of the rule on these places are printed instead.
+--rule labels a URL by the rest of its archive. The URL continues over its line end if the joined
+text occurs elsewhere in one piece: inside a line, between brackets, in an HTML attribute, or before
+a blank line. It ends there if the joined text never occurs in one piece, and the first part does in
+at least three messages that do not quote it, each time before different text and at least once
+inside a line. All other URLs are excluded. --places takes lines of places that were read by eye
+(`repo`, `at`, `offset`, `want`, `truth`), and prints the errors of the rule on these places
+instead.
 
-LABELS.tsv holds labels that were read by eye, and no text of the mail, so that it can be kept where the mail cannot:
+LABELS.tsv holds labels that were read by eye, but no text of the mail, so it can be kept where the
+mail cannot:
 
     DIGEST <tab> OFFSET <tab> PIECES
 
-DIGEST is the beginning of the SHA-256 of the decoded text of a part (UTF-8), OFFSET that of the URL in this text, and PIECES
-the ranges of bytes that the URL consists of, counted from OFFSET, such as `0-68 71-83`; one range is a URL that its line ends.
-A URL that occurs again with the same next line, as in quoted mail, is printed once for each archive.
+DIGEST is the start of the SHA-256 of the decoded text of a part (UTF-8), OFFSET the offset of the
+URL in this text, and PIECES the ranges of bytes of the URL, counted from OFFSET, such as `0-68
+71-83`. With a single range, the URL ends at its line end. A URL that recurs with the same next
+line, as in quoted mail, is printed once per archive.
 """
 import argparse
 import collections
@@ -41,22 +46,22 @@ WRAPPER = re.compile(rb"<\s*URL:\s*$", re.I)
 LINK = re.compile(rb"(?:href|src)\s*=\s*[\"']([^\"'\s]+)[\"']", re.I)
 MARKS = re.compile(rb"(?:[ \t]*(?:[>|]|\xe2\x80\xba|\xe2\x94\x82|[A-Z]{1,3}>))*[ \t]*")
 WORD = re.compile(rb"[^\s<>\"`]*")
-# Lines before and after a URL: the program looks at twenty on each side.
+# Lines before and after a URL. The program looks at twenty on each side.
 LINES = 24
 DIGEST_DIGITS = 16
-# Maximum number of messages of an archive that are read, and of broken and of whole URLs of one host and of one text that are
-# printed.
+# Maximum number of messages read per archive, and of broken and of whole URLs printed per host and
+# per text.
 MESSAGES = 40_000
 PER_HOST = 20
 PER_TEXT = 3
-# Minimum number of messages with the first part of a URL that show that it is whole.
+# Minimum number of messages with the first part of a URL to prove that it is whole.
 WHOLE_MESSAGES = 3
 # Maximum number of lines of a reading.
 PIECES = 8
 
 
 def blobs(repository):
-    """The files of the newest commit of a repository with files, or the messages of public-inbox, by names."""
+    """The files of the newest commit of a repository, or the messages of public-inbox, by name."""
     git = ["git", "--git-dir", repository]
     rows = subprocess.run([*git, "ls-tree", "-r", "-z", "HEAD"], capture_output=True, check=True).stdout.split(b"\0")[:-1]
     names = {row.split()[2]: row.split(b"\t", 1)[1] for row in rows}
@@ -78,7 +83,6 @@ def unpacked(content):
 
 
 def contents(path):
-    """The names and contents of the files of an archive."""
     for repository in (path, os.path.join(path, ".git")):
         if os.path.isfile(os.path.join(repository, "HEAD")):
             yield from blobs(repository)
@@ -94,7 +98,7 @@ def contents(path):
 
 
 def messages(content):
-    """The messages of a file: those of an mbox, or the whole file."""
+    """The messages of an mbox, or the whole file."""
     if not content.startswith(b"From "):
         yield content
         return
@@ -114,7 +118,7 @@ def utf8(text, charset):
 
 
 def texts(raw):
-    """The decoded texts of a message, plain or HTML, or the whole if it is none: type and text."""
+    """The decoded texts of a message, as type and text, or the whole file otherwise."""
     if not re.match(rb"(?:[A-Za-z][A-Za-z0-9-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){3}", raw):
         yield "text/plain", utf8(raw, "iso8859-1")
         return
@@ -128,7 +132,6 @@ def texts(raw):
 
 
 def window(text, start):
-    """The offsets of the lines around `start`."""
     first = start
     for _ in range(LINES):
         first = text.rfind(b"\n", 0, first)
@@ -143,7 +146,7 @@ def window(text, start):
 
 
 def bare(url):
-    """`url` without what ends a sentence or closes a bracket after it."""
+    """`url` without punctuation or brackets at its end."""
     url = url.rstrip(b".,;:!?'*_|\\")
     while url[-1:] in (b")", b"]", b"}") and url.count(url[-1:]) > url.count({b")": b"(", b"]": b"[", b"}": b"{"}[url[-1:]]):
         url = url[:-1].rstrip(b".,;:!?'*_|\\")
@@ -160,7 +163,7 @@ class Place:
         self.head = text[start:end]
         self.digest = hashlib.sha256(text).hexdigest()[:DIGEST_DIGITS]
         self.readings, self.following = [], b""
-        # The words of the next lines, each alone on its line but the last.
+        # The words of the next lines, each alone on its line except the last.
         url, at = self.head, text.find(b"\n", end)
         blanks = 0
         while len(self.readings) < PIECES and 0 <= at:
@@ -175,7 +178,7 @@ class Place:
                 continue
             if not self.readings:
                 self.following = word
-            # Another URL, or text of another script, was glued where the joined text occurs.
+            # The joined text has another URL or script, so it occurs only where texts were glued.
             if b"://" in word or self.head.isascii() and not word.isascii():
                 break
             cut = url[:-1] if url.endswith((b"=", b"\\")) and b"=20" in self.text else url
@@ -219,7 +222,7 @@ class Archive:
             line = text.rfind(b"\n", 0, match.start()) + 1
             quoted = re.match(rb"[ \t]*[>|]", text[line:match.start() + 1]) is not None
             at_end = not text[match.end():stop].strip()
-            # A line end before a line that is blank but for quote marks ends a paragraph.
+            # A line end ends a paragraph if the next line is blank except for quote marks.
             blank = not text[stop + 1:text.find(b"\n", stop + 1)].strip(b"> |\t\r")
             if not at_end or blank:
                 self.whole.add(url)
@@ -227,14 +230,14 @@ class Archive:
             if not quoted and len(self.unquoted[url]) < 60:
                 self.unquoted[url][number] = following
             key = match.group(), text[stop + 1:stop + 300].split(b"\n")[0].strip(b"> |\t\r")
-            # A wrapper is none of the places, but shows the URL whole.
+            # A wrapper is not a place, but shows the whole URL.
             if at_end and stop < len(text) and text[match.start() - 1:match.start()] != b"<" and key not in (seen or ()):
                 if not blank and seen is not None:
                     seen.add(key)
                 self.places.append(Place(name, text, match.start(), match.end()))
 
     def label(self, place):
-        """The URL that the author of a place meant, by the rule; `None` if it says nothing."""
+        """The URL that an author meant according to the rule, or `None` if it cannot decide."""
         head = bare(place.head)
         if head.endswith(b"//"):
             return None
@@ -253,7 +256,7 @@ def read_labels(path):
 
 
 def errors(archive, places):
-    """Counts how the labels of the rule agree with places that were read by eye."""
+    """Counts how often the labels of the rule agree with places that were read by eye."""
     wanted = collections.defaultdict(list)
     for place in places:
         if place["repo"].replace("/", "+") == archive.name and place["want"] and not place["unwrapped"]:

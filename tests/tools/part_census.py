@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Counts the MIME parts of archives by type, by the extension of their name, and by what they hold.
+"""Counts the MIME parts of archives by type, by the extension of their name, and by content.
 
     tests/tools/part_census.py PATH...
 
-Reads mboxes, folders and single messages with Python's email package, and prints a table in Markdown: for each
-media type (and, for types that say nothing, each extension) the parts, their bytes, the parts whose decoded bytes
-hold a location (`://`), and the parts that look like text. Multiparts are not counted; messages in parts are, and so
-are their parts. Sources without a header are left out.
+Reads mboxes, folders and single messages with Python's email package, and prints a table in
+Markdown: for each media type (and, for generic types, each extension) the parts, their bytes, the
+parts whose decoded bytes contain a location (`://`), and the parts that look like text. Multiparts
+are not counted; messages in parts are, and so are their parts. Sources without a header are
+skipped.
 """
 
 import collections
@@ -50,7 +51,7 @@ def is_text(data):
 
 
 def leaves(message):
-    """The parts without parts of their own, and the messages in parts; a list in place of recursion."""
+    """The parts without parts, and the messages in parts. Uses a list instead of recursion."""
     open_parts = [message]
     while open_parts:
         part = open_parts.pop()

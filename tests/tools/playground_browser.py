@@ -3,11 +3,13 @@
 
     python3 tests/tools/playground_browser.py SITE [--shots FOLDER]
 
-Serves SITE on this machine and drives chromium by chromedriver (Debian: `apt install chromium chromium-driver`): clicks all examples,
-opens candidates by keyboard, gives it hostile texts (markup, scripts, characters that turn the direction of writing, a line of 4 MB,
-100,000 candidates, deep MIME), measures the time to the first result for 100 KB, and looks for violations of the content security
-policy, for scripts that ran, for requests to anything but the server, for errors, and for pages wider than a phone. `--shots` keeps
-screenshots of a wide and a narrow window, in light and dark. Exits with 77 without a browser.
+Serves SITE locally and drives chromium with chromedriver (Debian: `apt install chromium
+chromium-driver`). Clicks all examples, opens candidates by keyboard, pastes hostile texts (markup,
+scripts, bidirectional controls, a line of 4 MB, 100,000 candidates, deep MIME), measures the time
+to the first result for 100 KB, and looks for violations of the content security policy, for scripts
+that ran, for requests to anything but the server, for errors, and for pages wider than a phone.
+`--shots` keeps screenshots of a wide and a narrow window, in light and dark. Exits with 77 without
+a browser.
 """
 
 import argparse
@@ -36,7 +38,6 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def mail(size):
-    """A mailing list's digest of about `size` bytes."""
     lines = [f"See http://h{n % 40}.example/lamps/{n} and the note below it, which has some words in it.\n" +
              "Oil lamps of the nineteenth century burned whale oil, later paraffin; here is nothing to find.\n" * 3 for n in range(size // 370)]
     return "From: a@b.example\nSubject: lamps\n\n" + "".join(lines)
@@ -76,7 +77,7 @@ def settle(browser, text=None, seconds=30):
 
 
 def give(browser, text):
-    """Puts a text into the page as a paste does, and returns milliseconds to the result on the screen."""
+    """Pastes a text into the page, and returns milliseconds until the result is on the screen."""
     return browser.run("/execute/async", {"script": """
         const [text, done] = arguments;
         const status = document.getElementById('status'), input = document.getElementById('input');
@@ -119,7 +120,7 @@ def check(site, shots):
         time.sleep(0.5)
         settle(browser)
         if browser.script("return [...document.querySelectorAll('#found summary code')].map(code => code.textContent)")[0] != "ftp://info.cern.ch/pub/www/doc;type=d":
-            fail("the first example is not that of the RFC")
+            fail("the first example is not the RFC's")
         browser.script("document.querySelector('mark').focus()")
         browser.run("/actions", {"actions": [{"type": "key", "id": "keys", "actions": [
             {"type": "keyDown", "value": "\ue007"}, {"type": "keyUp", "value": "\ue007"}]}]})
@@ -133,7 +134,7 @@ def check(site, shots):
         # Speed.
         text = mail(100_000)
         times = sorted(give(browser, text) for _ in range(5))
-        typing = 80  # the page waits so long for the next key
+        typing = 80  # the page waits this long for the next key
         print(f"{len(text)} bytes: {times[0] - typing:.0f} to {times[-1] - typing:.0f} ms to the result on the screen")
         if times[0] - typing > FIRST_RESULT_MS:
             print(f"slower than {FIRST_RESULT_MS} ms; is the machine busy?", file=sys.stderr)
@@ -183,7 +184,6 @@ def connect(port, browsers, **options):
 
 
 def looks(base, port, browsers, shots):
-    """Widths and screenshots of the pages."""
     for dark in (False, True):
         for width, height in ((1280, 1000), (500, 900)):
             browser = connect(port, browsers, dark=dark, size=(width, height))

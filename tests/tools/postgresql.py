@@ -1,4 +1,4 @@
-"""A PostgreSQL server for the tools: on a socket in a folder of its own, which no other tool uses."""
+"""A PostgreSQL server for the tools, on a socket in a temporary folder that no other tool uses."""
 
 import contextlib
 import glob
@@ -16,7 +16,7 @@ def initdb():
 
 
 class Postgresql:
-    """A server on a socket in a folder of its own, run by user postgres if this is root."""
+    """A server on a socket in a temporary folder. Root runs it as user postgres."""
 
     def __init__(self, name, *options):
         found = initdb()
@@ -49,7 +49,6 @@ class Postgresql:
         self.start()
 
     def psql(self, text, *args):
-        """Runs psql with a text, or a file of text, on its standard input."""
         command = [f"{self.programs}/psql", "-h", self.folder, "-U", "u", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-At", "-F", "\x1f"]
         given = {"input": text} if isinstance(text, str) else {"stdin": text}
         return self.run(*command, *args, **given)
@@ -58,7 +57,7 @@ class Postgresql:
         return [tuple(row.split("\x1f")) for row in self.psql("", "-c", query).split("\n")[:-1]]
 
     def processor_seconds(self):
-        """Processor time of the server and of its processes that have ended."""
+        """Processor time of the server and its finished processes."""
         with open(os.path.join(self.data, "postmaster.pid"), encoding="ascii") as file:
             server = int(file.readline())
         with open(f"/proc/{server}/task/{server}/children", encoding="ascii") as file:

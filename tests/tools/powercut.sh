@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
-# Power cuts: the daemon writes to an ext4 image. At a random moment the file system is shut down without a flush (EXT4_IOC_SHUTDOWN,
-# NOLOGFLUSH) and mounted again, and the daemon is started again. At the end each URL must be written once.
+# Power cuts: the daemon writes to an ext4 image. At a random moment, the file system is shut down
+# without a flush (EXT4_IOC_SHUTDOWN, NOLOGFLUSH) and mounted again, and the daemon restarts. At the
+# end, each URL must be written once.
 #
-# Power fails on all disks at once, but they are shut down one after the other. An fdatasync that runs during a shutdown may return
-# success for bytes that are lost (Linux 6.18: 12 of 300 cuts of a program that only appends), so the disk of the state is the first:
-# no commit may follow such a sync.
+# Power fails on all disks at once, but this tool shuts them down one after the other. An fdatasync
+# that runs during a shutdown may return success for lost bytes (Linux 6.18: 12 of 300 cuts of a
+# program that only appends). So the disk of the state comes first: no commit may follow such a
+# sync.
 #
 #   tests/tools/powercut.sh [CUTS] [PROGRAM]
 #
-# Needs root, loop devices, mkfs.ext4 and python3. 50 cuts, the default, take about a minute. DISKS=2 puts the state on a disk of its
-# own: then syncs of the state do not write folders of the output, and a missing sync of such a folder is noticed. A program that was
-# built with the feature `planted-faults` must fail this way with URLSPOOL_PLANTED=NoDirectorySync. The exit code is 1 if anything
-# failed, 77 if it cannot run here.
+# Needs root, loop devices, mkfs.ext4 and python3. 50 cuts, the default, take about a minute.
+# DISKS=2 puts the state on a separate disk, where syncs of the state do not write folders of the
+# output, so a missing sync of such a folder is noticed. With URLSPOOL_PLANTED=NoDirectorySync, a
+# program built with the feature `planted-faults` must fail in this way. The exit code is 1 on
+# failure, 77 if the tool cannot run here.
 set -euo pipefail
 cuts=${1:-50}
 program=$(readlink -f "${2:-target/release/urlspool}")

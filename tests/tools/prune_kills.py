@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Kills `urlspool load --prune` at random moments, and checks that each run happened whole or not at all.
+"""Kills `urlspool load --prune` at random moments, and checks that each run was completed or had no
+effect.
 
     python3 tests/tools/prune_kills.py BINARY [--kills N] [--seed N] [--target sqlite|postgresql]
 
-A database of SQLite has the records of forty copies of the corpus, and the tables of an audit. Half of the copies are removed. Each run
-begins with a copy of the database and is killed (SIGKILL) after a random time, at most as long as a run takes. Then the rows must be
-those before or those after, the indexes those of the rows, and the audit's results there; a repetition must complete the work.
+A SQLite database has the records of forty copies of the corpus, and the tables of an audit. Half of
+the copies are removed. Each run starts with a copy of the database and is killed (SIGKILL) after a
+random time, at most the duration of a run. Then the rows must be those before or after the run, the
+indexes must match the rows, and the audit's results must still exist. A repetition must complete
+the work.
 
-With --target postgresql a server is used that is started in a folder of its own, which has each run's tables restored.
-The server is waited for, until it has ended the transaction of the killed program. The rows of all tables must be those before or those
-after, whole.
+With --target postgresql, a server is started in a temporary folder, and its tables are restored for
+each run. The tool waits until the server has ended the transaction of the killed program. The rows
+of all tables must be those before or after the run.
 """
 
 import argparse
@@ -37,7 +40,7 @@ CHECKS = {
 
 
 def state(path):
-    """Checks a database, and returns the numbers of its rows and of the audit's."""
+    """Checks a database, and returns its number of rows and the audit's."""
     db = sqlite3.connect(path, timeout=60)
     number = lambda sql: db.execute(sql).fetchone()[0]
     for name, sql in CHECKS.items():
@@ -135,12 +138,12 @@ SERVER_CHECKS = {
          FROM urls JOIN messages ON messages.id = urls.message WHERE urls.link = links.id)""",
 }
 
-# The tables, those that others refer to first.
+# The tables, referenced ones first.
 TABLES = ["sources", "messages", "links", "urls"]
 
 
 def server_state(server):
-    """Checks the tables of a server, and returns the number of its rows and the hashes of its tables."""
+    """Checks the tables of a server. Returns its number of rows and the hashes of its tables."""
     for name, sql in SERVER_CHECKS.items():
         if (found := server.rows(sql)) != [("0",)]:
             sys.exit(f"{found} {name}")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints the path and id of each record that the Python package finds, as lines of JSON.
+"""Prints path and id of each record that the Python package finds, as JSON lines.
 
     tests/tools/python_ids.py scan|streams|splits PATH
 
-`scan` reads a folder, `streams` each of its files as a file object, `splits` ranges of 20 KiB as Spark and Dask do. `tests/formats/openers.rs`
-compares them with the program.
+`scan` reads a folder, `streams` each of its files as a file object, `splits` ranges of 20 KiB as
+Spark and Dask do. `tests/formats/openers.rs` compares them with the program.
 """
 
 import json

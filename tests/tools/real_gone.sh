@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Real servers remove messages while `urlspool watch` with tombstones and `urlspool load --follow` run: Dovecot expunges mail in an mbox
-# and in a Maildir, INN cancels and expires articles in a news spool. After each step the database must hold the URLs of the messages that
-# are still there, and no others.
+# Removes messages on real servers while `urlspool watch` with tombstones and `urlspool load
+# --follow` run. Dovecot expunges mail in an mbox and in a Maildir; INN cancels and expires articles
+# in a news spool. After each step, the database must hold exactly the URLs of the remaining
+# messages.
 #
 #   tests/tools/real_gone.sh [PROGRAM]
 #
-# Needs python3, root, and Dovecot or INN (apt-get install dovecot-imapd inn2; `real_servers.sh` says more); what is missing is skipped
-# aloud. MESSAGES is the number of messages for each spool (30), IMAP_PORT and NEWS_PORT ports (default: free ones). The exit code is 1 if
+# Needs python3, root, and Dovecot or INN (apt-get install dovecot-imapd inn2; see
+# `real_servers.sh`); missing servers are reported and skipped. MESSAGES is the number of messages
+# per spool (30); IMAP_PORT and NEWS_PORT choose ports (default: free ones). The exit code is 1 if
 # the database differs, 77 if there is no server.
 set -euo pipefail
 program=$(readlink -f "${1:-target/release/urlspool}")
@@ -137,7 +139,8 @@ if have "expunged mail" dovecot doveadm "$lda"; then
   done
 fi
 
-# Removes the articles that rules of expire.ctl(5) let expire, with their lines in the overview, as news.daily does every night.
+# Removes the articles that the rules of expire.ctl(5) let expire, and their lines in the overview,
+# like news.daily at night.
 expire() { # rules
   printf '%s\n' /remember/:0 "$@" >"$work/inn/etc/expire.ctl"
   as_news expireover -e >"$work/inn/log/expireover" 2>&1 || { cat "$work/inn/log/expireover" >&2; exit 2; }

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Messages for `real_servers.sh` and `real_gone.sh`: writes, posts and removes them, and lists what was found."""
+"""Writes, posts and removes messages for the tools with real servers, and lists found URLs."""
 import base64, imaplib, json, os, quopri, smtplib, socket, sys
 
 def make(tag, count, folder, groups):
-    """Writes messages folder/N, and folder/posted: a line with Message-ID and URL for each URL in them."""
+    """Writes messages folder/N, and folder/posted: Message-ID and URL of each of their URLs."""
     os.makedirs(folder)
     with open(f"{folder}/posted", "w") as posted:
         for n in range(int(count)):
             u = f"http://h.example/{tag}/{n}"
-            # Text that writers change or that readers misread: `From ` lines that look like separators or not, with and
-            # without a header after them, and lines that begin with dots, alone and inside a broken URL.
+            # Text that writers change or readers misread: `From ` lines that look like separators
+            # or not, and lines that start with dots, alone and inside a broken URL.
             body = f"""Plain {u}/plain and wrapped <URL:{u}/wrapped>.
 From here on {u}/from
 >From there {u}/quoted-from
@@ -54,7 +54,6 @@ def files(folder):
     return [f"{folder}/{name}" for name in sorted((n for n in os.listdir(folder) if n.isdigit()), key=int)]
 
 def post(port, folder):
-    """Posts by NNTP, as a newsreader does."""
     with socket.create_connection(("127.0.0.1", int(port))) as s:
         f = s.makefile("rwb")
         def send(data, code):
@@ -71,7 +70,7 @@ def post(port, folder):
         send(b"QUIT\r\n", "205")
 
 def batch(folder):
-    """Writes an rnews batch to standard output, as one server sends it to another, with Path and Date."""
+    """Writes an rnews batch to standard output, as between servers, with Path and Date."""
     import email.utils
     for name in files(folder):
         article = f"Path: far.example!not-for-mail\nDate: {email.utils.formatdate()}\n".encode() + open(name, "rb").read()
@@ -103,7 +102,8 @@ def fetch(url, name):
         f.write(answer.read())
 
 def repeated(folder, mbox):
-    """Repeats the lines of `posted` as often as a compressed mbox has each message. It must have all of them."""
+    """Repeats lines of `posted` as often as a compressed mbox, which has them all, has a message.
+    """
     import collections, gzip
     counts = collections.Counter(l.split()[1].decode() for l in gzip.open(mbox) if l.startswith(b"Message-ID: "))
     lines = list(open(f"{folder}/posted"))
@@ -111,7 +111,6 @@ def repeated(folder, mbox):
     open(f"{folder}/posted", "w").writelines(l for l in lines for _ in range(counts[l.split()[0]]))
 
 def pairs():
-    """Prints the Message-ID and URL of each record on standard input."""
     for line in sys.stdin:
         record = json.loads(line)
         print(record["message"]["id"], record["url"])

@@ -1,16 +1,20 @@
 #!/usr/bin/env bash
-# Real servers and delivery agents write spools. A scan of the spools must find every URL that was posted, once, in its message.
+# Real servers and delivery agents write spools. A scan must find every posted URL once, in its
+# message.
 #
 #   tests/tools/real_servers.sh [PROGRAM]
 #
-# Needs python3, and root for most servers; a server that is not installed is reported as skipped. Takes at most 150 seconds. MESSAGES
-# is the number of messages for each server (12); NEWS_PORT, IMAP_PORT, SMTP_PORT and HTTP_PORT choose ports (default: free ones);
-# KEEP=FOLDER keeps spools whose URLs differ. The exit code is 1 if URLs differ, 77 if no server could be tried.
+# Needs python3, and root for most servers; missing servers are reported as skipped. Takes at most
+# 150 seconds. MESSAGES is the number of messages per server (12); NEWS_PORT, IMAP_PORT, SMTP_PORT
+# and HTTP_PORT choose ports (default: free ones); KEEP=FOLDER keeps spools whose URLs differ. The
+# exit code is 1 if URLs differ, 77 if no server could be tried.
 #
-# Debian: DEBIAN_FRONTEND=noninteractive apt-get install procmail maildrop postfix dovecot-imapd inn2 public-inbox, after making
-# /usr/sbin/policy-rc.d say "exit 101", or the servers of the system start. inn2 needs a host name with a domain; without one:
+# Debian: DEBIAN_FRONTEND=noninteractive apt-get install procmail maildrop postfix dovecot-imapd
+# inn2 public-inbox. First make /usr/sbin/policy-rc.d say "exit 101", or the system's servers start.
+# inn2 needs a host name with a domain; without one:
 #   sed -i 's/^#\?domain:.*/domain: test.invalid/' /etc/news/inn.conf && dpkg --configure -a
-# Everything listens on 127.0.0.1 only, with private configurations and spools in a temporary folder.
+# All servers listen only on 127.0.0.1, with private configurations and spools in a temporary
+# folder.
 set -euo pipefail
 program=$(readlink -f "${1:-target/release/urlspool}")
 [ -x "$program" ] || { echo "there is no program $program" >&2; exit 2; }
@@ -27,14 +31,14 @@ end() {
   stop_dovecot
   [ -z "$postfix" ] || postfix -c "$postfix" stop >/dev/null 2>&1 || true
   [ -z "$httpd" ] || kill "$httpd" 2>/dev/null || true
-  # Only a user that this script made, see below.
+  # Only a user created by this script, see below.
   [ -z "$user" ] || userdel "$user" >/dev/null 2>&1 || true
   rm -rf "$work"
 }
 trap end EXIT
 # A server that does not start on this machine cannot be tested here.
 skip_unstarted() { skip "$1: it does not start: $(tail -n 1 "$2" 2>/dev/null)"; }
-# Checks that a spool has the property that the test is about.
+# Checks that a spool has the property under test.
 must() { "$@" || { echo "the spool is not as the test needs it: $*" >&2; exit 2; }; }
 tool() { python3 "$here/real_servers.py" "$@"; }
 
@@ -45,7 +49,7 @@ compare() { # name, folder of the posted messages, spool: checks that each URL i
   diff "$work/urls" "$work/found" >"$work/diff" || equal=no
   "$program" scan --quiet "$3" | tool pairs | sort >"$work/found.pairs" || equal=no
   sort "$posted" | diff - "$work/found.pairs" >>"$work/diff" || equal=no
-  # Without any URL the comparison would prove nothing.
+  # Without any URL, the comparison would prove nothing.
   [ -s "$work/urls" ] || equal=no
   if [ "$equal" = no ]; then
     failed=1
@@ -76,7 +80,8 @@ if have maildrop maildrop; then # mboxrd: `>From ` becomes `>>From `; and a Mail
   must grep -q '^>>>From everywhere' "$work/drop.mbox"
 fi
 
-# Postfix and Dovecot deliver to a user of the system. The script makes one, so that no real mail is touched.
+# Postfix and Dovecot deliver to a system user. The script creates one, so that no real mail is
+# touched.
 if [ "$(id -u)" = 0 ] && useradd --home-dir "$work/home" --create-home --shell /bin/sh "urlspool-$$"; then
   user=urlspool-$$
 fi
@@ -90,7 +95,7 @@ if have_root postfix && have postfix postfix postconf; then
       [ "$kind" = mbox ] || spool=$work/home/Maildir
       tool make "postfix-$kind" "$messages" "$d/posted" ''
       tool smtp "$smtp_port" "$d/posted" "$user@test.invalid"
-      # Delivered when the queue is empty.
+      # Delivery is complete when the queue is empty.
       for _ in $(seq 100); do postqueue -c "$postfix" -p | grep -q 'queue is empty' && break; sleep 0.1; done
       postfix -c "$postfix" stop >/dev/null 2>&1
       postfix=''
@@ -105,7 +110,7 @@ if have_root inn && { [ -x "$bin/innd" ] || { skip "inn: inn2 is not installed";
     start_inn "$wire" || { skip_unstarted "inn wireformat=$wire" "$work/inn/log/out"; stop_inn; continue; }
     tool make "inn-$wire" "$messages" "$work/posted-inn-$wire" local.test,local.urls
     tool post "$news_port" "$work/posted-inn-$wire"
-    # More articles come as a batch, as from another server.
+    # More articles arrive as a batch, as from another server.
     tool make "rnews-$wire" "$messages" "$work/posted-rnews-$wire" local.test,local.urls
     tool batch "$work/posted-rnews-$wire" >"$work/batch-$wire"
     chmod 644 "$work/batch-$wire"
@@ -114,7 +119,7 @@ if have_root inn && { [ -x "$bin/innd" ] || { skip "inn: inn2 is not installed";
     wait_until_closed "$news_port"
     mkdir "$work/posted-$wire"
     cat "$work/posted-inn-$wire/posted" "$work/posted-rnews-$wire/posted" >"$work/posted-$wire/posted"
-    # Cross-posts are hard links; in wire format lines end with CRLF and dots are doubled.
+    # Cross-posts are hard links. In wire format, lines end with CRLF and dots are doubled.
     spool=$work/inn/spool/articles
     must test -n "$(find "$spool" -type f -links +1)"
     must test "$wire" = "$(grep -rq $'\r$' "$spool" && echo true || echo false)"
@@ -179,6 +184,6 @@ fi
 printf '%-22s | %6s | %6s | %s\n' server posted found equal
 [ "${#rows[@]}" = 0 ] || printf '%s\n' "${rows[@]}"
 for line in "${skipped[@]}"; do echo "SKIPPED: $line"; done
-# A run that tried nothing did not pass.
+# A run without any test did not pass.
 [ "${#rows[@]}" != 0 ] || { echo "SKIPPED: no server could be tried" >&2; exit 77; }
 exit "$failed"

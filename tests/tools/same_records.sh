@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Compares the records of two binaries, byte for byte: of corpus/, and of the first 20 MB of a mailing list's mail.
+# Compares the records of two binaries byte for byte, for corpus/ and the first 20 MB of a mailing
+# list.
 #
-#   tests/tools/same_records.sh BINARY OTHER [RUNNER...]     RUNNER runs OTHER: `qemu-aarch64-static` for another processor
+#   tests/tools/same_records.sh BINARY OTHER [RUNNER...]     RUNNER, such as qemu-aarch64-static
 #
-# The list is ../shared/data/linux-mips-2025.mbox.gz, or LIST; without it, says so and compares those of corpus/ alone.
+# The list is ../shared/data/linux-mips-2025.mbox.gz, or LIST. Without it, reports that and compares
+# only corpus/.
 set -euo pipefail
 binary=$(realpath "$1")
 other=$(realpath "$2")
@@ -37,7 +39,7 @@ compare() {
 runner=("$@")
 compare corpus/ corpus
 if [ -f "$list" ]; then
-  # The last message is cut, on both sides alike.
+  # The last message is cut on both sides.
   gzip -dc "$list" 2>/dev/null | head -c 20000000 >"$work/list.mbox" || true
   compare "20 MB of $(basename "$list")" "$work/list.mbox"
 else

@@ -1,27 +1,31 @@
 #!/usr/bin/env python3
-"""Loads into a real OpenSearch or Elasticsearch, which `opensearch.sh` starts, and checks that each record is a document once.
+"""Loads into a real OpenSearch or Elasticsearch, started by `opensearch.sh`, and checks that each
+record is a document once.
 
-    tests/tools/search_engines.py BINARY [--records N] [--kills N] [--server-kills N] [--minutes N] [--days N]
-        [--file RECORDS.jsonl] [--engine opensearch|elasticsearch] [--seed N] [--heap 1g] [--only PART...]
+    tests/tools/search_engines.py BINARY [--records N] [--kills N] [--server-kills N] [--minutes N]
+        [--days N] [--file RECORDS.jsonl] [--engine opensearch|elasticsearch] [--seed N] [--heap 1g]
+        [--only PART...]
 
 BINARY has the feature `elasticsearch`. The parts:
 
-  load        a load, its repetition, and the same documents sent to `_bulk` by curl, uncompressed: times and sizes
-  search      the queries of docs/recipes.md find what `search` finds in SQLite
+  load        a load, its repetition, and the same documents sent to `_bulk` by curl, uncompressed:
+              times and sizes
+  search      the queries of docs/recipes.md find the same records as `search` in SQLite
   kills       two loads share the segments of a daemon; one of them is killed and started again
   server      the same, but the server is killed
   two         two loads of one file at a time
   gone        a message that is gone
-  disk        the watermarks are set below what the disk has, and set back while loads wait
+  disk        the watermarks are set below the disk's free space, and set back while loads wait
   blocked     new indexes are refused, and allowed again while a load waits (OpenSearch)
   versions    an index of another program, one of another version
-  days        a daemon's segments of so many days are followed, while the load and the server are killed
+  days        a daemon's segments of N days are followed, while the load and the server are killed
   queue       four loads at a server whose queue of writes holds one request
-  login       OpenSearch with TLS: users, their rights, and certificates of clients
+  login       OpenSearch with TLS: users, their permissions, and client certificates
 
-Kills come after a random number of documents, such that they are over before the records are. After --minutes there are no more kills
-in a part, and it fails if there were too few. `kills` and `server` print their result as a line of the table in docs/evidence/loading.md. --file
-loads these records in place of made ones, except in `kills`, `server` and `days`.
+Kills come after a random number of documents, such that they end before the records do. After
+--minutes, a part makes no more kills, and fails if there were too few. `kills` and `server` print
+their result as a row of the table in docs/evidence/loading.md. --file loads these records instead of
+generated ones, except in `kills`, `server` and `days`.
 """
 
 import argparse
@@ -100,13 +104,13 @@ class Server:
         return self.ask("GET", f"/{index}/_count")["count"]
 
     def size(self, index):
-        """The bytes of an index on disk, merged into one part."""
+        """The bytes of an index on disk, merged into one segment."""
         self.ask("POST", f"/{index}/_forcemerge?max_num_segments=1", timeout=LOAD_SECONDS)
         self.ask("POST", f"/{index}/_flush?wait_if_ongoing=true", timeout=LOAD_SECONDS)
         return self.ask("GET", f"/{index}/_stats/store")["_all"]["primaries"]["store"]["size_in_bytes"]
 
     def distinct(self, index):
-        """The number of records that differ: places of the spool, each of which a document of its own must have."""
+        """The number of distinct records: places in the spool with a separate document each."""
         places, after = set(), None
         query = {"size": 10_000, "_source": False, "docvalue_fields": ["source.path", "source.start"], "sort": ["_doc"]}
         while True:
@@ -138,7 +142,6 @@ class Checks:
 
 
 def write_mail(path, name, count):
-    """Writes an mbox with one URL in each message."""
     with open(path, "w") as out:
         for n in range(count):
             out.write(f"From a@b.example Thu Jan  4 10:00:00 1996\nFrom: a@b.example\nMessage-ID: <{name}.{n}@b.example>\n"
@@ -146,7 +149,7 @@ def write_mail(path, name, count):
 
 
 def write_records(binary, folder, count):
-    """One record a message; returns the file."""
+    """Writes one record per message. Returns the file."""
     mail = os.path.join(folder, "a.mbox")
     write_mail(mail, "a", count)
     path = os.path.join(folder, "a.jsonl")
@@ -171,7 +174,7 @@ def main():
     args = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="engines")
     server = Server(args.engine, folder, args.heap)
-    # So that the server ends too when this is ended by `timeout`.
+    # The server must end even if `timeout` ends this program.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
     try:
         code = server.start()
@@ -226,7 +229,7 @@ def check(args, server, folder, checks):
     loads = Loads(args, server, folder)
     print(f"{loads.name}, heap {args.heap}, {loads.wanted} records", flush=True)
     if "load" in args.only:
-        # A server that has just started is slow.
+        # A newly started server is slow.
         loads.load("warm", loads.path if loads.wanted <= 100_000 else "/dev/null")
         begun = time.time()
         checks.equal("a load", loads.load("urls", loads.path).returncode, 0)
@@ -264,7 +267,7 @@ def check_load(args, loads, folder, checks, rng):
 
 
 def check_search(args, loads, folder, checks, rng):
-    """The queries that docs/recipes.md shows find what `search` finds in SQLite, in the same order."""
+    """The queries in docs/recipes.md find the same records as `search` in SQLite, in order."""
     root, database = os.path.join(HERE, "../.."), os.path.join(folder, "search.db")
     scan = [args.binary, "scan", "-q", "--context", "80", *(os.path.join(root, "corpus", part) for part in ("mail", "news", "text"))]
     lines = subprocess.run(scan, capture_output=True).stdout
@@ -287,14 +290,14 @@ def check_search(args, loads, folder, checks, rng):
 
 
 class Followers:
-    """Two loads that follow the segments of a daemon, and remove them; one that was killed is started again."""
+    """Two loads that follow the segments of a daemon, and remove them."""
 
     def __init__(self, args, loads, folder, index):
         self.loads, self.index, self.minutes = loads, index, args.minutes
         self.spool = Spool(args.binary, os.path.join(folder, index))
         self.spool.write("a", args.records)
         self.spool.watch()
-        # The documents that were there when the server was started, and its counter then.
+        # The number of documents when the server was started, when its counter was zero.
         self.base = 0
         self.wanted = args.records
         self.begun = time.time()
@@ -304,7 +307,7 @@ class Followers:
         return self.loads.start(self.index, "--follow", "--delete-segments", self.spool.out)
 
     def created(self):
-        """The documents that were created, also those that searches do not find yet; the server counts them from its start."""
+        """The number of created documents since the server's start, even if searches miss some."""
         try:
             indexing = self.loads.server.ask("GET", f"/{self.index}/_stats/indexing")["_all"]["primaries"]["indexing"]
             return self.base + indexing["index_total"]
@@ -312,7 +315,7 @@ class Followers:
             return self.base
 
     def wait_for_documents(self, rng, kills_left):
-        """Waits until so many more documents were created that kills at random moments are over before the loads are."""
+        """Waits for enough documents that kills at random moments end before the loads do."""
         created = self.created()
         until = created + rng.uniform(0, 2 * (self.wanted - created) / (kills_left + 1))
         while self.created() < until and self.may_be_killed():
@@ -322,7 +325,7 @@ class Followers:
         return all(load.poll() is None for load in self.running)
 
     def may_be_killed(self):
-        """There are segments and loads, and time is left."""
+        """Segments, loads and time are left."""
         return self.spool.segments() and self.are_alive() and time.time() < self.begun + 60 * self.minutes
 
     def kill_one(self, rng):
@@ -336,7 +339,7 @@ class Followers:
         return hit
 
     def end(self, checks, kills):
-        """Lets both end after the last segment, checks that each record is there, and prints a line of the table in docs/evidence/loading.md."""
+        """Lets both loads end, checks the records, and prints a row for docs/evidence/loading.md."""
         failed, name = checks.failed, f"{kills} while two loads followed them"
         end = time.time() + LOAD_SECONDS
         while self.spool.segments() and self.are_alive() and time.time() < end:
@@ -353,8 +356,6 @@ class Followers:
 
 
 class Spool:
-    """Mail that a daemon reads, and its segments."""
-
     def __init__(self, binary, folder):
         self.binary, self.spool, self.out = binary, os.path.join(folder, "spool"), os.path.join(folder, "out")
         os.makedirs(self.spool)
@@ -375,7 +376,7 @@ class Spool:
 
 
 def check_kills(args, loads, folder, checks, rng):
-    """Kills of one of two loads, after a random number of documents."""
+    """Kills one of two loads after a random number of documents."""
     followers, hit = Followers(args, loads, folder, "killed"), 0
     while hit < args.kills and followers.may_be_killed():
         followers.wait_for_documents(rng, args.kills - hit)
@@ -386,7 +387,7 @@ def check_kills(args, loads, folder, checks, rng):
 
 
 def check_server(args, loads, folder, checks, rng):
-    """Kills of the server while two loads are at it, after a random number of documents."""
+    """Kills the server during two loads, after a random number of documents."""
     server, followers, hit = loads.server, Followers(args, loads, folder, "server"), 0
     while hit < args.server_kills and followers.may_be_killed():
         followers.wait_for_documents(rng, args.server_kills - hit)
@@ -428,7 +429,7 @@ def first_records(loads, number):
 
 
 class Waiting:
-    """A load of one record that is to wait for the server."""
+    """A load of one record that must wait for the server."""
 
     def __init__(self, loads, index, record):
         self.loads, self.index = loads, index
@@ -470,7 +471,7 @@ def check_disk(args, loads, folder, checks, rng):
     checks.equal("the server is above its flood-stage watermark", blocked(), True)
     waiting = [(Waiting(loads, "disk", first), "index.blocks.read_only_allow_delete", 2)]
     if args.engine == "opensearch":
-        # Elasticsearch goes on to create indexes above its high watermark.
+        # Elasticsearch still creates indexes above its high watermark.
         waiting.append((Waiting(loads, "full", first), "cluster.blocks.create_index", 1))
     for load, way_out, _ in waiting:
         load.check_reason(checks, way_out)
@@ -480,14 +481,14 @@ def check_disk(args, loads, folder, checks, rng):
 
 
 def check_blocked(args, loads, folder, checks, rng):
-    """New indexes are refused, as OpenSearch does above its high watermark."""
+    """New indexes are refused, as by OpenSearch above its high watermark."""
     if args.engine != "opensearch":
         checks.skip("blocked", "OpenSearch alone refuses new indexes")
         return
     server, block = loads.server, "cluster.blocks.create_index"
 
     def set_block(value):
-        # Else the server takes the block away by itself, since its disk has room.
+        # Otherwise, the server removes the block by itself, since its disk has room.
         server.ask("PUT", "/_cluster/settings", {"persistent": {block: value, f"{block}.auto_release": None if value is None else False}})
 
     set_block(True)
@@ -507,8 +508,8 @@ def check_versions(args, loads, folder, checks, rng):
 
 
 def check_days(args, loads, folder, checks, rng):
-    """The segments of a daemon that reads new mail once a day are followed; the load is killed on every third day, the server
-    after a third and two thirds of them."""
+    """Follows the segments of a daemon that reads new mail once a day. The load is killed on every
+    third day, the server after one and two thirds of the days."""
     spool, server, each = Spool(args.binary, os.path.join(folder, "days")), loads.server, 200
     start = lambda: loads.start("days", "--follow", "--delete-segments", spool.out)
     following, kills, server_kills = start(), 0, 0
@@ -539,7 +540,7 @@ def check_days(args, loads, folder, checks, rng):
 
 
 def check_queue(args, loads, folder, checks, rng):
-    """Four loads into four indexes at a time, at a server that takes one write and keeps one more."""
+    """Four loads at once, at a server that takes one write and queues one more."""
     server = loads.server
     server.kill()
     if server.start("thread_pool.write.size=1", "thread_pool.write.queue_size=1") != 0:
@@ -554,7 +555,7 @@ def check_queue(args, loads, folder, checks, rng):
 
 
 def check_login(args, loads, folder, checks, rng):
-    """A server with TLS, users and certificates of clients: each way to log in, and what is not one."""
+    """A server with TLS, users and client certificates: valid and invalid ways to log in."""
     if args.engine != "opensearch":
         checks.skip("login", "the security plugin is one of OpenSearch")
         return
@@ -576,7 +577,6 @@ def check_logins(loads, server, checks):
     authority, host = f"?sslrootcert={server.file('ca.crt')}", f"localhost:{server.port}/urls"
 
     def load(target, options=(), **variables):
-        """Returns the exit code."""
         command = [loads.binary, "load", "-v", "--into", f"elasticsearch+{target}", *options]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=LOAD_SECONDS, env={**os.environ, **variables})
         messages.append(ended.stderr)
@@ -609,7 +609,7 @@ def check_logins(loads, server, checks):
 
 
 def send_plainly(server, path, folder):
-    """Sends the documents by curl, 5,000 a request."""
+    """Sends the documents by curl, 5,000 per request."""
     part = os.path.join(folder, "part")
 
     def send(lines):

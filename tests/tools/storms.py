@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Storms over the running daemon: renames of flags, lost notifications, new folders, no inotify watches left, small limits,
-locks.
+"""Exposes the running daemon to storms: renames of flags, lost notifications, new folders, no
+inotify watches left, small limits, locks.
 
     tests/tools/storms.py [PROGRAM]
 
-Needs root for the limit of watches, and prlimit for the small limits; skips what it cannot try. Takes about five minutes. The
-last line is "N passed, N failed, N skipped"; the exit code is 1 if anything failed, 77 if nothing could be tried.
+The limit of watches needs root, small limits need prlimit; parts that cannot be tried are skipped.
+Takes about five minutes.
 """
 import fcntl, os, random, shutil, signal, time
 

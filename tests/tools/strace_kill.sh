@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Kills the daemon before each of its system calls in turn, and lets each of them fail once, while it reads a small spool. After that a
-# run without a fault must end with each URL written once.
+# Kills the daemon before each of its system calls in turn, and lets each of them fail once, while
+# it reads a small spool. Then a run without a fault must end with each URL written once.
 #
 #   tests/tools/strace_kill.sh [PROGRAM] [CALL...]
 #
-# Needs strace. Takes ten minutes or more: with ENOSPC each try takes the seconds of a pause. HOW="signal=SIGKILL" only kills. The last
-# line is "N passed, N failed"; the exit code is 1 if anything failed, 77 if it cannot run here.
+# Needs strace. Takes ten minutes or more, because each try with ENOSPC takes the seconds of a
+# pause. HOW="signal=SIGKILL" only kills. The last line is "N passed, N failed". The exit code is 1
+# if a try failed, 77 if the tool cannot run here.
 set -euo pipefail
 program=$(readlink -f "${1:-target/release/urlspool}")
 shift || true
@@ -64,7 +65,8 @@ for call in "${calls[@]}"; do
   for how in ${HOW:-signal=SIGKILL error=EIO error=ENOSPC}; do
     if [ "$call" = openat ] && [ "$how" != signal=SIGKILL ]; then continue; fi
     before=$passed
-    # The first calls load the program. A number after the last call injects nothing and ends the loop.
+    # The first calls load the program. A number after the last call injects no fault and ends the
+    # loop.
     for when in $(seq 400); do try "$call" "$how" "$when" || break; done
     echo "$call $how: $((passed - before)) faults"
   done

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Traces a scan and a watch, and checks what they ask of the kernel.
+"""Traces a scan and a watch, and checks their system calls.
 
     tests/tools/system_calls.py [PROGRAM]
 
-The input holds archives whose members are named like files outside, mail that mentions files and hosts, and compressed files. Checked by
-strace: no socket is made but the pair for signals, no program is run, nothing is opened for writing but the outputs, nothing is removed or renamed but them, and
-no path is opened that only a member or a mail names. A watch opens a file of one message once, and examines it by its name at most
-twice. Exits with 77 where strace cannot trace.
+The input holds archives whose members are named like files outside, mail that mentions files and
+hosts, and compressed files. strace checks that no socket is created except the pair for signals, no
+program is run, only outputs are opened for writing, removed or renamed, and no path is opened that
+only a member or a mail names. A watch opens a single-message file once, and examines it by name at
+most twice. Exits with 77 if strace cannot trace.
 """
 import gzip, io, os, re, shutil, subprocess, sys, tarfile, tempfile, time, zipfile
 
 program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release/urlspool")
 MAIL = b"From: a@b.example\nSubject: x\nX-File: /etc/named-in-mail\n\nhttp://n.example/ file:///etc/named-in-mail\n"
-# Files in the folder that is watched, and the most calls for each.
+# Files in the watched folder, and the maximum calls for each.
 MH_FILES, MAX_CALLS = 50, 10
 MEMBERS = ["/etc/named-member", "../../named-member", "named-member/../../up", "named-member"]
 
@@ -39,7 +40,8 @@ def inputs(folder):
 
 
 def calls_per_file(base):
-    """Returns how often `watch --once` opens a settled file of an MH folder, examines it by its name, and asks anything else of it."""
+    """Returns how often `watch --once` opens a settled file of an MH folder, examines it by name,
+    and makes any other call on it."""
     os.mkdir(f"{base}/mh")
     for number in range(1, MH_FILES + 1):
         with open(f"{base}/mh/{number}", "wb") as file:
@@ -58,7 +60,7 @@ def calls_per_file(base):
 
 
 def whole_calls(trace):
-    """Returns the calls of a trace. One that another thread's call interrupts has two lines, which are put together."""
+    """Returns the calls of a trace, and joins the two lines of an interrupted call."""
     calls, begun = [], {}
     with open(trace, errors="replace") as file:
         for line in file:
@@ -87,7 +89,7 @@ def main():
         sys.exit(77)
     with open(outputs["-o"]) as file:
         records = len(file.readlines())
-    # One in the Maildir and in mail.gz, four in each archive, twice a file: URL of each.
+    # One in the Maildir, one in mail.gz, four in each archive, twice per file, with a URL each.
     assert records == 2 * (2 + 2 * len(MEMBERS)), f"{records} records"
     calls = {}
     lines = whole_calls(trace)
@@ -96,7 +98,7 @@ def main():
         name = line.split("(", 1)[0]
         calls[name] = calls.get(name, 0) + 1
         is_own = any(path in line for path in outputs.values())
-        # A pair of sockets within the program, by which a signal handler wakes it, is no way out.
+        # A socket pair within the program, with which a signal handler wakes it, is no way out.
         if name in ("socket", "connect", "bind", "sendto", "sendmsg"):
             faults.append(line)
         if name in ("fork", "vfork") or name == "execve" and program not in line:

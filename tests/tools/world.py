@@ -1,16 +1,18 @@
-"""A spool, a daemon that watches it, and the check of its output: shared by the Python tools of this folder.
+"""A spool, a daemon that watches it, and a check of its output. Library of the Python tools in this
+folder.
 
-The environment variable SPOOLS=FOLDER puts the spools there, for example into memory, and everything else into TMPDIR. Tools
-that move or mount spools do not support it. KEEP=1 keeps the folders.
+The environment variable SPOOLS=FOLDER puts the spools there, for example into memory, and
+everything else into TMPDIR. Tools that move or mount spools do not support it. KEEP=1 keeps the
+folders.
 """
 import atexit, collections, glob, json, os, shutil, signal, subprocess, sys, tempfile, time
 
-# The exit code of a tool that could not try anything.
+# Exit code of a tool that could not try any part.
 SKIPPED = 77
 
 program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release/urlspool")
 results = collections.Counter()
-# `atexit` unmounts and kills, however the script ends.
+# `atexit` unmounts and kills in every case.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
@@ -34,7 +36,6 @@ class World:
             os.makedirs(f"{self.spool}/md/{folder}", exist_ok=True)
 
     def spawn(self, *args):
-        """Starts the daemon without waiting for it."""
         self.err = open(self.root + "/err", "a")
         command = self.prefix + [program, "watch", "--config", self.root + "/c.toml", *args]
         self.daemon = subprocess.Popen(command, stderr=self.err, env=self.env, start_new_session=True)
@@ -54,17 +55,15 @@ class World:
         return open(self.root + "/err").read()
 
     def status(self):
-        """The daemon's status; None if it does not answer."""
         asked = subprocess.run([program, "status", "--config", self.root + "/c.toml"], capture_output=True)
         return json.loads(asked.stdout) if asked.returncode == 0 else None
 
     def text(self):
-        """The next message. Each has one URL, with the number of the message."""
+        """The next message. Its single URL contains its number."""
         self.n += 1
         return f"From: a@b.example\nSubject: {self.n}\n\nsee http://h.example/{self.n}.html now\n"
 
     def deliver(self):
-        """Delivers the next message into the Maildir."""
         text = self.text()
         name = f"{self.n}.M1.host"
         with open(f"{self.spool}/md/tmp/{name}", "w") as f:
@@ -80,7 +79,7 @@ class World:
         os.remove(lock)
 
     def wait_for(self, messages, seconds):
-        """Seconds until the daemon has read so many messages; None if it has not after `seconds`."""
+        """Seconds until the daemon has read this number of messages, or None after `seconds`."""
         start = time.time()
         while time.time() - start < seconds and self.daemon.poll() is None:
             status = self.status()
@@ -90,11 +89,11 @@ class World:
         return None
 
     def kill(self):
-        """Kills the daemon, and the programs that it runs in."""
+        """Kills the daemon, and the programs that run it."""
         if self.daemon.poll() is None:
             os.killpg(self.daemon.pid, signal.SIGKILL)
         self.daemon.wait()
-        # The parent (strace, sh) can end before the daemon, which holds its state until it has ended too.
+        # The parent (strace, sh) can end before the daemon, which holds its state until it ends.
         end = time.time() + 2
         while time.time() < end:
             try:
@@ -109,7 +108,7 @@ class World:
         return self.spawn("--once").daemon.wait()
 
     def written_urls(self):
-        """The URLs of all sealed segments, with their number of records."""
+        """The number of records per URL in all sealed segments."""
         found = collections.Counter()
         for path in glob.glob(self.root + "/out/*.jsonl"):
             for line in open(path):
@@ -117,7 +116,7 @@ class World:
         return found
 
     def check(self, name, ok, note):
-        """Compares the output with the messages that were delivered, and reports the result."""
+        """Compares the output with the delivered messages, and reports the result."""
         found = self.written_urls()
         expected = {f"http://h.example/{n}.html" for n in range(1, self.n + 1)}
         twice, lost = sum(v > 1 for v in found.values()), len(expected - set(found))
@@ -137,24 +136,22 @@ class World:
         self.check(name, code == 0 and took < 5, f"exit code {code} after {took:.2f} s {note}")
 
     def finish(self, name, ok=True, note=""):
-        """Lets a run without a fault read what is left, and checks everything."""
+        """Lets a run without a fault read the rest, and checks everything."""
         code = self.once()
         self.check(name, ok and code == 0, f"exit code of the last run {code} {note}")
 
 
 def report(name, ok, note):
-    """Counts and prints one result."""
     results["passed" if ok else "failed"] += 1
     print(f"{name}: {note}" + ("" if ok else "  FAILED"), flush=True)
 
 
 def skip(name, why):
-    """Counts and prints one part that cannot be tried."""
     results["skipped"] += 1
     print(f"SKIPPED: {name}: {why}", flush=True)
 
 
 def finish():
-    """Prints the totals and exits: 1 if anything failed, SKIPPED if nothing was tried."""
+    """Prints the totals and exits: 1 if a part failed, SKIPPED if none was tried."""
     print(f"{results['passed']} passed, {results['failed']} failed, {results['skipped']} skipped")
     sys.exit(1 if results["failed"] else 0 if results["passed"] else SKIPPED)
