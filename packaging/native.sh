@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Makes an archive of the program and a wheel for the system that it runs on, and tests both: for macOS, whose frameworks, which TLS
-# needs, no other system has. For Linux `packaging/release.sh` makes both, for every C library.
+# Builds an archive of the program and a wheel for the current system, and tests both. This is for
+# macOS, because only macOS has the frameworks that TLS needs. For Linux, `packaging/release.sh`
+# builds both, for every C library.
 #
 #   packaging/native.sh FOLDER
 #
-# Needs rustup and Python with venv. PROFILE is dist by default. Runs with what macOS has: its bash, tar and stat.
+# Needs rustup and Python with venv. PROFILE is dist by default. Uses only tools of macOS: its bash,
+# tar and stat.
 set -euo pipefail
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
@@ -29,7 +31,8 @@ tar -czf "$out/$name.tar.gz" -C "$work" "$name"
 made "$out/$name.tar.gz"
 mkdir "$work/test"
 tar -xzf "$out/$name.tar.gz" -C "$work/test"
-[ "$(cd "$work/test/$name" && ./urlspool --version)" = "urlspool $version" ] || fail "the program of the archive is not urlspool $version"
+[ "$(cd "$work/test/$name" && ./urlspool --version)" = "urlspool $version" ] ||
+  fail "the program of the archive is not urlspool $version"
 tested "$name.tar.gz: scans, loads, searches and watches"
 
 python_tools 'maturin>=1.16,<2' || fail "pip cannot install maturin"
@@ -37,7 +40,8 @@ python_tools 'maturin>=1.16,<2' || fail "pip cannot install maturin"
 wheel=$(echo "$work"/wheel/*.whl)
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$wheel"
-[ "$("$work/venv/bin/urlspool" scan --format urls corpus/mail/mh | wc -l)" -eq 4 ] || fail "the command of the wheel does not find 4 URLs"
+[ "$("$work/venv/bin/urlspool" scan --format urls corpus/mail/mh | wc -l)" -eq 4 ] ||
+  fail "the command of the wheel does not find 4 URLs"
 (cd "$work" && venv/bin/python -c 'import urlspool; assert len(urlspool.urls("http://a.example/")) == 1')
 cp "$wheel" "$out"
 made "$out/$(basename "$wheel")"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Refuses a release whose tag, version, changelog, address and contact do not fit together.
+"""Refuses a release whose tag, version, changelog, address and contact do not match.
 
     packaging/release_check.py TAG [ADDRESS]
 
-TAG is `v` and the version. ADDRESS is that of the repository in which the release is made."""
+TAG is `v` followed by the version. ADDRESS is the address of the repository that makes the release.
+"""
 
 import json
 import re
@@ -34,11 +35,11 @@ def faults(tag: str, address: str | None) -> list[str]:
         found.append(f"CITATION.cff does not have version {version}")
     repository = crate["repository"] or ""
     if not repository.startswith("https://"):
-        found.append("Cargo.toml: `repository` beneath [workspace.package] is not filled in")
+        found.append("Cargo.toml: `repository` in [workspace.package] is not filled in")
     elif address is not None and repository.rstrip("/") != address.rstrip("/"):
         found.append(f"Cargo.toml: `repository` is {repository}, but this is {address}")
     if "@" not in crate["metadata"]["contact"]["security"]:
-        found.append("Cargo.toml: `security` beneath [package.metadata.contact] is not filled in")
+        found.append("Cargo.toml: `security` in [package.metadata.contact] is not filled in")
     return found
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds the site into target/site: the pages of docs/ and the playground; and checks its links. Needs mdBook 0.5, python3, and what
-# packaging/playground.sh needs; exits with 77 where that is missing.
+# Builds the site into target/site, with the pages of docs/ and the playground, and checks its
+# links. Needs mdBook 0.5, python3, and the requirements of packaging/playground.sh; exits with 77
+# without them.
 #
-#   packaging/site.sh [ADDRESS]     ADDRESS is that of the repository, for a link to it; by default the one in Cargo.toml
+#   packaging/site.sh [ADDRESS]     ADDRESS of the repository, for a link; default: from Cargo.toml
 set -euo pipefail
 cd "$(dirname "$0")/.."
 address=${1-$(sed -n 's/^repository = "\(.*\)"/\1/p' Cargo.toml)}

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Checks a site: every link and anchor within it leads somewhere, no page loads a resource of another host, and every page of docs/ is
-in it.
+"""Checks a site: every internal link and anchor has a target, no page loads a resource from another
+host, and every page of docs/ is present.
 
-    packaging/site_check.py FOLDER"""
+    packaging/site_check.py FOLDER
+"""
 
 import sys
 from html.parser import HTMLParser
@@ -13,8 +14,6 @@ LOADING = {("img", "src"), ("script", "src"), ("link", "href"), ("iframe", "src"
 
 
 class Page(HTMLParser):
-    """Links, resources and anchors of a page."""
-
     def __init__(self, text: str) -> None:
         super().__init__()
         self.links: list[str] = []
@@ -40,7 +39,7 @@ def check(site: Path) -> list[str]:
     for path, page in pages.items():
         name = path.relative_to(site)
         faults += [f"{name} loads {url}" for url in page.resources if urlsplit(url).netloc]
-        # The page of errors has links relative to the root of a server.
+        # Links of the error page are relative to the root of a server.
         if name.name == "404.html":
             continue
         for link in page.links + page.resources:

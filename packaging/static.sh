@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Builds a static, stripped binary with every feature of the packages, for musl, and shows that it runs.
+# Builds a static, stripped musl binary with all features of the packages, and shows that it runs.
 #
-#   packaging/static.sh [TARGET]     x86_64-unknown-linux-musl (the default) or aarch64-unknown-linux-musl
+#   packaging/static.sh [TARGET]     x86_64-unknown-linux-musl (the default)
+#                                    or aarch64-unknown-linux-musl
 #
-# Needs rustup and Python with venv: zig, from PyPI, compiles the C code. PROFILE is dist by default. The last line is the path.
+# Needs rustup and Python with venv: zig, from PyPI, compiles the C code. PROFILE is dist by
+# default. The last line is the path.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source packaging/tools.sh
@@ -15,7 +17,7 @@ out=$folder/package/$target
 python_tools ziglang cargo-zigbuild || { skipped "a static binary: pip cannot install zig here"; exit 77; }
 rustup target add "$target" >/dev/null 2>&1 || { skipped "a static binary: rustup cannot install $target"; exit 77; }
 
-# The list of crates in the binary, for `cargo audit bin`, if cargo-auditable is installed.
+# Embeds the list of crates for `cargo audit bin`, if cargo-auditable is installed.
 auditable=()
 if command -v cargo-auditable >/dev/null; then auditable=(auditable); fi
 cargo "${auditable[@]}" zigbuild --locked --quiet --profile "$profile" --target "$target" --features "$(cat packaging/features)"

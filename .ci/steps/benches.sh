@@ -1,2 +1,2 @@
-# Without optimisation: the counts that they assert do not depend on it.
+# Without optimisation, which does not change the asserted counts.
 cargo test --locked --quiet -p benches --bench stages -- --test >/dev/null

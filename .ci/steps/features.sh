@@ -1,12 +1,16 @@
 features=$(cargo metadata --locked --no-deps --format-version 1 |
   python3 -c 'import json, sys; print(*next(p["features"] for p in json.load(sys.stdin)["packages"] if p["name"] == "urlspool"))')
-# Without pedantic lints: code that does little without a feature is as it is for the others.
-# What is built for nobody but tests and fuzz targets is linted with all features.
+# Without pedantic lints, because code may do little without a feature. Code used only by tests and
+# fuzz targets is linted with all features.
 for feature in none $features arrow,files; do
   case $feature in default | planted-faults) continue ;; esac
-  cargo clippy --locked --quiet -p urlspool --lib --no-default-features --features "${feature#none}" -- -A clippy::pedantic -D warnings || fail "the feature $feature alone"
+  cargo clippy --locked --quiet -p urlspool --lib --no-default-features \
+    --features "${feature#none}" -- -A clippy::pedantic -D warnings ||
+    fail "the feature $feature alone"
 done
-cargo test --locked --quiet --lib -p urlspool -p urlspool-text -p urlspool-sources -p urlspool-mail -p urlspool-record --no-default-features
-crates=$(cargo tree --locked -p urlspool -e normal --no-default-features --prefix none | awk '{print $1}' | sort -u | wc -l)
+cargo test --locked --quiet --lib -p urlspool -p urlspool-text -p urlspool-sources \
+  -p urlspool-mail -p urlspool-record --no-default-features
+crates=$(cargo tree --locked -p urlspool -e normal --no-default-features --prefix none |
+  awk '{print $1}' | sort -u | wc -l)
 echo "$crates crates without default features"
 [ "$crates" -le 70 ] || fail "more than 70 crates without default features"

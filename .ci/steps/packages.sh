@@ -1,9 +1,10 @@
-# Without optimisation, which takes minutes; what is in the packages is the same.
+# Without optimisation, which takes minutes and does not change the contents of the packages.
 export PROFILE=dev
 packages=$target/package
-# The crates as they would be published build from what they hold, together: none is in the registry yet.
+# The crates are built together from their published contents, because none is in the registry yet.
 rm -rf "$packages/crates" "$packages"/*.crate
-cargo package --locked --allow-dirty --quiet --no-verify --workspace --exclude benches --exclude playground --exclude urlspool-python
+cargo package --locked --allow-dirty --quiet --no-verify --workspace --exclude benches \
+  --exclude playground --exclude urlspool-python
 mkdir -p "$packages/crates"
 for crate in "$packages"/*.crate; do tar -xzf "$crate" -C "$packages/crates"; done
 cp Cargo.lock "$packages/crates"
@@ -13,7 +14,7 @@ cp Cargo.lock "$packages/crates"
   for folder in *-0*; do echo "${folder%-*} = { path = \"$folder\" }" >>Cargo.toml; done
   CARGO_TARGET_DIR=$target cargo build --quiet
 )
-# The program is installed as the README says.
+# Installs the program as in the README.
 CARGO_TARGET_DIR=$target packaging/install_test.sh .
 rm -f "$packages"/x86_64-unknown-linux-musl/urlspool*
 tool "the static binary" "the target musl or zig cannot be installed" packaging/static.sh
@@ -31,5 +32,6 @@ else
 fi
 for package in "$packages"/*.deb "$packages"/*.rpm; do
   [ -e "$package" ] || continue
-  tool "installing $(basename "$package") in a clean Debian" "none can be made here" packaging/linux_test.sh "$package"
+  tool "installing $(basename "$package") in a clean Debian" "none can be made here" \
+    packaging/linux_test.sh "$package"
 done

@@ -1,4 +1,5 @@
-# A check links nothing, so that a program which makes empty files stands for the C compilers of other systems.
+# A check links nothing, so a program that writes empty files can replace the C compilers of other
+# systems.
 stand_in=$(mktemp -d)
 trap 'rm -rf "$stand_in"' EXIT
 cat >"$stand_in/cc" <<'SCRIPT'
@@ -23,17 +24,18 @@ check() {
     return
   fi
   env "CC_$name=$stand_in/cc" "CXX_$name=$stand_in/cc" "AR_$name=$stand_in/ar" \
-    cargo check --locked --quiet -p urlspool --no-default-features --features "$2" --target "$platform" || fail "$platform: $3 cannot be built"
+    cargo check --locked --quiet -p urlspool --no-default-features --features "$2" \
+      --target "$platform" || fail "$platform: $3 cannot be built"
   echo "$platform: $3 checked; not linked, not run"
 }
-# All that packages have; macOS without Landlock, openat2 and preadv2.
+# All features of the packages. macOS lacks Landlock, openat2 and preadv2.
 all=default,$(cat packaging/features),arrow
 check x86_64-unknown-linux-musl "$all" "the program with all features"
 check aarch64-unknown-linux-musl "$all" "the program with all features"
 check aarch64-apple-darwin "$all" "the program with all features"
 check x86_64-pc-windows-gnu "" "the library without features"
 check wasm32-unknown-unknown "" "the library without features"
-# The oldest Rust that Cargo.toml promises.
+# The oldest Rust promised in Cargo.toml.
 oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 if rustup toolchain install "$oldest" --profile minimal >/dev/null 2>&1; then
   cargo "+$oldest" check --locked --quiet

@@ -1,7 +1,8 @@
 for folder in . "$target" "${TMPDIR:-/tmp}"; do
   needed=3072 # MiB: both builds take two thirds of it
   free=$(df -Pk "$folder" 2>/dev/null | awk 'NR == 2 { print int($4 / 1024) }') || true
-  [ "${free:-$needed}" -ge "$needed" ] || echo "only $free MiB are free in $folder: linkers die of that (signal 7); $needed MiB are enough" >&2
+  [ "${free:-$needed}" -ge "$needed" ] || echo \
+    "only $free MiB are free in $folder: linkers die of that (signal 7); $needed MiB are enough" >&2
 done
 mapfile -t commands < <(awk '/^```/{fence++; next} fence==1 && /^cargo /' README.md)
 [ "${#commands[@]}" -eq 2 ] || fail "README.md: the first fence must hold two cargo commands"

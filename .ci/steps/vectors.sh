@@ -5,11 +5,11 @@ fi
 release
 "$tools/check-vectors" "$binary"
 "$tools/check-appendix" "$binary"
-# Where WHATWG parsers differ, tests/tools/verdicts_known.txt says why; nothing else may.
+# tests/tools/verdicts_known.txt explains where WHATWG parsers differ. No other verdict may.
 verdicts=$(mktemp)
 trap 'rm -f "$verdicts"' EXIT
 { "$tools/check-verdicts" "$binary" || true; } >"$verdicts"
-grep -q ' passed, ' "$verdicts" || fail "check-verdicts gives no result"
+grep -q ' passed, ' "$verdicts" || fail "check-verdicts prints no result"
 sed 's/^\([0-9]*\) passed, \([0-9]*\) failed$/verdicts: \1 agree, \2 differ/' "$verdicts"
 if grep -v -e ' passed, ' "$verdicts" | grep -v -x -F -f tests/tools/verdicts_known.txt; then
   fail "a verdict differs, and tests/tools/verdicts_known.txt does not say why"
