@@ -20,7 +20,8 @@ BUCKET = "s3://mail"
 class Input:
     """Roots, the records of one scan of these roots, and the options to read them."""
 
-    def __init__(self, roots: list[str], records: pathlib.Path, storage_options: dict[str, Any] | None = None) -> None:
+    def __init__(self, roots: list[str], records: pathlib.Path,
+                 storage_options: dict[str, Any] | None = None) -> None:
         self.roots = roots
         self.records = records
         self.storage_options = storage_options
@@ -71,7 +72,8 @@ def s3_server(roots: list[str]) -> Iterator[dict[str, Any]]:
         endpoint = {"endpoint_url": f"http://127.0.0.1:{port}", "region_name": "us-east-1"}
         options = {"key": "a", "secret": "b", "client_kwargs": endpoint}
         store = s3fs.S3FileSystem(**options)
-        urllib.request.urlopen(urllib.request.Request(f"{endpoint['endpoint_url']}/mail", method="PUT")).close()
+        urllib.request.urlopen(urllib.request.Request(
+            f"{endpoint['endpoint_url']}/mail", method="PUT")).close()
         stored = [0, 0]
         for path in files_below(roots):
             store.put_file(str(path), BUCKET + str(path))

@@ -100,7 +100,8 @@ def crate_of(path):
 def figures(root):
     found = collections.Counter()
     lines = collections.Counter()
-    for path in sorted(path for folder in ("src", "crates", "python/src") for path in (root / folder).rglob("*.rs")):
+    for path in sorted(path for folder in ("src", "crates", "python/src")
+                       for path in (root / folder).rglob("*.rs")):
         text, name = path.read_text(), path.relative_to(root)
         whole = text.count("\n")
         if path.name == "tests.rs" or "tests" in name.parts[:-1]:
@@ -115,9 +116,11 @@ def figures(root):
         found["features"] += sum(1 for line in held if FEATURE.search(line))
         found["closures"] += len(CLOSURE.findall(code))
         lines[crate_of(name)] += len(held)
-    tests = [path for folder in ("tests", "benches", "fuzz", "examples") for path in (root / folder).rglob("*.rs") if "target" not in path.parts]
+    tests = [path for folder in ("tests", "benches", "fuzz", "examples")
+             for path in (root / folder).rglob("*.rs") if "target" not in path.parts]
     found["tests"] += sum(path.read_text().count("\n") for path in tests)
-    tools = [path for path in (root / "tests" / "tools").rglob("*") if path.is_file() and path.suffix not in (".tsv", ".txt", ".pyc")]
+    tools = [path for path in (root / "tests" / "tools").rglob("*")
+             if path.is_file() and path.suffix not in (".tsv", ".txt", ".pyc")]
     found["tools"] = sum(path.read_text().count("\n") for path in tools)
     return lines, found
 

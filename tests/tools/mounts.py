@@ -108,7 +108,8 @@ def bound():
         run("umount", world.spool)
     lost = waits.count(None)
     world.check(name, code == last == 0 and not lost,
-                  f"{lost} of {len(waits)} not found within {SECONDS} s, the longest {max(w or 0 for w in waits):.2f} s")
+                  f"{lost} of {len(waits)} not found within {SECONDS} s, "
+                  f"the longest {max(w or 0 for w in waits):.2f} s")
 
 
 def other_devices():
@@ -154,7 +155,8 @@ def other_devices():
             run("losetup", "-d", loop)
     lost = waits.count(None)
     world.check(name, code == last == 0 and not lost and len(devices) > 1,
-                  f"{RETURNS} remounts on {len(devices)} devices, {lost} of {len(waits)} not found within {SECONDS} s")
+                  f"{RETURNS} remounts on {len(devices)} devices, "
+                  f"{lost} of {len(waits)} not found within {SECONDS} s")
 
 
 if __name__ == "__main__":

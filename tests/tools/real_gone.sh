@@ -111,7 +111,8 @@ unfollow() {
 }
 # Compares the database with the spool after a step.
 check() { # folder, spool, step
-  tool compare "$program" "$2" "$1/urls.db" "$3" || { tail "$1/watch.log" "$1/load.log" >&2; exit 1; }
+  tool compare "$program" "$2" "$1/urls.db" "$3" ||
+    { tail "$1/watch.log" "$1/load.log" >&2; exit 1; }
 }
 
 tried=no
@@ -143,7 +144,8 @@ fi
 # like news.daily at night.
 expire() { # rules
   printf '%s\n' /remember/:0 "$@" >"$work/inn/etc/expire.ctl"
-  as_news expireover -e >"$work/inn/log/expireover" 2>&1 || { cat "$work/inn/log/expireover" >&2; exit 2; }
+  as_news expireover -e >"$work/inn/log/expireover" 2>&1 ||
+    { cat "$work/inn/log/expireover" >&2; exit 2; }
 }
 
 if [ ! -x "$bin/innd" ]; then

@@ -20,7 +20,8 @@ passed=0 failed=0 skipped=0
 scan() {
   local side=$1 path=$2 code=0
   shift 2
-  "$@" scan --force -o "$work/$side.jsonl" --events "$work/$side.events" "$path" 2>/dev/null || code=$?
+  "$@" scan --force -o "$work/$side.jsonl" --events "$work/$side.events" "$path" 2>/dev/null ||
+    code=$?
   echo "$code"
 }
 # compare NAME PATH
@@ -28,7 +29,8 @@ compare() {
   local codes records
   codes=("$(scan one "$2" "$binary")" "$(scan other "$2" "${runner[@]}" "$other")")
   records=$(wc -l <"$work/one.jsonl")
-  if [ "$records" -gt 0 ] && [ "${codes[0]}" = "${codes[1]}" ] && cmp "$work/one.jsonl" "$work/other.jsonl" && cmp "$work/one.events" "$work/other.events"; then
+  if [ "$records" -gt 0 ] && [ "${codes[0]}" = "${codes[1]}" ] &&
+    cmp "$work/one.jsonl" "$work/other.jsonl" && cmp "$work/one.events" "$work/other.events"; then
     echo "$1: $records records are equal"
     passed=$((passed + 1))
   else

@@ -27,8 +27,10 @@ class World:
             os.symlink(tempfile.mkdtemp(dir=os.environ["SPOOLS"]), self.spool)
         self.make_maildir()
         with open(self.root + "/c.toml", "w") as f:
-            f.write(f'[output]\ndir="{self.root}/out"\nseal_interval="{seal}"\n[state]\ndir="{self.root}/state"\n'
-                    f'[watch]\nsettle="{settle}"\nsweep="{sweep}"\n[metrics]\nlisten=""\n[[spool]]\npath="{self.spool}"\n')
+            f.write(f'[output]\ndir="{self.root}/out"\nseal_interval="{seal}"\n'
+                    f'[state]\ndir="{self.root}/state"\n'
+                    f'[watch]\nsettle="{settle}"\nsweep="{sweep}"\n[metrics]\nlisten=""\n'
+                    f'[[spool]]\npath="{self.spool}"\n')
         self.daemon = None
 
     def make_maildir(self):
@@ -38,7 +40,8 @@ class World:
     def spawn(self, *args):
         self.err = open(self.root + "/err", "a")
         command = self.prefix + [program, "watch", "--config", self.root + "/c.toml", *args]
-        self.daemon = subprocess.Popen(command, stderr=self.err, env=self.env, start_new_session=True)
+        self.daemon = subprocess.Popen(
+            command, stderr=self.err, env=self.env, start_new_session=True)
         atexit.register(self.kill)
         return self
 
@@ -55,7 +58,8 @@ class World:
         return open(self.root + "/err").read()
 
     def status(self):
-        asked = subprocess.run([program, "status", "--config", self.root + "/c.toml"], capture_output=True)
+        asked = subprocess.run(
+            [program, "status", "--config", self.root + "/c.toml"], capture_output=True)
         return json.loads(asked.stdout) if asked.returncode == 0 else None
 
     def text(self):
