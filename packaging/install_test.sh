@@ -13,7 +13,8 @@ cd "$1"
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 fail() { echo "docs/start.md, Install: $*" >&2; exit 1; }
-mapfile -t commands < <(awk '/^## /{here = $0 == "## Install"} here && /^```/{fence++; next} here && fence == 1' docs/start.md)
+mapfile -t commands < <(awk '
+  /^## /{here = $0 == "## Install"} here && /^```/{fence++; next} here && fence == 1' docs/start.md)
 [ "${#commands[@]}" -ge 3 ] || fail "there are only ${#commands[@]} commands"
 within() {
   env HOME="$home" CARGO_HOME="${CARGO_HOME:-$HOME/.cargo}" \
@@ -28,6 +29,8 @@ done
   fail "the program is not where cargo installs"
 [ "$(within 'urlspool scan --format urls -' <<<'see <URL:http://a.example/x>')" = \
   http://a.example/x ] || fail "the program finds no URL"
-within 'source ~/.local/share/bash-completion/completions/urlspool && complete -p urlspool >/dev/null' || fail "bash has no completions"
+within 'source ~/.local/share/bash-completion/completions/urlspool &&
+  complete -p urlspool >/dev/null' || fail "bash has no completions"
 [ -s "$home/.local/share/man/man1/urlspool.1" ] || fail "there is no manual page"
-tested "docs/start.md, Install: $(within 'urlspool --version') installed in a clean home, with completions and manual pages"
+installed=$(within 'urlspool --version')
+tested "docs/start.md, Install: $installed in a clean home, with completions and manual pages"

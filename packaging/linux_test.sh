@@ -88,7 +88,8 @@ wait "$daemon" || { cat "$base/log" >&2; fail "the daemon ends with $?"; }
 records=$(cat "$root"/var/lib/urlspool/out/*.jsonl | wc -l)
 [ "$records" = 4 ] ||
   { cat "$base/log" >&2; fail "the daemon wrote $records records of corpus/mail/mh, not 4"; }
-found=$(within sh -c 'urlspool load --into /tmp/urls.db /var/lib/urlspool/out >&2 && urlspool search /tmp/urls.db mh1' 2>"$base/load") ||
+found=$(within sh -c 'urlspool load --into /tmp/urls.db /var/lib/urlspool/out >&2 &&
+  urlspool search /tmp/urls.db mh1' 2>"$base/load") ||
   { cat "$base/load" >&2; fail "the segments cannot be loaded"; }
 grep -q 'http://mh1.example/' <<<"$found" || fail "a search does not find the loaded record"
 
@@ -117,4 +118,5 @@ rm -rf "$root/var/mail-test"
 listing >"$base/after"
 left=$(comm -13 "$base/before" "$base/after" | grep -i urlspool | grep -Ev "$kept" || true)
 [ -z "$left" ] || fail "left behind: $left"
-tested "$name: $version installed in a clean Debian ($release), its daemon wrote 4 records as its user, removed without leftovers"
+tested "$name: $version installed in a clean Debian ($release)," \
+  "its daemon wrote 4 records as its user, removed without leftovers"

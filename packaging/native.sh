@@ -42,7 +42,8 @@ python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$wheel"
 [ "$("$work/venv/bin/urlspool" scan --format urls corpus/mail/mh | wc -l)" -eq 4 ] ||
   fail "the command of the wheel does not find 4 URLs"
-(cd "$work" && venv/bin/python -c 'import urlspool; assert len(urlspool.urls("http://a.example/")) == 1')
+(cd "$work" && venv/bin/python -c 'import urlspool
+assert len(urlspool.urls("http://a.example/")) == 1')
 cp "$wheel" "$out"
 made "$out/$(basename "$wheel")"
 tested "$(basename "$wheel"): finds URLs in a clean environment, also by its command"

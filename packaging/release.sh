@@ -31,7 +31,8 @@ export REPORT=$work/report.txt
 : >"$REPORT"
 python_tools ziglang cargo-zigbuild 'maturin>=1.16,<2' ||
   fail "pip cannot install zig, cargo-zigbuild and maturin"
-cargo_tool cargo-auditable || skipped "cargo-auditable cannot be installed: the binaries hold no list of crates"
+cargo_tool cargo-auditable ||
+  skipped "cargo-auditable cannot be installed: the binaries hold no list of crates"
 # A test that is impossible here has reported it.
 try() {
   local code=0
@@ -66,7 +67,7 @@ for target in "${targets[@]}"; do
   [ -x "$work/$target/urlspool" ] ||
     { skipped "everything for $target: there is no static binary"; continue; }
   pages "$work/pages" "$work/$target/urlspool" "$target" ||
-    fail "$target cannot be run here, and no other binary made manual pages; install qemu-user-static"
+    fail "$target cannot run here, and no other binary made manual pages; install qemu-user-static"
   archive "$target"
   try packaging/image.sh "$dist" "$work/$target/urlspool" "$target" "$version"
   try packaging/linux.sh "$target"
@@ -79,7 +80,8 @@ for target in "${targets[@]}"; do
         # The oldest supported Debian.
         if [ "${package##*.}" = deb ]; then try packaging/linux_test.sh "$package" bullseye; fi
         ;;
-      *) skipped "$(basename "$package") in a clean root: it is for another processor; its binary is tested" ;;
+      *) skipped "$(basename "$package") in a clean root:" \
+        "it is for another processor; its binary is tested" ;;
     esac
   done
   for platform in "manylinux2014 ${target/musl/gnu}" "musllinux_1_2 $target"; do
@@ -110,7 +112,8 @@ cp "$sdist" "$dist"
 python3 -m venv --clear "$work/sdist/venv"
 if CARGO_TARGET_DIR=$folder MATURIN_PEP517_ARGS="--profile dev" "$work/sdist/venv/bin/pip" install \
   --quiet --disable-pip-version-check "$sdist"; then
-  (cd "$work" && sdist/venv/bin/python -c 'import urlspool; assert len(urlspool.urls("http://a.example/")) == 1')
+  (cd "$work" && sdist/venv/bin/python -c 'import urlspool
+assert len(urlspool.urls("http://a.example/")) == 1')
   tested "$(basename "$sdist"): built by pip, and finds a URL, in a clean environment"
 else
   fail "$(basename "$sdist") cannot be built"
@@ -128,7 +131,9 @@ if cargo_tool cargo-cyclonedx; then
   mv urlspool.cdx.json "$dist/urlspool-$version.cdx.json"
   find . -name urlspool.cdx.json -not -path './target/*' -delete
   made "$dist/urlspool-$version.cdx.json"
-  parts=$(python3 -c 'import json, sys; print(sum(1 for part in json.load(sys.stdin)["components"] if part["purl"]))' <"$dist/urlspool-$version.cdx.json")
+  parts=$(python3 -c 'import json, sys
+print(sum(1 for part in json.load(sys.stdin)["components"] if part["purl"]))' \
+    <"$dist/urlspool-$version.cdx.json")
   [ "$parts" -gt 100 ] || fail "the SBOM has only $parts components"
   tested "urlspool-$version.cdx.json: $parts components, each with its address"
 else

@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def faults(tag: str, address: str | None) -> list[str]:
     command = ["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]
-    packages = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)["packages"]
+    packages = json.loads(
+        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)["packages"]
     crate = next(package for package in packages if package["name"] == "urlspool")
     wheel = next(package for package in packages if package["name"] == "urlspool-python")
     version = crate["version"]
@@ -26,7 +27,8 @@ def faults(tag: str, address: str | None) -> list[str]:
         found.append(f"the tag is {tag}, but Cargo.toml has version {version}")
     if wheel["version"] != version:
         found.append(f"python/Cargo.toml has version {wheel['version']}, but Cargo.toml {version}")
-    heading = re.search(rf"^## \[?{re.escape(version)}\]?(.*)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    heading = re.search(
+        rf"^## \[?{re.escape(version)}\]?(.*)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
     if heading is None:
         found.append(f"CHANGELOG.md has no section {version}")
     elif not re.search(r"\b\d{4}-\d{2}-\d{2}\b", heading[1]):

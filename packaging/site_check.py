@@ -10,7 +10,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LOADING = {("img", "src"), ("script", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
+LOADING = {("img", "src"), ("script", "src"), ("link", "href"),
+           ("iframe", "src"), ("source", "src")}
 
 
 class Page(HTMLParser):
@@ -51,11 +52,14 @@ def check(site: Path) -> list[str]:
                 target /= "index.html"
             if not target.exists():
                 faults.append(f"{name} links to {link}, which does not exist")
-            elif parts.fragment and target.suffix == ".html" and name.name not in ("print.html", "toc.html"):
-                if unquote(parts.fragment) not in pages[site.resolve() / target.relative_to(site.resolve())].anchors:
+            elif (parts.fragment and target.suffix == ".html"
+                  and name.name not in ("print.html", "toc.html")):
+                place = site.resolve() / target.relative_to(site.resolve())
+                if unquote(parts.fragment) not in pages[place].anchors:
                     faults.append(f"{name} links to {link}, but there is no such anchor")
     for source in sorted((Path(__file__).resolve().parent.parent / "docs").glob("*.md")):
-        if source.name not in ("SUMMARY.md", "README.md") and not (site / source.with_suffix(".html").name).exists():
+        built = site / source.with_suffix(".html").name
+        if source.name not in ("SUMMARY.md", "README.md") and not built.exists():
             faults.append(f"docs/{source.name} is not in SUMMARY.md")
     if len(pages) < 10:
         faults.append(f"only {len(pages)} pages in {site}")

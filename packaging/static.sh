@@ -14,13 +14,16 @@ profile=${PROFILE:-dist}
 folder=${CARGO_TARGET_DIR:-target}
 built=$folder/$target/${profile/#dev/debug}/urlspool # cargo's folder of the profile
 out=$folder/package/$target
-python_tools ziglang cargo-zigbuild || { skipped "a static binary: pip cannot install zig here"; exit 77; }
-rustup target add "$target" >/dev/null 2>&1 || { skipped "a static binary: rustup cannot install $target"; exit 77; }
+python_tools ziglang cargo-zigbuild ||
+  { skipped "a static binary: pip cannot install zig here"; exit 77; }
+rustup target add "$target" >/dev/null 2>&1 ||
+  { skipped "a static binary: rustup cannot install $target"; exit 77; }
 
 # Embeds the list of crates for `cargo audit bin`, if cargo-auditable is installed.
 auditable=()
 if command -v cargo-auditable >/dev/null; then auditable=(auditable); fi
-cargo "${auditable[@]}" zigbuild --locked --quiet --profile "$profile" --target "$target" --features "$(cat packaging/features)"
+cargo "${auditable[@]}" zigbuild --locked --quiet --profile "$profile" --target "$target" \
+  --features "$(cat packaging/features)"
 mkdir -p "$out"
 cp "$built" "$out/urlspool"
 
@@ -32,7 +35,8 @@ if readelf -SW "$out/urlspool" | grep ' \.symtab ' >/dev/null; then
   properties="static, with symbols"
 fi
 if [ -n "${auditable-}" ]; then
-  read -r offset size < <(readelf -SW "$out/urlspool" | sed -n 's/.* \.dep-v0 *PROGBITS *[0-9a-f]* \([0-9a-f]*\) \([0-9a-f]*\) .*/\1 \2/p') ||
+  read -r offset size < <(readelf -SW "$out/urlspool" |
+    sed -n 's/.* \.dep-v0 *PROGBITS *[0-9a-f]* \([0-9a-f]*\) \([0-9a-f]*\) .*/\1 \2/p') ||
     fail "it holds no list of crates"
   crates=$(python3 - "$out/urlspool" "$offset" "$size" <<'PYTHON'
 import json, sys, zlib

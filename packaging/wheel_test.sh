@@ -20,7 +20,8 @@ fail() { echo "$name: $*" >&2; exit 1; }
 cat >"$work/test.py" <<'PYTHON'
 import sys
 import urlspool
-assert [url["url"] for url in urlspool.urls("<URL:http://a.example/x\n y>")] == ["http://a.example/xy"]
+found = urlspool.urls("<URL:http://a.example/x\n y>")
+assert [url["url"] for url in found] == ["http://a.example/xy"]
 assert len(list(urlspool.scan(sys.argv[1]))) == 4
 print("Python", *sys.version_info[:2])
 PYTHON
@@ -36,7 +37,9 @@ if [[ $name == *musllinux* ]]; then
   [ "$needed" = "libc.so " ] || fail "it needs the libraries $needed, not libc.so alone"
   readelf --dyn-syms -W "${libc[0]}" | awk '$7 != "UND" { sub(/@.*/, "", $8); print $8 }' |
     sort -u >"$work/musl"
-  readelf --dyn-syms -W "$module" | awk '$7 == "UND" && $5 == "GLOBAL" { sub(/@.*/, "", $8); print $8 }' | grep -Ev '^_?Py' | sort -u >"$work/used"
+  readelf --dyn-syms -W "$module" |
+    awk '$7 == "UND" && $5 == "GLOBAL" { sub(/@.*/, "", $8); print $8 }' |
+    grep -Ev '^_?Py' | sort -u >"$work/used"
   missing=$(comm -23 "$work/used" "$work/musl" | tr '\n' ' ')
   [ -z "$missing" ] || fail "musl has no $missing"
   tested "$name: each of its $(wc -l <"$work/used") symbols that are not Python's is one of musl"

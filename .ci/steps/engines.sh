@@ -6,7 +6,8 @@ install javac openjdk-17-jdk-headless || true
 install mvn maven || true
 debug
 # Packages of Maven Central. A server with 1 GB of heap starts sooner with one compiler.
-timed_tool 420 "a real search engine" "OpenSearch is unavailable here: it needs a JDK 17, maven and Maven Central" \
+timed_tool 420 "a real search engine" \
+  "OpenSearch is unavailable here: it needs a JDK 17, maven and Maven Central" \
   env JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1 \
   python3 tests/tools/search_engines.py "$binary" --records 500 --kills 3 --server-kills 1 \
     --days 4 \

@@ -1,5 +1,7 @@
 features=$(cargo metadata --locked --no-deps --format-version 1 |
-  python3 -c 'import json, sys; print(*next(p["features"] for p in json.load(sys.stdin)["packages"] if p["name"] == "urlspool"))')
+  python3 -c 'import json, sys
+packages = json.load(sys.stdin)["packages"]
+print(*next(package["features"] for package in packages if package["name"] == "urlspool"))')
 # Without pedantic lints, because code may do little without a feature. Code used only by tests and
 # fuzz targets is linted with all features.
 for feature in none $features arrow,files; do
