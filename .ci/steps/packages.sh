@@ -14,7 +14,7 @@ cp Cargo.lock "$packages/crates"
   for folder in *-0*; do echo "${folder%-*} = { path = \"$folder\" }" >>Cargo.toml; done
   CARGO_TARGET_DIR=$target cargo build --quiet
 )
-# Installs the program as in the README.
+# Installs the program as in docs/start.md.
 CARGO_TARGET_DIR=$target packaging/install_test.sh .
 rm -f "$packages"/x86_64-unknown-linux-musl/urlspool*
 tool "the static binary" "the target musl or zig cannot be installed" packaging/static.sh
