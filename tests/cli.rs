@@ -47,8 +47,7 @@ fn a_missing_path_exits_with_status_1_and_the_others_are_read() {
     assert_contains(&ended.stderr, "missing: No such file");
 }
 
-/// Scans `path` as an unprivileged user. Permissions do not bind root, so root runs a copy of the
-/// program as `nobody`.
+/// Scans `path` as an unprivileged user. Root runs a copy of the program as `nobody`.
 #[track_caller]
 fn scan_without_privileges(path: &Path) -> Ended {
     const NOBODY: u32 = 65_534;

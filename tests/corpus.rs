@@ -1,5 +1,4 @@
-//! The fixtures: their golden output, their copies with CRLF, and the URLs that a careful reader
-//! expects in them.
+//! The fixtures: golden output, copies with CRLF, and the URLs that a careful reader expects.
 //!
 //! `URLSPOOL_BLESS=1 cargo test --test tests golden` rewrites the golden output.
 
@@ -24,8 +23,7 @@ const SPOOL: &str = "news";
 /// A file in wire format, with CRLF.
 const WIRE: &str = "news/comp/infosystems/www/3";
 
-/// Files without a CRLF copy: the file in wire format, and one whose Content-Length fields fix its
-/// borders.
+/// Files without a CRLF copy: one in wire format, and one with borders by Content-Length.
 const UNCHANGED: &[&str] = &[WIRE, "mail/netscape.mbox"];
 
 /// Folder of binary files, tested by `read_documents`.

@@ -82,8 +82,7 @@ impl SegmentContents {
     }
 }
 
-/// Returns the text of message `n`, with one URL near its start, one near its end, and `filler`
-/// lines in between.
+/// Returns message `n`, with a URL near its start and its end, and `filler` lines in between.
 pub(crate) fn message(n: u64, filler: u64) -> String {
     let words = "some words of no interest at all, to fill the line\n".repeat(filler as usize);
     format!(

@@ -1,5 +1,4 @@
-//! One set of messages in every storage format of mail and news. Each format must yield the same
-//! URLs.
+//! One set of messages in every storage format of mail and news, with the same URLs.
 //!
 //! `cargo test formats -- --nocapture` prints the table.
 

@@ -28,14 +28,7 @@ pub(crate) fn has_git() -> bool {
 pub(crate) fn git(arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut command = Command::new("git");
     command
-        .args([
-            "-c",
-            "user.name=a",
-            "-c",
-            "user.email=a@b.example",
-            "-c",
-            "protocol.file.allow=always",
-        ])
+        .args("-c user.name=a -c user.email=a@b.example -c protocol.file.allow=always".split(' '))
         .args(arguments)
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .env("GIT_CONFIG_GLOBAL", "/dev/null");
@@ -433,8 +426,7 @@ fn a_damaged_repository_is_an_event() {
     scanned.check(1, "git ");
 }
 
-/// Scans a repository with a fake git: an `sh` script in which `$command` is the name of the git
-/// command.
+/// Scans a repository with a fake git: a script in which `$command` is the git command.
 fn with_git(folder: &Folder, list: &str, script: &str) -> Ended {
     let command = "for word; do case $word in rev-list|cat-file|ls-tree|rev-parse) command=$word;; \
         --batch) command=batch;; esac; done";
@@ -472,62 +464,27 @@ fn a_git_that_fails_in_any_way_is_an_event_and_never_a_hang() {
         "{}",
         healthy.stderr
     );
-    let garbage = "head -c 300000 /dev/urandom";
-    for (script, event) in [
-        ("sleep 600", "git has given nothing for 1 s, and was ended"),
-        (
-            "exec >&- 2>&-; sleep 600",
-            "git has given nothing for 1 s, and was ended",
-        ),
-        (
-            "echo fatal: no >&2; exit 128",
-            "git rev-parse ended with status 128: fatal: no",
-        ),
-        ("kill -9 $$", "git rev-parse was ended by signal 9"),
-        (garbage, ""),
-        (
-            "[ $command = rev-list ] && exit 3; real \"$@\"",
-            "git rev-list ended with status 3",
-        ),
-        (
-            "[ $command = rev-list ] && sleep 600; real \"$@\"",
-            "git has given nothing for 1 s",
-        ),
-        (
-            &format!("[ $command = rev-list ] && {{ {garbage}; exit; }}; real \"$@\""),
-            "",
-        ),
-        (
-            "[ $command = cat-file ] && sleep 600; real \"$@\"",
-            "git has given nothing for 1 s",
-        ),
-        (
-            &format!("[ $command = cat-file ] && {{ {garbage}; exit; }}; real \"$@\""),
-            "",
-        ),
-        (
-            "[ $command = cat-file ] && exit 0; real \"$@\"",
-            "git has ended before the last answer",
-        ),
-        (
-            "[ $command = batch ] && sleep 600; real \"$@\"",
-            "git has given nothing for 1 s",
-        ),
-        (
-            "[ $command = batch ] && exit 0; real \"$@\"",
-            "git has ended before the last message",
-        ),
-        (
-            &format!("[ $command = batch ] && {{ {garbage}; exit; }}; real \"$@\""),
-            "",
-        ),
-        (
-            "[ $command = batch ] && { read oid; echo \"$oid blob 5\"; echo 12; exit 4; }; real \
-             \"$@\"",
-            "ends within a member",
-        ),
+    for row in [
+        "sleep 600 => git has given nothing for 1 s, and was ended",
+        "exec >&- 2>&-; sleep 600 => git has given nothing for 1 s, and was ended",
+        "echo fatal: no >&2; exit 128 => git rev-parse ended with status 128: fatal: no",
+        "kill -9 $$ => git rev-parse was ended by signal 9",
+        "GARBAGE => ",
+        "[ $command = rev-list ] && exit 3; REAL => git rev-list ended with status 3",
+        "[ $command = rev-list ] && sleep 600; REAL => git has given nothing for 1 s",
+        "[ $command = rev-list ] && { GARBAGE; exit; }; REAL => ",
+        "[ $command = cat-file ] && sleep 600; REAL => git has given nothing for 1 s",
+        "[ $command = cat-file ] && { GARBAGE; exit; }; REAL => ",
+        "[ $command = cat-file ] && exit 0; REAL => git has ended before the last answer",
+        "[ $command = batch ] && sleep 600; REAL => git has given nothing for 1 s",
+        "[ $command = batch ] && exit 0; REAL => git has ended before the last message",
+        "[ $command = batch ] && { GARBAGE; exit; }; REAL => ",
+        "[ $command = batch ] && { read oid; echo \"$oid blob 5\"; echo 12; exit 4; }; REAL \
+         => ends within a member",
     ] {
-        let failed = with_git(&folder, &list, script);
+        let (script, event) = row.split_once(" => ").unwrap();
+        let script = script.replace("GARBAGE", "head -c 300000 /dev/urandom");
+        let failed = with_git(&folder, &list, &script.replace("REAL", "real \"$@\""));
         failed.check(1, event);
     }
     let mut without = urlspool(["scan", &*list]);

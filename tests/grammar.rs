@@ -105,8 +105,7 @@ fn prints_back(read: &Url<'_>, text: &[u8]) -> bool {
     printed == text && Url::parse(&printed).as_ref() == Ok(read)
 }
 
-/// Returns the offset in a row of `reject.txt`, then the other accepted offsets from the end of its
-/// note: `why [6, 13]`.
+/// Returns the offsets accepted by a row of `reject.txt`, whose note may end in `why [6, 13]`.
 fn offsets(row: &Row) -> Vec<usize> {
     let others = row
         .note
@@ -121,8 +120,7 @@ fn offsets(row: &Row) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the name of the form, or the offset of the rejection. These are the two kinds of result
-/// in `gaps.txt`.
+/// Returns the name of the form, or the offset of the rejection, as in `gaps.txt`.
 fn outcome(text: &[u8]) -> String {
     Url::parse(text).map_or_else(
         |reject| reject.offset.to_string(),

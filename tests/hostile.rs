@@ -1,10 +1,8 @@
-//! Hostile messages: each is read to its end, its planted URLs are found, and exceeding a limit is
-//! one event.
+//! Hostile messages: each is read to its end, and exceeding a limit is one event.
 //!
 //! The number in a test's name is a row of the project's failure catalogue. The generators make
 //! messages of at most a few megabytes, so each test takes seconds in an unoptimised build.
-//! `tests/tools/linear.py` counts instructions to check that the work grows in proportion to the
-//! input.
+//! `tests/tools/linear.py` counts instructions to check that the work is linear.
 
 mod decoding;
 mod html;

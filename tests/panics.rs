@@ -88,8 +88,7 @@ fn watch(folder: &Folder, fault: &str) -> Found {
     }
 }
 
-/// Checks the URLs outside the message, file or member with the mark, which is lost or read as
-/// text.
+/// Checks the URLs outside the message, file or member with the mark.
 #[track_caller]
 fn check(name: &str, bytes: &[u8], fault: &str, want: &[String]) {
     let folder = Folder::new();

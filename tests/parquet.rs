@@ -41,8 +41,7 @@ fn ids(path: &Path) -> Vec<String> {
     texts.collect()
 }
 
-/// Columns of unordered texts, in which a range would let no reader skip a row group. All other
-/// columns have a range.
+/// Columns without a range, which would let no reader skip a row group of unordered texts.
 const UNORDERED_COLUMNS: &str = "id url fragment path query key href parts.list.item.name \
     parts.list.item.value raw anchor message.id message.digest message.subject \
     message.references.list.item";

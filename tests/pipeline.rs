@@ -91,8 +91,7 @@ fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
     out
 }
 
-/// The writer copies its earlier output for a repeated URL. The line is the same as for the first
-/// occurrence.
+/// The writer copies its output for a repeated URL. The line is as for the first occurrence.
 #[test]
 fn a_record_does_not_depend_on_earlier_records() {
     let mut options = Options::default();
@@ -341,8 +340,7 @@ fn no_url_is_lost_where_a_stream_is_cut() {
     }
 }
 
-/// Small compressed files with large content are read in order, while other threads wait with later
-/// output.
+/// Small compressed files with large content are read in order, while other threads wait.
 #[test]
 fn deferred_files_come_at_their_place() {
     let folder = Folder::new();

@@ -104,8 +104,7 @@ fn a_url_after_a_query_ending_in_an_equals_sign_is_separate() {
     assert_eq!(urls, ["http://a.example/?b=c&d=", "http://b.example/"]);
 }
 
-/// A `=` at a line end was removed without a repair, and decoded URLs had no alternate: 26 of 26
-/// were wrong.
+/// A `=` at a line end was removed without repair and alternate: 26 of 26 were wrong.
 #[test]
 fn quoted_printable_that_is_undone_is_a_repair_with_an_alternate() {
     let full = "http://a.example/minutes/of/the/working/group/on/long/names/of/2004/ab";

@@ -216,8 +216,7 @@ pub(crate) fn url(record: &Value) -> String {
         .map_or(url.to_owned(), |fragment| format!("{url}#{fragment}"))
 }
 
-/// A temporary folder that is removed with its contents when it is dropped. A failed test leaves it
-/// for inspection.
+/// A temporary folder, removed when it is dropped. A failed test leaves it for inspection.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {

@@ -1,5 +1,4 @@
-//! Odd trees, and trees that change during the walk: every file below the root is read, and no
-//! other file.
+//! Odd and changing trees: every file below the root is read, and no other file.
 //!
 //! Row numbers refer to the failure catalogue for containers and the tree.
 
@@ -114,8 +113,7 @@ fn links_that_lead_back_or_out_are_not_followed() {
     }
 }
 
-/// Row 91: links that stay below the root are followed, even absolute ones, and records name the
-/// path with the link.
+/// Row 91: links that stay below the root are followed, and records name the link's path.
 #[test]
 fn links_below_the_root_are_followed_on_request() {
     let folder = Folder::new();
@@ -137,8 +135,7 @@ fn links_below_the_root_are_followed_on_request() {
     assert_eq!(scan(&folder.path("b")).urls().len(), 1);
 }
 
-/// Row 91, as root: the walk of a tree mounted inside itself ends, and each of its files is read
-/// once.
+/// Row 91, as root: the walk of a tree mounted inside itself reads each file once.
 #[test]
 #[ignore = "needs root, to mount a folder"]
 fn a_mount_that_leads_back_is_walked_once() {
@@ -239,8 +236,7 @@ fn each_file_that_cannot_be_opened_is_one_event() {
     );
 }
 
-/// Row 92: small files are opened ahead of the threads that read them, but never more than the
-/// process may open.
+/// Row 92: small files are opened ahead, but never more than the process may open.
 #[test]
 fn few_open_files_are_enough() {
     const FILES: usize = 300;

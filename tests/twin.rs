@@ -14,8 +14,7 @@ use proptest::sample::{Index, select};
 use proptest::test_runner::{RngAlgorithm, RngSeed, TestCaseResult, TestError, TestRunner};
 use urlspool::grammar::{RejectKind, Url, escaped_byte};
 
-/// Short URLs of all forms, for mutation. Together they contain each delimiter and each optional
-/// part.
+/// Short URLs of all forms, with each delimiter and each optional part, for mutation.
 const SEEDS: &str = "ftp://u:p@h:1/a/d;type=a ftp://@h/d file://h.d/a/b file:///a \
     HTTP://1.2.3.4:8/a/b?c gopher://h/1%09a%09b mailto:a%41@b news:* news:a.b-3 news:3a@h.d \
     nntp://h:1/a.b/1 \
@@ -73,11 +72,9 @@ fn any_text() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![assembled(), mutated()]
 }
 
-/// Generates a form's name and a text that its rule derives. The first letter of the scheme may be
-/// a capital.
+/// Generates a form's name and a text of its rule, perhaps with a capital in the scheme.
 ///
-/// A scheme without a rule has at most four random characters. In practice, they never spell a
-/// scheme with a rule.
+/// A scheme without a rule has at most four random characters, and meets no rule in practice.
 fn derived() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
     let name = select(names().collect::<Vec<_>>());
     (name, vec(any::<u8>(), 0..400), any::<bool>()).prop_map(|(name, choices, capital)| {
@@ -148,8 +145,7 @@ fn the_twins_agree_on_every_single_edit_of_a_url() {
     }
 }
 
-/// Generates the prefixes of `seed`, and `seed` with each piece (or none) inserted before each byte
-/// or replacing it.
+/// Generates the prefixes of `seed`, and all insertions and replacements of one byte by a piece.
 fn edits(seed: &'static str) -> impl Iterator<Item = String> {
     let prefixes = (0..seed.len()).map(move |end| seed[..end].to_owned());
     let places = (0..=seed.len()).flat_map(move |at| [(at, at), (at, seed.len().min(at + 1))]);

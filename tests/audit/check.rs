@@ -16,8 +16,7 @@ mod silence;
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
 
-/// Planned links of a server. The last letter of a path decides its response: a is alive, d is
-/// gone.
+/// Planned links of a server. The last letter of a path decides: a is alive, d is gone.
 struct Site {
     folder: Folder,
     server: HttpServer,
@@ -55,8 +54,7 @@ fn planned(urls: &[String]) -> Folder {
     folder
 }
 
-/// Creates a database with a plan of these URLs despite their private hosts, which `check` does not
-/// allow.
+/// Creates a database with a plan of these URLs, whose private hosts `check` does not allow.
 fn planned_private(urls: &[String]) -> Folder {
     let folder = Folder::new();
     loaded(&folder, &message(1, DATED, &(urls.join("\n") + "\n")));
@@ -204,8 +202,7 @@ fn an_interruption_ends_requests_and_stores_no_part_of_a_batch() {
     assert_eq!(results(&folder), ["a|alive|200|-"]);
 }
 
-/// If a clock was wrong at a check, or is wrong now, the result neither confirms a death nor delays
-/// the next check.
+/// A result with a wrong time neither confirms a death nor delays the next check.
 #[test]
 fn results_of_the_future_end_a_check_or_are_deleted() {
     let Site { folder, .. } = Site::new(&["/d", "/a"]);

@@ -1,5 +1,4 @@
-//! `urlspool audit inspect`: a local site, the states of its pages, and pages that are never
-//! requested.
+//! `urlspool audit inspect`: a local site, states of its pages, and pages never requested.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -8,8 +8,7 @@ use std::thread;
 use super::{audit, audited, loaded, message, rows};
 use crate::scene::{Folder, assert_contains};
 
-/// Starts a server that sends a greeting and answers each line. An empty answer closes the
-/// connection.
+/// Starts a server with a greeting and line-by-line answers. An empty answer closes.
 fn server(
     greeting: &'static str,
     answer: fn(&str) -> &'static str,

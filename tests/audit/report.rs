@@ -13,8 +13,7 @@ mod bag;
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\nList-Id: <l.m.test>\nSubject: A lamp\n";
 
-/// Creates a planned audit of three links: one of 1996, one of 1996 in two messages, and one
-/// without a date.
+/// Creates a planned audit of three links: of 1996, of 1996 in two messages, and undated.
 fn planned() -> Folder {
     let folder = Folder::new();
     let mail = [

@@ -23,8 +23,7 @@ fn a_misspelled_key_is_shown_with_its_line_and_the_nearest_key() {
     );
 }
 
-/// Control characters are escaped in the quoted line and in the file name, but the message keeps
-/// its line breaks.
+/// Control characters are escaped, but the message keeps its line breaks.
 #[test]
 fn hostile_text_is_escaped_line_by_line() {
     let message = error("a = \"\u{202e}\"\n");
@@ -44,8 +43,7 @@ fn hostile_text_is_escaped_line_by_line() {
     );
 }
 
-/// Builds a command with `home` as the home folder and no other default location for a
-/// configuration.
+/// Builds a command with the home folder `home` and no other place for a configuration.
 fn at_home(home: &Folder, args: &[&str]) -> Command {
     let mut command = urlspool(args);
     command
@@ -114,8 +112,7 @@ fn a_scan_reads_no_default_place() {
     );
 }
 
-/// Returns the URLs found with a configuration and flags in a message with a header field, an HTML
-/// part and a text part.
+/// Returns the URLs found in a message with a header field, an HTML part and a text part.
 #[track_caller]
 fn found(config: &str, flags: &[&str]) -> Vec<String> {
     const MAIL: &str = "From: j@m.example\nX-URL: http://header.example/\n\
@@ -127,8 +124,7 @@ fn found(config: &str, flags: &[&str]) -> Vec<String> {
     done(&[&["scan", &mail, "--config", &config], flags].concat()).urls()
 }
 
-/// Flag, configuration and default select the parts that `--attachments` searches. The summary
-/// counts the others.
+/// Flag, configuration and default select the searched parts. The summary counts the others.
 #[test]
 fn attachments_are_searched_as_configured() {
     const MAIL: &str = "From: j@m.example\nContent-Type: multipart/mixed; boundary=x\n\n\

@@ -1,5 +1,4 @@
-//! Beginners' mistakes: each ends with a message that says what to do, never with silently wrong
-//! data.
+//! Beginners' mistakes: each ends with a helpful message, never with silently wrong data.
 
 use std::fs;
 

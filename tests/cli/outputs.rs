@@ -52,8 +52,7 @@ fn standard_error_is_not_read() {
     assert!(!urls.is_empty() && !urls.contains("log.example"), "{urls}");
 }
 
-/// Regression: `scan folder > folder/urls.jsonl` and `scan -o folder/urls.jsonl folder` read their
-/// own output.
+/// Regression: `scan folder`, with its output in `folder`, read its own output.
 #[test]
 fn a_scan_skips_its_own_outputs() {
     let folder = Folder::new();
@@ -116,8 +115,7 @@ fn an_earlier_output_in_a_folder_is_not_read_again() {
     assert!(!named.stdout.is_empty(), "{}", named.stderr);
 }
 
-/// Regression: a second run with the same arguments was refused, although urlspool had written the
-/// file.
+/// Regression: a second run was refused, although urlspool had written the file.
 #[test]
 fn an_earlier_output_is_replaced_in_any_format_that_shows_its_writer() {
     let folder = Folder::new();

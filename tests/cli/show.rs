@@ -17,8 +17,7 @@ fn shown(record: &Value) -> Vec<u8> {
     ended.stdout
 }
 
-/// Returns `true` if the file holds the record's text unchanged: not encoded, and in a charset that
-/// extends ASCII.
+/// Returns `true` if the file holds the text as it is: not encoded, and extending ASCII.
 fn is_plain(record: &Value) -> bool {
     let encoding = record["part"]["encoding"].as_str().unwrap_or("7bit");
     let in_header = record["region"].as_str().unwrap().starts_with("header:");
@@ -60,8 +59,7 @@ fn the_bytes_of_every_record_of_the_corpus_are_found_again() {
         );
         if is_plain(record) {
             let bytes = &file[start..end];
-            // Lines of mail may be flowed and dots of news articles doubled, but a text is
-            // unchanged.
+            // Mail may be flowed and dots of news doubled, but a text is unchanged.
             assert!(
                 source["kind"] != "text" || bytes == record["raw"].as_str().unwrap().as_bytes(),
                 "{record}"

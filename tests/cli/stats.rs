@@ -1,5 +1,4 @@
-//! `urlspool stats`: hand-counted numbers, equal numbers from mail, records and databases, and
-//! harmless outputs.
+//! `urlspool stats`: hand-counted numbers, equal for all inputs, and harmless outputs.
 
 use std::fs;
 use std::process::Command;
@@ -11,8 +10,7 @@ use super::terminal::on_terminal_of;
 use crate::containers::gzip;
 use crate::scene::{Ended, Folder, assert_contains, ended, urlspool};
 
-/// Four messages, three of them with URLs: a list, a news article in two groups, a message without
-/// a date.
+/// Four messages, three of them with URLs: a list, news in two groups, and one undated.
 const MBOX: &str = "From jane@m.example Tue Jan  2 10:00:00 1996
 From: Jane Doe <Jane@M.example>
 Date: Tue, 2 Jan 1996 10:00:00 +0000
@@ -194,16 +192,10 @@ fn the_three_kinds_of_input_agree_on_the_corpus() {
     let corpus = crate::scene::corpus();
     let mail = ["mail", "news", "url", "text", "containers"].map(|name| corpus.join(name));
     let mail: Vec<_> = mail.iter().map(|path| path.to_str().unwrap()).collect();
-    let of_mail = numbers(
-        &folder,
-        &[&mail[..], &["--top", "1000", "-j1"]].concat(),
-        b"",
-    );
-    let again = numbers(
-        &folder,
-        &[&mail[..], &["--top", "1000", "-j3"]].concat(),
-        b"",
-    );
+    let args = [&mail[..], &["--top", "1000", "-j1"]].concat();
+    let of_mail = numbers(&folder, &args, b"");
+    let args = [&mail[..], &["--top", "1000", "-j3"]].concat();
+    let again = numbers(&folder, &args, b"");
     assert_eq!(of_mail, again);
     let of_mail = without_input(of_mail);
     assert!(
@@ -276,11 +268,8 @@ fn hostile_text_is_only_text() {
         assert!(!plain.contains(is_obeyed), "{plain:?}");
         assert!(plain.contains("\\u{1b}"), "{plain}");
     }
-    stats(
-        &folder,
-        &["--html", "page.html", "--csv", "tables", "."],
-        b"",
-    );
+    let args = &["--html", "page.html", "--csv", "tables", "."];
+    stats(&folder, args, b"");
     let html = fs::read_to_string(folder.path("page.html")).unwrap();
     check_page(&html);
     assert_contains(&html, "&lt;img src=x onerror=alert(1)&gt;");
@@ -292,8 +281,7 @@ fn hostile_text_is_only_text() {
     );
 }
 
-/// Checks that a page has no element from the archive, no external address, and no script except
-/// its own.
+/// Checks that a page has only its own elements and script, and no external address.
 #[track_caller]
 fn check_page(html: &str) {
     const ELEMENTS: &str = "html head meta title style body header h1 h2 p bdi nav ul li a main \
@@ -326,11 +314,8 @@ fn check_page(html: &str) {
 #[test]
 fn a_page_has_charts_and_tables_have_all_names() {
     let folder = Folder::with("mbox", MBOX);
-    let written = stats(
-        &folder,
-        &["--html", "page.html", "--csv", "tables", "mbox"],
-        b"",
-    );
+    let args = &["--html", "page.html", "--csv", "tables", "mbox"];
+    let written = stats(&folder, args, b"");
     assert_eq!(written.text(), "");
     assert_eq!(
         written.stderr,
@@ -364,11 +349,8 @@ fn a_page_has_charts_and_tables_have_all_names() {
     // Runs again, over its own files and to standard output.
     let again = stats(&folder, &["--html", "-", "--csv", "tables", "."], b"");
     assert_eq!(again.text().matches("<html").count(), 1);
-    stats(
-        &folder,
-        &["--html", "page.html", "--no-senders", "mbox"],
-        b"",
-    );
+    let args = &["--html", "page.html", "--no-senders", "mbox"];
+    stats(&folder, args, b"");
     let html = fs::read_to_string(folder.path("page.html")).unwrap();
     assert!(!html.contains("jane@m.example") && html.contains("www.m.example"));
     let json = numbers(&folder, &["--no-senders", "mbox"], b"");

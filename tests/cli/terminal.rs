@@ -51,8 +51,7 @@ fn shown_on(master: OwnedFd, command: &mut Command, is_stdout: bool) -> String {
         .env("TERM", "xterm")
         .spawn()
         .unwrap();
-    // The command holds a copy of the terminal. Its end is visible only after all copies are
-    // closed.
+    // The command holds a copy of the terminal, whose end is visible after all are closed.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let shown = read_to_end(master);
     child.wait().unwrap();
@@ -79,8 +78,7 @@ fn a_run_on_a_terminal_ends_with_one_line_of_totals() {
     assert_eq!(piped.stderr, "");
 }
 
-/// Files and pipes receive the bytes unchanged, except in CSV. A terminal receives no control
-/// characters.
+/// Files and pipes receive the bytes unchanged, except in CSV. Terminals receive no controls.
 #[test]
 fn a_terminal_is_shown_escapes() {
     let folder = Folder::new();

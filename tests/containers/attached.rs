@@ -56,8 +56,7 @@ fn bombs_in_attachments_stop_at_a_limit_with_one_event() {
     );
 }
 
-/// Row 117: the balance for decompressed attachments grows with the message, and all its archives
-/// share it.
+/// Row 117: the balance for attachments grows with the message, and all archives share it.
 #[test]
 fn the_balance_of_a_message_grows_with_it() {
     let line = "see http://u.example/ and words and words\n";

@@ -39,8 +39,7 @@ fn decompression_bombs_stop_at_a_limit_with_one_event() {
             output.summary.bytes_unpacked
         );
     }
-    // Gzip has the limit too. Text stays far below it, because archives of hundreds of gigabytes
-    // are normal.
+    // Gzip has the limit too. Text stays far below it, even in huge archives.
     assert_eq!(
         scan_limited(&gzip(&zeros), limits).kinds(),
         [DiagnosticKind::Limit]

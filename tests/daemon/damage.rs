@@ -63,8 +63,7 @@ fn is_exact(root: &Path, messages: u64) -> bool {
     written.urls.len() as u64 == 2 * messages && written.ids.len() as u64 == 2 * messages
 }
 
-/// Starts the daemon, waits until `messages` are committed, and kills it before it seals the
-/// segment.
+/// Starts the daemon, and kills it after `messages` commits, before it seals the segment.
 fn kill_after(root: &Path, messages: u64) {
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
     fs::write(root.join("c.toml"), config.replace("\"300ms\"", "\"1h\"")).unwrap();
@@ -81,8 +80,7 @@ fn kill_after(root: &Path, messages: u64) {
     daemon.wait().unwrap();
 }
 
-/// Copies spool, output and state. The copy is always restored to the same folder, because paths
-/// identify mailboxes.
+/// Copies spool, output and state, always to the same folder: paths identify mailboxes.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for folder in ["out", "state", "spool"] {

@@ -1,5 +1,4 @@
-//! Unreadable files, missing files and spools, truncated mailboxes and rebuilt state, with a
-//! simulated clock.
+//! Unreadable and missing files, truncated mailboxes, rebuilt state, with a simulated clock.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -120,8 +119,7 @@ fn mbox(n: u64) -> String {
     mbox_message(n, 1)
 }
 
-/// Creates two mboxes and a Maildir with three messages, two of them equal, and lets a daemon read
-/// them.
+/// Lets a daemon read two mboxes and a Maildir with three messages, two of them equal.
 fn read_spool(root: &Path, host: &mut TestHost) -> (PathBuf, SpoolReader) {
     let spool = root.join("spool");
     for folder in ["md/new", "md/cur", "md/tmp"] {

@@ -1,5 +1,4 @@
-//! The real program, killed at random moments while mail is delivered and a consumer takes
-//! segments.
+//! The real program, killed at random moments during deliveries and consumption.
 //!
 //! `URLSPOOL_KILLS` is the number of kills (default 25), `URLSPOOL_CHAINS` the number of chains of
 //! kills during recovery (default 5).

@@ -1,5 +1,4 @@
-//! The daemon as its operator sees it: log, status, health, metrics, file modes, sockets, sidecars,
-//! the unit.
+//! The daemon as its operator sees it: log, status, metrics, files, sockets, the unit.
 
 mod documentation;
 mod permissions;
@@ -398,8 +397,7 @@ fn watch_with(root: &Path, lines: &str) {
     fs::write(root.join("c.toml"), config).unwrap();
 }
 
-/// Regression: `--once` waited for a minute after the last message, then ended silently with status
-/// 0.
+/// Regression: `--once` waited for a minute, then ended silently with status 0.
 #[test]
 fn once_ends_beside_a_locked_mailbox_and_names_it() {
     let folder = Folder::in_memory();

@@ -107,8 +107,7 @@ fn a_moved_message_is_written_once_for_each_mailbox_or_once_for_the_spool() {
     assert_eq!(move_messages("spool"), [[1, 1]; 3]);
 }
 
-/// `cp inbox inbox.1; truncate -s0 inbox` while a writer keeps its offset: the file starts with a
-/// hole.
+/// `cp inbox inbox.1; truncate -s0 inbox` while a writer keeps its offset, which leaves a hole.
 #[test]
 fn a_writer_that_keeps_its_offset_after_a_copytruncate_loses_no_message() {
     const ROUND: u64 = 20;

@@ -42,8 +42,7 @@ fn append(folder: &Folder, n: u64) {
     fs::write(folder.path("box"), text).unwrap();
 }
 
-/// Builds `urlspool watch` with these arguments, and with the folder for temporary files and the
-/// default state.
+/// Builds `urlspool watch` with the folder for temporary files and the default state.
 fn watch(folder: &Path, args: &[&str]) -> Command {
     let mut command = program_command();
     command
@@ -123,8 +122,7 @@ fn new_mail_is_shown_as_it_arrives_and_no_file_is_kept() {
         format!("{md}:{start}: http://h.example/3-a.html\n")
     );
     assert!(watching.line().ends_with(": http://h.example/3-b.html\n"));
-    // Reading a message renames its file but does not make it new. Neither are messages before an
-    // appended one.
+    // A read and thus renamed message is not new, nor are messages before an appended one.
     fs::rename(
         folder.path("md/cur/1.M1.host:2,"),
         folder.path("md/cur/1.M1.host:2,S"),

@@ -1,5 +1,4 @@
-//! Every command reads the same records from a file, whether it is plain, compressed, a pipe or a
-//! spool.
+//! Every command reads the same records, from a plain or compressed file, a pipe or a spool.
 //!
 //! `URLSPOOL_SPOOL_FILES` is the number of generated files (default 40), `URLSPOOL_SEED` the seed.
 //! If `URLSPOOL_PYTHON` names a Python with the package, that Python reads the files too
@@ -213,8 +212,7 @@ fn text(number: usize, end_bytes: usize, rng: &mut Rng) -> (&'static str, String
     (format, all)
 }
 
-/// Returns a message in a dialect of mbox, with LF line ends that will later have `end_bytes`
-/// bytes.
+/// Returns a message in a dialect of mbox. Its line ends will later have `end_bytes` bytes.
 fn mbox_message(dialect: &str, header: &str, body: &str, end_bytes: usize) -> String {
     let separator = match dialect {
         "mbox without years" => "From a!b!c Mon Jan  1 00:00:00\n",

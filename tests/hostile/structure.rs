@@ -76,48 +76,23 @@ fn row_66_urls_of_every_reading_of_a_boundary_are_found() {
     let two = "http://two.example/";
     let long = "b".repeat(2_000);
     let base64 = "Content-Transfer-Encoding: base64\n\naHR0cDovL3R3by5leGFtcGxlLw==\n";
-    for (name, boundary, body) in [
-        (
-            "two parameters",
-            "a; boundary=b",
-            "--a\n\nONE\n--b\nBASE64--b--\n--a--\n",
-        ),
-        (
-            "two fields",
-            "a\nContent-Type: multipart/mixed; boundary=b",
-            "--a\n\nONE\n--b\n\
-            BASE64--b--\n",
-        ),
-        (
-            "a prefix",
-            "bb",
-            "--bb\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nONE\n--b--\n\
-            --bb\nBASE64--bb--\n",
-        ),
-        (
-            "2,000 bytes",
-            "\"LONG\"",
-            "--LONG\n\nONE\n--LONG\nBASE64--LONG--\n",
-        ),
-        ("not closed", "b", "--b\n\nONE\n--b\nBASE64"),
-        (
-            "before and after the parts",
-            "b",
-            "ONE\n--b\n\nx\n--b--\nTWO\n",
-        ),
-        (
-            "quoted",
-            "\"a\\\"b\"",
-            "--a\"b\n\nONE\n--a\"b\nBASE64--a\"b--\n",
-        ),
-        (
-            "blanks after it",
-            "b",
-            "--b \t\n\nONE\n--b  \nBASE64--b-- \n",
-        ),
-        ("never used", "b", "ONE\n\nTWO\n"),
-        ("empty", "\"\"", "ONE\nTWO\n"),
+    for row in [
+        "two parameters | a; boundary=b | --a\n\nONE\n--b\nBASE64--b--\n--a--\n",
+        "two fields | a\nContent-Type: multipart/mixed; boundary=b | \
+         --a\n\nONE\n--b\nBASE64--b--\n",
+        "a prefix | bb | --bb\nContent-Type: multipart/mixed; boundary=b\n\n\
+         --b\n\nONE\n--b--\n--bb\nBASE64--bb--\n",
+        "2,000 bytes | \"LONG\" | --LONG\n\nONE\n--LONG\nBASE64--LONG--\n",
+        "not closed | b | --b\n\nONE\n--b\nBASE64",
+        "before and after the parts | b | ONE\n--b\n\nx\n--b--\nTWO\n",
+        "quoted | \"a\\\"b\" | --a\"b\n\nONE\n--a\"b\nBASE64--a\"b--\n",
+        "blanks after it | b | --b \t\n\nONE\n--b  \nBASE64--b-- \n",
+        "never used | b | ONE\n\nTWO\n",
+        "empty | \"\" | ONE\nTWO\n",
     ] {
+        let [name, boundary, body] = row.split(" | ").collect::<Vec<_>>()[..] else {
+            panic!("{row}")
+        };
         let header = format!("Content-Type: multipart/mixed; boundary={boundary}\n");
         let filled = |text: &str| text.replace("LONG", &long).replace("BASE64", base64);
         let body = filled(body).replace("ONE", one).replace("TWO", two);

@@ -15,8 +15,7 @@ pub(crate) struct Authority {
 }
 
 impl Authority {
-    /// Creates an authority with a certificate for `localhost`, or returns `None` if `openssl` is
-    /// not installed.
+    /// Creates an authority for `localhost`, or returns `None` without `openssl`.
     pub(crate) fn new() -> Option<Authority> {
         if Command::new("openssl").arg("version").output().is_err() {
             eprintln!("SKIPPED: openssl is not installed");

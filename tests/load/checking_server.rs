@@ -162,8 +162,7 @@ impl Drop for CheckingServer {
 }
 
 impl Shared {
-    /// Answers the requests of a connection. Each request is fully processed before the next one of
-    /// any connection.
+    /// Answers the requests of a connection, one at a time over all connections.
     fn serve(&self, stream: impl Read + Write) {
         let mut reader = BufReader::new(stream);
         while let Ok(Some(request)) = read_request(&mut reader) {

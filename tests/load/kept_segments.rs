@@ -159,10 +159,8 @@ fn a_load_continues_after_a_merge_of_the_log_that_was_killed() {
     fs::write(&database, &bytes).unwrap();
     let path = segment(&folder, 1, &records(&folder, "b.mbox", MAIL));
     let mut command = load_command(&folder);
-    let ended = ended(
-        command.arg("--delete-segments").arg(folder.path("out")),
-        b"",
-    );
+    command.arg("--delete-segments").arg(folder.path("out"));
+    let ended = ended(&mut command, b"");
     assert_eq!((ended.status, &*ended.stderr), (Some(0), ""));
     assert!(!Path::new(&path).exists());
     assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 8);

@@ -1,5 +1,4 @@
-//! `urlspool load --replace` removes rows only if the input proves that its files no longer hold
-//! them.
+//! `urlspool load --replace` removes rows only if the input proves that they are obsolete.
 
 use super::{MAIL, check_database, load, loaded, records, value};
 use crate::scene::{Folder, assert_contains};

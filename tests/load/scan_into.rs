@@ -1,5 +1,4 @@
-//! `urlspool scan --into`: the same rows as `scan | load`, and removal of the rows of missing
-//! files.
+//! `urlspool scan --into`: the rows of `scan | load`, and none of missing files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -70,8 +70,7 @@ fn words_around_a_url_are_found_and_shown() {
     assert_eq!(found(&folder, &["FOX"]).len(), 2);
     assert_eq!(found(&folder, &["fox jumps"]).len(), 2);
     assert_eq!(found(&folder, &["fox", "other"]).len(), 1);
-    // Words beyond the limit are missing, and a cut word is not indexed. A phrase does not extend
-    // across the URL.
+    // The limit removes words, and cut words. A phrase does not extend across the URL.
     assert_eq!(found(&folder, &["quick"]).len(), 0);
     assert_eq!(found(&folder, &["own"]).len(), 0);
     assert_eq!(found(&folder, &["over and"]).len(), 0);

@@ -67,8 +67,7 @@ fn contents(folder: &Folder) -> BTreeMap<OsString, Vec<u8>> {
     entries.map(content).collect()
 }
 
-/// Creates a database with the logs left behind by a program that was killed after these
-/// statements.
+/// Creates a database with its logs, as a program leaves it that is killed here.
 fn left_database(sql: &str) -> Folder {
     let (running, folder) = (Folder::new(), Folder::new());
     let db = Connection::open(running.path("urls.db")).unwrap();

@@ -1,5 +1,4 @@
-//! Generated input: mailboxes of any size, damaged files, and bytes that resemble the triggers of
-//! each stage.
+//! Generated input: mailboxes, damaged files, and bytes that resemble triggers.
 
 use std::fs;
 
@@ -7,8 +6,7 @@ use proptest::prelude::*;
 
 use crate::scene::{Rng, corpus, files};
 
-/// Returns a mailbox of about `bytes` bytes. It consists of lines of the fixtures, with a unique
-/// URL in each message.
+/// Returns a mailbox of about `bytes` bytes, with lines of fixtures and unique URLs.
 pub(super) fn mailbox(rng: &mut Rng, bytes: usize) -> Vec<u8> {
     let texts = files(&corpus().join("text"))
         .into_iter()

@@ -1,5 +1,4 @@
-//! Inputs opened by the caller: the same records as from a file, even in parts, without reading
-//! more than necessary.
+//! Inputs opened by the caller have the same records as files, without needless reads.
 
 use std::cell::Cell;
 use std::fs;
@@ -123,8 +122,7 @@ fn parts_of_an_object_yield_each_record_once_with_few_extra_reads() {
             let end = (start + part_bytes).min(bytes.len());
             let (found, read) = read_part(&bytes, &part(&path, start, end), 1);
             records.extend(found);
-            // The start of the file, which reveals its format, a window before the part, and twice
-            // the largest message.
+            // The start of the file, a window before the part, and twice the largest message.
             let max = end - start + 2 * 64 * 1024 + 2 * 350_000;
             assert!(read <= max, "{read} bytes for {start}..{end}");
         }

@@ -87,8 +87,7 @@ def skip(reason):
 
 
 def enter_network():
-    """Restarts this program in a private network, unless it runs in one. Exits with 77 if none is
-    possible."""
+    """Restarts this program in a private network. Exits with 77 if none is possible."""
     if os.environ.get(ENTERED):
         set_up_network()
         return
@@ -336,8 +335,7 @@ class World:
                 self.serve(Trap, address, port, None)
 
     def address(self, host):
-        """The address of a live host. If a host has no name, its address is added to this machine.
-        """
+        """The address of a live host. Without a name, it is added to this machine."""
         if not is_address(host):
             return LIVE
         subprocess.run(f"ip route replace local {host} dev lo".split(), check=True)

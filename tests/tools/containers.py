@@ -278,8 +278,7 @@ def labels(folder):
 
 
 def cuts(folder):
-    """Row 88: a longer part of a gzip file never yields fewer URLs, and trailing bytes are
-    harmless."""
+    """Row 88: a longer part of a gzip file never yields fewer URLs, nor do trailing bytes."""
     full = "88 a gzip cut at every 1,000th byte"
     if not wanted(full):
         return

@@ -247,8 +247,7 @@ def refused(error, where, call, files, when):
 
 
 def quota():
-    """A reached quota pauses the daemon. SQLite reports it like any other error, so a probe next to
-    the database decides."""
+    """A reached quota pauses the daemon. A probe decides, as SQLite reports any error alike."""
     state = ["state/state.db", "state/state.db-wal", "state/state.probe"]
     for where, call, files, when in (("output", "write", ["out/.open/0000000001.part"], "1..2"), ("state", "pwrite64", state, "60..61")):
         name = f"EDQUOT in the {where}"

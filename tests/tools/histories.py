@@ -64,8 +64,7 @@ class Message:
         self.is_late = False
         # Another message followed it in an mbox, so it is complete for good.
         self.was_followed = False
-        # Its file was annotated, or has grown, since the last checkpoint. The daemon may miss
-        # growth.
+        # Its file was annotated, or has grown, since the last checkpoint. Growth may be missed.
         self.is_annotated = self.has_grown = False
         # Its file has a new path. The daemon sees growth only in a file with an unchanged path.
         self.is_moved = False
@@ -345,8 +344,7 @@ class History:
         return problems
 
     def problems_of(self, message, tag, places, rows):
-        """Describes the errors in the rows of one URL. `places` are the mailboxes of the message.
-        """
+        """Describes errors in the rows of one URL. `places` are the mailboxes of its message."""
         limit = 1 if self.tombstones else message.versions
         url = f"http://h.example/{message.n}-{tag}.html"
         for place in set(rows) | set(message.arrivals):

@@ -140,8 +140,7 @@ if have "expunged mail" dovecot doveadm "$lda"; then
   done
 fi
 
-# Removes the articles that the rules of expire.ctl(5) let expire, and their lines in the overview,
-# like news.daily at night.
+# Removes the articles that expire.ctl(5) lets expire, with their overview, like news.daily.
 expire() { # rules
   printf '%s\n' /remember/:0 "$@" >"$work/inn/etc/expire.ctl"
   as_news expireover -e >"$work/inn/log/expireover" 2>&1 ||

@@ -102,8 +102,7 @@ def fetch(url, name):
         f.write(answer.read())
 
 def repeated(folder, mbox):
-    """Repeats lines of `posted` as often as a compressed mbox, which has them all, has a message.
-    """
+    """Repeats lines of `posted` like messages of a compressed mbox, which must be complete."""
     import collections, gzip
     counts = collections.Counter(l.split()[1].decode() for l in gzip.open(mbox) if l.startswith(b"Message-ID: "))
     lines = list(open(f"{folder}/posted"))

@@ -80,8 +80,7 @@ if have maildrop maildrop; then # mboxrd: `>From ` becomes `>>From `; and a Mail
   must grep -q '^>>>From everywhere' "$work/drop.mbox"
 fi
 
-# Postfix and Dovecot deliver to a system user. The script creates one, so that no real mail is
-# touched.
+# Postfix and Dovecot deliver to a system user, created here so that no real mail is touched.
 if [ "$(id -u)" = 0 ] && useradd --home-dir "$work/home" --create-home --shell /bin/sh "urlspool-$$"; then
   user=urlspool-$$
 fi

@@ -65,8 +65,7 @@ for call in "${calls[@]}"; do
   for how in ${HOW:-signal=SIGKILL error=EIO error=ENOSPC}; do
     if [ "$call" = openat ] && [ "$how" != signal=SIGKILL ]; then continue; fi
     before=$passed
-    # The first calls load the program. A number after the last call injects no fault and ends the
-    # loop.
+    # The first calls load the program. A number after the last call ends the loop.
     for when in $(seq 400); do try "$call" "$how" "$when" || break; done
     echo "$call $how: $((passed - before)) faults"
   done

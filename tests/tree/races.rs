@@ -26,12 +26,10 @@ fn runs(few: usize) -> usize {
     env::var("URLSPOOL_RUNS").map_or(few, |runs| runs.parse().expect("URLSPOOL_RUNS is a number"))
 }
 
-/// Time between two changes. Without a pause, the journal of the file system slows down all other
-/// tests.
+/// Time between two changes. Without it, the file system's journal slows down all tests.
 const CHANGE_INTERVAL: Duration = Duration::from_micros(200);
 
-/// Ends a race when it is dropped, even after a failed assertion. Otherwise the test would wait for
-/// its own thread.
+/// Ends a race when it is dropped, so that a failed assertion does not wait forever.
 struct EndOnDrop<'o>(&'o AtomicBool);
 
 impl Drop for EndOnDrop<'_> {
@@ -227,8 +225,7 @@ fn a_file_that_is_truncated_while_it_is_read_is_an_event() {
     assert!(offsets.is_sorted(), "{offsets:?}");
 }
 
-/// Row 94: a file that is repeatedly replaced is read whole, in one of its two versions. A missing
-/// file is an event.
+/// Row 94: a file that is replaced repeatedly is read whole. A missing file is an event.
 #[test]
 fn a_file_that_is_replaced_is_never_mixed() {
     // One version is read at once, the other in blocks.

@@ -40,8 +40,7 @@ fn catches(child: &Child, signal: u32) -> bool {
     caught.is_some_and(|mask| mask & 1 << (signal - 1) != 0)
 }
 
-/// Row 96: an interrupt ends the wait for a source that neither sends bytes nor ends, as on a file
-/// system that hangs.
+/// Row 96: an interrupt ends the wait for a source that neither sends bytes nor ends.
 #[test]
 fn an_interrupt_ends_a_read_that_waits() {
     // A shell makes its background processes ignore SIGINT, and all processes that these start.

@@ -99,11 +99,9 @@ const BNF: &str = r#"
     otherurl-ip     = scheme ":" ip-schemepart
 "#;
 
-/// The forms of each predefined scheme, then the forms of all other schemes. Each is a rule of
-/// [`BNF`].
+/// The forms of each predefined scheme, then of all others. Each is a rule of [`BNF`].
 ///
-/// If two forms match, the first one counts: `otherurl` derives every text that `otherurl-ip`
-/// derives.
+/// The first matching form counts: `otherurl` derives every text of `otherurl-ip`.
 pub(super) const FORMS: [(&str, &[&str]); 11] = [
     ("ftp", &["ftpurl"]),
     ("file", &["fileurl"]),
@@ -258,8 +256,7 @@ struct Matcher<'a> {
     input: &'a [u8],
     /// Number of bytes matched by the longest path, including part of a literal.
     ///
-    /// A path continues only after a match, and every rule derives some text, so the input up to
-    /// here can be completed.
+    /// A path continues only after a match, so the input up to here can be completed.
     reached: usize,
 }
 

@@ -9,8 +9,7 @@ use url::Url;
 use crate::audit::http_server::{HttpServer, SeenRequest, answer};
 use crate::audit::{audited, rows};
 
-/// Results of lychee 0.24.2 for this test's server: path, state, status, error and the path at the
-/// end of redirects.
+/// Results of lychee 0.24.2 for this server: path, state, status, error and final path.
 const OF_LYCHEE: &str = include_str!("lychee_states.txt");
 
 /// Returns the response to a request for `path`: a status, a redirect, or bytes that are not HTTP.
@@ -96,8 +95,7 @@ const PATHS: &str = "200 201 202 204 206 300 304 305 400 401 402 403 404 405 406
     steps9 steps10 closed no-http http09 \
     no-length cut-head cut-body long-head many-fields interim slow";
 
-/// Number of servers for the one site. With several addresses, few links wait for another link's
-/// pause.
+/// Number of addresses of the site. With several, few links wait for another's pause.
 const SERVERS: usize = 24;
 
 /// The URL of each path, and the addresses of the servers.

@@ -51,8 +51,7 @@ fn bag(folder: &Folder, name: &str, options: &[&str]) -> BTreeMap<String, Vec<u8
     files(&path)
 }
 
-/// RFC 8493: the payload manifest lists each payload file, and the tag manifest lists each tag
-/// file.
+/// RFC 8493: the manifests list each payload file and each tag file.
 #[test]
 fn the_manifests_have_the_hash_of_each_file() {
     let folder = living();

@@ -1,5 +1,4 @@
-//! Joins that rely on URLs found unbroken elsewhere: in the message, in the run, in an earlier
-//! scan.
+//! Joins that rely on unbroken URLs in the message, in the run, or in an earlier scan.
 
 use super::found;
 use crate::scene::{Folder, assert_contains, done, ended, urlspool};
@@ -113,10 +112,8 @@ fn an_input_that_is_read_once_is_no_evidence_for_itself() {
     let folder = Folder::new();
     let file = folder.file("file", "http://a.example/");
     let splits = folder.file("splits", done(&["splits", &file]).text());
-    let refused = ended(
-        &mut urlspool(["scan", "--evidence", "self", "--splits", &splits]),
-        b"",
-    );
+    let mut command = urlspool(["scan", "--evidence", "self", "--splits", &splits]);
+    let refused = ended(&mut command, b"");
     refused.check(2, "work items");
     done(&["scan", "--evidence", &file, "--splits", &splits]);
 }

@@ -118,14 +118,9 @@ fn patterns_select_files_below_a_root() {
         urls(&["a.mbox", "deep-c.mbox"])
     );
     assert_eq!(found(&["--exclude", "deep"]), urls(&["a.mbox", "b.txt"]));
-    let several = [
-        "--include",
-        "*.mbox",
-        "--exclude",
-        "deep/*",
-        "--include",
-        "b.*",
-    ];
+    let several: Vec<_> = "--include *.mbox --exclude deep/* --include b.*"
+        .split(' ')
+        .collect();
     assert_eq!(found(&several), urls(&["a.mbox", "b.txt"]));
 }
 
@@ -158,15 +153,11 @@ fn paths_are_read_from_a_list() {
     );
     assert_eq!(urls(b"", &["--files-from", "-", "-o", "empty.txt"]), "");
     assert_eq!(std::fs::read(folder.path("empty.txt")).unwrap(), b"");
-    let missing = ended(
-        urlspool(["scan", "--files-from", "none"]).current_dir(folder.root()),
-        b"",
-    );
+    let mut command = urlspool(["scan", "--files-from", "none"]);
+    let missing = ended(command.current_dir(folder.root()), b"");
     missing.check(2, "cannot read none: No such file");
-    let same = ended(
-        urlspool(["scan", "--files-from", "list", "-o", "list"]).current_dir(folder.root()),
-        b"",
-    );
+    let mut command = urlspool(["scan", "--files-from", "list", "-o", "list"]);
+    let same = ended(command.current_dir(folder.root()), b"");
     assert_eq!(same.status, Some(2), "{}", same.stderr);
 }
 
@@ -200,10 +191,8 @@ fn hosts_and_domains_choose() {
         (&summary["records"], &summary["filtered"]),
         (&1.into(), &json!({ "host": 5 }))
     );
-    let refused = ended(
-        &mut urlspool(["scan", "--host", "http://cern.ch/", &path]),
-        b"",
-    );
+    let mut command = urlspool(["scan", "--host", "http://cern.ch/", &path]);
+    let refused = ended(&mut command, b"");
     refused.check(2, "such as info.cern.ch");
 }
 
@@ -335,14 +324,10 @@ fn each_filter_chooses_lines_and_is_counted() {
         );
     }
     // Each filter counts the lines that earlier filters let through.
-    let (lines, summary) = scan(&[
-        "--schemes",
-        "http",
-        "--region",
-        "header",
-        "--format",
-        "jsonl",
-    ]);
+    let options: Vec<_> = "--schemes http --region header --format jsonl"
+        .split(' ')
+        .collect();
+    let (lines, summary) = scan(&options);
     assert_eq!(lines.len(), 2);
     assert_eq!(summary["filtered"]["schemes"], 1);
     assert!(summary["filtered"]["region"].as_u64() > Some(1));
@@ -357,10 +342,8 @@ fn filters_that_exclude_everything_are_refused() {
         ("--hazard", "odd", "odd-port"),
         ("--list", " ", "the name of a list alone"),
     ] {
-        let refused = ended(
-            &mut urlspool(["scan", option, value, "text/appendix.txt"]),
-            b"",
-        );
+        let mut command = urlspool(["scan", option, value, "text/appendix.txt"]);
+        let refused = ended(&mut command, b"");
         refused.check(2, way_out);
     }
     let hint = |options: &[&str]| {

@@ -118,8 +118,7 @@ fn scan_into(folder: &Folder, name: &str, append: bool, args: &[&str]) -> (Optio
     (ended.status.code(), stderr)
 }
 
-/// Regression: `scan folder >> folder/inbox` and `scan inbox 1<> inbox` wrote records into the
-/// mailbox.
+/// Regression: `scan folder >> folder/inbox` and `scan inbox 1<> inbox` wrote into the mailbox.
 #[test]
 fn standard_output_that_is_a_mailbox_is_refused() {
     let folder = Folder::new();

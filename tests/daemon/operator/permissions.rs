@@ -105,8 +105,7 @@ fn once_names_unreadable_paths() {
     assert_eq!(read_segments(&root.join("out")).ids.len(), 2);
 }
 
-/// Runs the daemon with this umask. Returns the distinct modes of all files, folders and sockets,
-/// with one path each.
+/// Runs the daemon with this umask. Returns the distinct modes of its files, with a path each.
 fn modes(umask: &str) -> Vec<(u32, String)> {
     let folder = Folder::in_memory();
     let root = folder.root();
