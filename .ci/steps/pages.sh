@@ -7,7 +7,8 @@ for tool in git jq sqlite3 duckdb; do
   fi
 done
 if install promtool prometheus; then
-  (cd packaging/prometheus && promtool check rules urlspool.rules.yml && promtool test rules urlspool.test.yml)
+  (cd packaging/prometheus && promtool check rules urlspool.rules.yml &&
+    promtool test rules urlspool.test.yml)
 else
   skipped "the alert rules: promtool is not installed"
 fi
