@@ -164,7 +164,7 @@ fn end_before_label(run: &[u8]) -> usize {
 
 /// Returns `true` if `rest`, which follows a bar in a path, is a label: no number and no single letter.
 fn is_label(rest: &[u8]) -> bool {
-    let letters = prefix_len(rest, |byte| byte.is_ascii_alphanumeric());
+    let letters = prefix_len(rest, u8::is_ascii_alphanumeric);
     letters != 1 && !rest.first().is_some_and(u8::is_ascii_digit)
 }
 
