@@ -94,7 +94,7 @@ fn meant_command(error: &clap::Error) -> Option<String> {
         None => return None,
     };
     Some(format!(
-        "`{word}` is no command; did you mean: urlspool {command}"
+        "`{word}` is not a command; did you mean: urlspool {command}"
     ))
 }
 

@@ -465,19 +465,19 @@ fn a_git_that_fails_in_any_way_is_an_event_and_never_a_hang() {
         healthy.stderr
     );
     for row in [
-        "sleep 600 => git has given nothing for 1 s, and was ended",
-        "exec >&- 2>&-; sleep 600 => git has given nothing for 1 s, and was ended",
+        "sleep 600 => git was silent for 1 s and was killed",
+        "exec >&- 2>&-; sleep 600 => git was silent for 1 s and was killed",
         "echo fatal: no >&2; exit 128 => git rev-parse ended with status 128: fatal: no",
-        "kill -9 $$ => git rev-parse was ended by signal 9",
+        "kill -9 $$ => git rev-parse was killed by signal 9",
         "GARBAGE => ",
         "[ $command = rev-list ] && exit 3; REAL => git rev-list ended with status 3",
-        "[ $command = rev-list ] && sleep 600; REAL => git has given nothing for 1 s",
+        "[ $command = rev-list ] && sleep 600; REAL => git was silent for 1 s",
         "[ $command = rev-list ] && { GARBAGE; exit; }; REAL => ",
-        "[ $command = cat-file ] && sleep 600; REAL => git has given nothing for 1 s",
+        "[ $command = cat-file ] && sleep 600; REAL => git was silent for 1 s",
         "[ $command = cat-file ] && { GARBAGE; exit; }; REAL => ",
-        "[ $command = cat-file ] && exit 0; REAL => git has ended before the last answer",
-        "[ $command = batch ] && sleep 600; REAL => git has given nothing for 1 s",
-        "[ $command = batch ] && exit 0; REAL => git has ended before the last message",
+        "[ $command = cat-file ] && exit 0; REAL => git ended before the last answer",
+        "[ $command = batch ] && sleep 600; REAL => git was silent for 1 s",
+        "[ $command = batch ] && exit 0; REAL => git ended before the last message",
         "[ $command = batch ] && { GARBAGE; exit; }; REAL => ",
         "[ $command = batch ] && { read oid; echo \"$oid blob 5\"; echo 12; exit 4; }; REAL \
          => ends within a member",
@@ -489,5 +489,5 @@ fn a_git_that_fails_in_any_way_is_an_event_and_never_a_hang() {
     }
     let mut without = urlspool(["scan", &*list]);
     let missing = ended(without.env("PATH", folder.path("none")), b"");
-    missing.check(1, "there is no program `git` to read it; install git");
+    missing.check(1, "the program `git` is missing; install git");
 }

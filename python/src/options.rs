@@ -87,7 +87,7 @@ impl Request {
         options.config.check_header_fields().map_err(value_error)?;
         options.config.check_filters().map_err(value_error)?;
         if is_period_empty(options.since, options.until) {
-            let message = "since is not before until, so that nothing can be found; exchange them";
+            let message = "since is not before until; swap them";
             return Err(PyValueError::new_err(message));
         }
         Ok(request)

@@ -35,87 +35,85 @@ const OUTPUT: &str = "Output";
 const EXTRACT: &str = "URLs";
 const GENERAL: &str = "General";
 
-/// Finds, repairs and parses the URLs in mail and USENET archives.
+/// Extracts URLs from mail and USENET archives.
 ///
-/// Reads mbox files, Maildirs, news spools, single messages and plain text; undoes line breaks,
-/// quote marks and encodings; and writes one JSON line for each URL, with the bytes it came from.
+/// Reads mbox files, Maildirs, news spools, single messages and plain text. Undoes line breaks,
+/// quote marks and encodings. Writes one JSON line per URL, with the byte range it came from.
 #[derive(Parser, Debug)]
 #[command(name = "urlspool", version, max_term_width = 100)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Use colours
+    /// When to use color
     ///
-    /// `auto` uses them on a terminal. There NO_COLOR, CLICOLOR=0 and TERM=dumb turn them off;
-    /// CLICOLOR_FORCE turns them on anywhere.
+    /// `auto` uses color on a terminal, unless NO_COLOR, CLICOLOR=0 or TERM=dumb is set.
+    /// CLICOLOR_FORCE uses color everywhere.
     #[arg(long, global = true, value_name = "WHEN", value_parser = named::<When>(), default_value = When::default().name(), help_heading = GENERAL)]
     pub(crate) color: When,
 }
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Write the URLs of files and folders: records, lists or tables
+    /// Print the URLs of files and folders
     Scan(Box<ScanArgs>),
-    /// Print what is in an archive: totals, years, and the most frequent domains, hosts, lists and
-    /// senders
+    /// Summarize an archive: totals, years, top domains, hosts, lists and senders
     Stats(StatsArgs),
-    /// Watch live spools and write the URLs of new mail, each message once, into segment files
+    /// Watch live spools and write the URLs of new mail, each message once
     Watch(WatchArgs),
-    /// Print the state of the running daemon as one JSON line
+    /// Print the status of the running daemon
     Status(StatusArgs),
-    /// Parse URLs by RFC 1738 and print their parts, one JSON line each
+    /// Parse URLs by RFC 1738 and print their parts
     Parse(ParseArgs),
-    /// Print the raw bytes that records came from
+    /// Print the raw bytes of records
     Show(ShowArgs),
-    /// Explain what each stage does with a message, and why each candidate is a URL or not
+    /// Explain why each candidate in a message is a URL or not
     Explain(ExplainArgs),
-    /// Print work items of about equal size, one JSON line each, for `scan --splits`
+    /// Print work items of similar size for `scan --splits`
     Splits(SplitsArgs),
     /// Load records into a database, each exactly once
     Load(LoadArgs),
-    /// Search a database that `load` made
+    /// Search a database
     Search(SearchArgs),
-    /// Print who cited a URL or a domain: date, sender, list, thread and text
+    /// Print the citations of a URL or a domain
     Cited(CitedArgs),
-    /// Serve pages on which people look through a database that `load` made
+    /// Browse a database in your web browser
     Browse(BrowseArgs),
-    /// Audit the links of a database that `load` made: which are alive, which are dead, which are
-    /// archived
+    /// Find out which links of a database are alive, dead or archived
     #[command(disable_help_subcommand = true)]
     Audit(AuditArgs),
-    /// Print the JSON Schema of the records, or the same for a loader
+    /// Print the JSON Schema of the records, or the schema for a loader
     Schema(SchemaArgs),
     /// Check a configuration file and print it with every key
     CheckConfig(CheckConfigArgs),
-    /// Print a completion script
+    /// Print a shell completion script
     Completions(CompletionsArgs),
-    /// Show a manual page, or print it as roff where there is no terminal
+    /// Show a manual page; print it as roff if there is no terminal
     Man(ManArgs),
 }
 
 /// The arguments about the sources.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SourceArgs {
-    /// Kind of the sources, which decides how they are divided into messages
+    /// Kind of the input, which decides how it is split into messages
     #[arg(long, value_parser = named::<KindOption>(), default_value = "auto", help_heading = INPUT)]
     pub(crate) kind: KindOption,
 
-    /// Read only files that match GLOB, or are in a folder that matches; can be given again
+    /// Read only files and folders that match GLOB; repeatable
     #[arg(long, value_name = "GLOB", help_heading = INPUT)]
     pub(crate) include: Vec<String>,
 
-    /// Skip files and folders that match GLOB; can be given again
+    /// Skip files and folders that match GLOB; repeatable
     ///
     /// A GLOB without a slash is compared with the names of files and folders. One with a slash is
-    /// compared with the path beneath the PATH that was given, and with the whole path; a slash at
-    /// its start stands for that PATH, one at its end is ignored. `*` stands for any characters but
-    /// a slash, `**` for any folders, `?` for one character, `[a-z]` for one of these, `{a,b}` for
-    /// either. `--exclude` takes precedence over `--include`.
+    /// compared with the path relative to PATH, and with the whole path. A leading slash means
+    /// PATH; a trailing slash is ignored. `*` matches any characters but a slash, `**` any folders,
+    /// `?` one character, `[a-z]` one of these, `{a,b}` either. `--exclude` takes precedence over
+    /// `--include`.
     #[arg(long, value_name = "GLOB", help_heading = INPUT)]
     pub(crate) exclude: Vec<String>,
 
-    /// Follow symbolic links that stay beneath their root
+    /// Follow symbolic links that stay inside PATH
     #[arg(long, help_heading = INPUT)]
     pub(crate) follow: bool,
 }
@@ -123,7 +121,7 @@ pub(crate) struct SourceArgs {
 /// The arguments of `parse`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ParseArgs {
-    /// URLs; `-`, or no URL at all, reads them from standard input, one per line
+    /// URLs; `-`, or no URL, reads them from standard input, one per line
     #[arg(value_name = "URL")]
     pub(crate) urls: Vec<String>,
 
@@ -131,7 +129,7 @@ pub(crate) struct ParseArgs {
     #[arg(long)]
     pub(crate) from_json: bool,
 
-    /// Split a fragment (`#...`) off first; it is not part of a URL
+    /// Remove the fragment (`#...`) first; it is not part of a URL
     #[arg(long)]
     pub(crate) fragment: bool,
 
@@ -143,8 +141,9 @@ pub(crate) struct ParseArgs {
 /// The arguments of `show`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ShowArgs {
-    /// PATH:START-END, in bytes, or PATH:START for the rest of the line, with PATH!MEMBER for a
-    /// member of an archive; without it, records are read from standard input
+    /// PATH[!MEMBER]:START[-END] in bytes; by default, records from standard input
+    ///
+    /// Without END, the rest of the line is printed. MEMBER is a member of an archive.
     #[arg(value_name = "PLACE")]
     pub(crate) place: Option<OsString>,
 }
@@ -152,21 +151,21 @@ pub(crate) struct ShowArgs {
 /// The arguments of `explain`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExplainArgs {
-    /// A file, a member of it if it is an archive, and the offset of a byte of the message; without
-    /// an offset, the first message
+    /// A file, with the byte offset of a message [default: the first message]
+    ///
+    /// MEMBER is a member of an archive.
     #[arg(value_name = "FILE[!MEMBER][:OFFSET]")]
     pub(crate) place: OsString,
 
-    /// FILE is written in base64, as the field `source.path_b64` of records has names that are not
-    /// UTF-8
+    /// Decode FILE from base64, as in the field `source.path_b64`
     #[arg(long)]
     pub(crate) base64: bool,
 
-    /// Kind of the file, which decides how it is divided into messages
+    /// Kind of the file, which decides how it is split into messages
     #[arg(long, value_parser = named::<KindOption>(), default_value = "auto")]
     pub(crate) kind: KindOption,
 
-    /// Rules by which URLs are found
+    /// Rules for finding URLs
     #[arg(long, value_name = "RULES", value_parser = named::<Rules>(), default_value = Rules::default().name())]
     pub(crate) rules: Rules,
 }
@@ -178,17 +177,16 @@ pub(crate) struct ExplainArgs {
 )]
 #[derive(clap::Args, Debug)]
 pub(crate) struct WatchArgs {
-    /// Files and folders to watch without a configuration: new URLs are printed as mail arrives,
-    /// and nothing is kept
+    /// Mailboxes, Maildirs and folders of mail to watch without a configuration
     ///
-    /// Mailboxes, Maildirs and folders of mail. Each URL is a line as `scan --format grep` prints
-    /// it. The state is in a temporary folder, so that the next run begins anew.
+    /// Each new URL is printed as a line, as with `scan --format grep`. The state is temporary, so
+    /// the next run starts from scratch.
     #[arg(value_name = "PATH", conflicts_with = "config")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Write segments of JSON lines into FOLDER, and keep the state in FOLDER/.state
+    /// Write segments of JSON lines to FOLDER and keep the state in FOLDER/.state
     ///
-    /// Each message is written exactly once, also over restarts.
+    /// Each message is written exactly once, even across restarts.
     #[arg(
         short,
         long,
@@ -200,43 +198,41 @@ pub(crate) struct WatchArgs {
 
     /// Print records as JSON lines, each at least once
     ///
-    /// Lines are printed and flushed, then the state is committed: after a crash between the two,
-    /// the last lines are printed again. Their `id` is the same. The state is kept in state.dir
-    /// of the configuration, or in a folder for these PATHs in urlspool in the folder
-    /// XDG_STATE_HOME (~/.local/state if it is not set).
+    /// Lines are printed and flushed before the state is committed. A crash between the two repeats
+    /// the last lines with the same `id`. The state is kept in a folder for these PATHs, in
+    /// `urlspool` in XDG_STATE_HOME (default: ~/.local/state).
     #[arg(long)]
     pub(crate) stdout: bool,
 
-    /// Take the mail that is there already for new
+    /// Also write the URLs of mail that is already there
     ///
-    /// Without it, the URLs of mail that is there when a PATH is watched for the first time are not
-    /// shown and not written.
+    /// By default, mail that is there when a PATH is first watched is skipped.
     #[arg(long, requires = "paths", conflicts_with = "config")]
     pub(crate) from_start: bool,
 
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
 
-    /// The configuration file; SIGHUP reads it again [default: the first of several places]
+    /// Configuration file, reloaded on SIGHUP [default: see --help]
     ///
-    /// Without it, the file that URLSPOOL_CONFIG names is read, or the first that exists of
-    /// urlspool/urlspool.toml in the folder XDG_CONFIG_HOME (~/.config if it is not set) and
+    /// The default is the file in URLSPOOL_CONFIG, or the first existing one of
+    /// urlspool/urlspool.toml in XDG_CONFIG_HOME (default: ~/.config) and
     /// /etc/urlspool/urlspool.toml.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Read everything that is new, seal the segment, and exit
+    /// Read all new mail, seal the segment, and exit
     #[arg(long)]
     pub(crate) once: bool,
 
-    /// Rebuild a lost or damaged state from the sidecars first
+    /// First rebuild a lost or damaged state from the sidecars
     ///
-    /// Messages that no sidecar lists are read again, and their records written again; the log says
-    /// so. The old database is kept as state.db.old.
+    /// Messages that no sidecar lists are read again, and their records are written again; the log
+    /// says so. The old database is kept as state.db.old.
     #[arg(long)]
     pub(crate) rebuild_state: bool,
 
-    /// Format of the log
+    /// Log format
     #[arg(long, value_parser = named::<LogFormat>(), default_value = LogFormat::default().name())]
     pub(crate) log: LogFormat,
 }
@@ -261,15 +257,15 @@ named_values! {
 /// The arguments of `status`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatusArgs {
-    /// Ask the `watch` that writes into this FOLDER
+    /// Ask the `watch` that writes to FOLDER
     #[arg(short, long, value_name = "FOLDER", conflicts_with = "config")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Print a line of JSON also on a terminal, where a page is printed otherwise
+    /// Print one line of JSON, even on a terminal
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// The daemon's configuration file [default: as for `watch`]
+    /// Configuration file of the daemon [default: as for `watch`]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }
@@ -277,8 +273,7 @@ pub(crate) struct StatusArgs {
 /// The arguments of `check-config`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CheckConfigArgs {
-    /// The configuration file; `-` is standard input [default: the first that exists of the places
-    /// of `watch --config`]
+    /// Configuration file; `-` is standard input [default: as for `watch`]
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
@@ -290,7 +285,7 @@ pub(crate) struct CheckConfigArgs {
 /// The arguments of `completions`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell
     #[arg(value_name = "SHELL")]
     pub(crate) shell: clap_complete::Shell,
 }
@@ -298,7 +293,7 @@ pub(crate) struct CompletionsArgs {
 /// The arguments of `schema`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SchemaArgs {
-    /// Language of the schema
+    /// Schema language
     #[arg(long = "as", value_name = "LANGUAGE", value_parser = named::<SchemaLanguage>(), default_value = SchemaLanguage::default().name())]
     pub(crate) language: SchemaLanguage,
 }
@@ -306,11 +301,11 @@ pub(crate) struct SchemaArgs {
 /// The arguments of `man`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ManArgs {
-    /// A subcommand, `urlspool.toml` or `record` [default: the page of the program]
+    /// A command, `urlspool.toml` or `record` [default: the program]
     #[arg(value_name = "PAGE", value_parser = page_name(), hide_possible_values = true)]
     pub(crate) page: Option<String>,
 
-    /// Write all pages into the folders `man1` and `man5` of DIR
+    /// Write all pages to the folders `man1` and `man5` of DIR
     #[arg(long, value_name = "DIR", conflicts_with = "page")]
     pub(crate) all: Option<PathBuf>,
 }

@@ -115,7 +115,7 @@ fn check(args: &AuditCheckArgs) -> CommandResult {
     let is_given = |scheme| args.schemes.contains(&scheme);
     let web = [CheckedScheme::Http, CheckedScheme::Https].map(is_given);
     if web[0] != web[1] {
-        let message = "http and https are checked together: give `--schemes` both, or neither";
+        let message = "http and https are checked together: add both to `--schemes`, or neither";
         return Err(CommandError::usage(message));
     }
     let old: Vec<_> = args
@@ -125,8 +125,8 @@ fn check(args: &AuditCheckArgs) -> CommandResult {
         .filter_map(old_protocol)
         .collect();
     if args.contact.is_none() && old.contains(&OldProtocol::Ftp) {
-        let message = "anonymous ftp asks for a mail address as the password; give it with \
-                       `--contact you@your.site`";
+        let message = "anonymous ftp needs a mail address as password; add `--contact \
+                       you@your.site`";
         return Err(CommandError::usage(message));
     }
     let job = CheckJob {
@@ -178,7 +178,7 @@ fn report_on(is_quiet: bool, text: &str) {
 /// Returns the end of a summary.
 fn interruption(is_interrupted: bool) -> &'static str {
     if is_interrupted {
-        "; interrupted, run it again to go on"
+        "; interrupted: run it again to continue"
     } else {
         ""
     }
@@ -250,21 +250,21 @@ fn check_web(job: &CheckJob, is_quiet: bool, stop: &Arc<AtomicBool>) -> Result<b
 fn report_later_links(is_quiet: bool, count: u64) {
     if 0 < count {
         let links = counted(count, "link", "links");
-        let text = format!("{links} came after the plan, with later loads; {PLAN_AGAIN}");
+        let text = format!("{links} loaded after the plan; {PLAN_AGAIN}");
         report_on(is_quiet, &text);
     }
 }
 
 /// Advice to include links of later loads.
-const PLAN_AGAIN: &str = "`audit plan` takes them in and keeps the results";
+const PLAN_AGAIN: &str = "`audit plan` adds them and keeps the results";
 
 /// Returns the advice for stored results that a machine without a network connection would also
 /// produce.
 fn silence(urls: u64) -> String {
     let urls = counted(urls, "URL", "URLs");
     format!(
-        "no server replied for {urls} that were checked together; if this machine had no network \
-         then, check them again with `--max-age 0h`: the newest results count"
+        "no server replied for {urls} checked together; if this machine had no network, check them \
+         again with `--max-age 0h`"
     )
 }
 
@@ -285,18 +285,17 @@ fn check_summary(counts: &CheckCounts) -> String {
     add_states(&mut text, &counts.states);
     if counts.excluded > 0 {
         let count = grouped(counts.excluded);
-        text.push_str(&format!("; {count} of them not contacted (private)"));
+        text.push_str(&format!("; {count} not contacted (private)"));
     }
     if counts.forgotten > 0 {
         let results = counted(counts.forgotten, "result", "results");
-        text.push_str(&format!("; {results} of the future deleted"));
+        text.push_str(&format!("; {results} from the future deleted"));
     }
     if counts.due == 0 {
         text.push_str(if counts.planned == 0 {
-            "; the plan holds no links to check, and `urlspool audit plan` prints why they are \
-             left out"
+            "; the plan has no links to check; `urlspool audit plan` prints the reasons"
         } else {
-            "; each planned link has a result that is not older than `--max-age`"
+            "; every planned link has a result within `--max-age`"
         });
     }
     text + interruption(counts.is_interrupted)
@@ -319,7 +318,7 @@ fn status_summary(status: &AuditStatus) -> String {
         text += &row(
             status.later_links,
             0,
-            "links came after the plan",
+            "links loaded after the plan",
             PLAN_AGAIN,
         );
     }
@@ -351,15 +350,15 @@ fn status_summary(status: &AuditStatus) -> String {
     if 0 < more {
         text += &row(more, 1, "later", "");
     }
-    text += "questions to archives that are due\n";
+    text += "archive requests that are due\n";
     text += &row(
         status.not_asked,
         1,
         "now",
-        "no archive is known to hold or to lack them",
+        "not asked for yet, or without an answer",
     );
     if !status.saves.is_empty() {
-        text += "URLs that were handed to a save service\n";
+        text += "URLs submitted to a save service\n";
     }
     for (outcome, count) in &status.saves {
         text += &row(*count, 1, outcome.name(), outcome.words());
@@ -412,7 +411,7 @@ fn import_summary(counts: &ImportCounts) -> String {
     for (count, words) in [
         (counts.known, "imported before"),
         (counts.repeated, "as an earlier one in the file"),
-        (counts.unmatched, "of URLs that are not planned"),
+        (counts.unmatched, "for unplanned URLs"),
     ] {
         if count > 0 {
             text.push_str(&format!(", {count} {words}"));
@@ -449,20 +448,20 @@ fn archive_summary(counts: &ArchiveCounts) -> String {
         grouped(counts.captured),
         grouped(counts.none)
     );
-    let clean = "of them without tracking parameters alone";
+    let clean = "only without tracking parameters";
     add_count(&mut text, counts.clean, clean);
     add_count(&mut text, counts.failed, "without an answer");
     if let Some(reason) = &counts.last_failure {
-        text.push_str(&format!(" (the last: {reason})"));
+        text.push_str(&format!(" (last reason: {reason})"));
     }
     if let Some(reason) = &counts.last_refusal {
         text.push_str(&format!("; the server refused at the end ({reason})"));
     }
     if counts.due == 0 {
         text.push_str(if counts.planned == 0 {
-            "; the plan holds no links, and `urlspool audit plan` prints why they are left out"
+            "; the plan has no links; `urlspool audit plan` prints the reasons"
         } else {
-            "; these archives were asked for each planned link before, or one is known to hold it"
+            "; every planned link is archived, or these archives were already asked for it"
         });
     }
     text + interruption(counts.is_interrupted)
@@ -491,6 +490,14 @@ fn inspect(args: &AuditInspectArgs) -> CommandResult {
 }
 
 fn inspect_summary(counts: &InspectCounts) -> String {
+    if counts.due == 0 {
+        let reason = if counts.answering == 0 {
+            "no planned link is alive; run `urlspool audit check` first"
+        } else {
+            "every live link was inspected within `--max-age`"
+        };
+        return format!("no URL to inspect: {reason}") + interruption(counts.is_interrupted);
+    }
     let mut text = format!(
         "{} of {} inspected",
         grouped(counts.inspected),
@@ -498,13 +505,6 @@ fn inspect_summary(counts: &InspectCounts) -> String {
     );
     for (state, count) in &counts.states {
         add_count(&mut text, *count, &state.words().to_lowercase());
-    }
-    if counts.due == 0 {
-        text.push_str(if counts.answering == 0 {
-            "; no planned link answered at its newest check, and `urlspool audit check` checks them"
-        } else {
-            "; the page of each link that answers was inspected, not longer ago than `--max-age`"
-        });
     }
     text + interruption(counts.is_interrupted)
 }
@@ -519,8 +519,8 @@ fn save(args: &AuditSaveArgs) -> CommandResult {
     if !args.send {
         let due = audit::urls_to_save(&args.database, None)?.len() as u64;
         print_message(format_args!(
-            "urlspool: {} and {} in no archive that was asked; `--send` sends them to {}, which \
-             publishes them. Nothing was sent",
+            "urlspool: {} and {} in none of the archives asked; none was sent: `--send` submits \
+             them to {}, which publishes them",
             counted(due, "URL lives", "URLs live"),
             if due == 1 { "is" } else { "are" },
             escaped(&args.service)
@@ -531,8 +531,8 @@ fn save(args: &AuditSaveArgs) -> CommandResult {
         let value = std::env::var(name).ok().filter(|value| !value.is_empty());
         value.map(load::Secret::new).ok_or_else(|| {
             let message = format!(
-                "`--send` needs the keys of an account of the Internet Archive in {} and {}; they \
-                 are on https://archive.org/account/s3.php",
+                "`--send` needs the keys of an Internet Archive account in {} and {}; get them at \
+                 https://archive.org/account/s3.php",
                 KEYS[0], KEYS[1]
             );
             CommandError::usage(message)
@@ -578,7 +578,7 @@ fn save_summary(counts: &SaveCounts) -> String {
     add_count(&mut text, counts.again, "to send again");
     add_count(&mut text, counts.pending, "not complete yet");
     if let Some(reason) = &counts.last_failure {
-        text.push_str(&format!(" (the last failure: {reason})"));
+        text.push_str(&format!(" (last failure: {reason})"));
     }
     text + interruption(counts.is_interrupted)
 }

@@ -28,10 +28,9 @@ pub(super) fn daemon_config(given: Option<&Path>) -> Result<PathBuf, CommandErro
             .map(|path| path.display().to_string())
             .collect();
         CommandError::usage(format!(
-            "there is no configuration file: {VARIABLE} is not set, and none of {} exists; \
-                 name a file with --config, or write the default to one of these places with \
-                 `urlspool check-config --default`; without a configuration, `urlspool watch \
-                 ~/Maildir` shows new URLs as mail arrives",
+            "there is no configuration file: {VARIABLE} is not set, and none of {} exists; pass \
+             --config FILE, write one with `urlspool check-config --default`, or watch without \
+             one: `urlspool watch ~/Maildir`",
             places.join(", ")
         ))
     })

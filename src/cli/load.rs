@@ -122,7 +122,7 @@ pub(super) fn summary(counts: &LoadCounts) -> String {
             counts.bad_lines,
             "line that is",
             "lines that are",
-            "no record",
+            "not a record",
         ),
         (
             counts.refused_records,
@@ -168,7 +168,11 @@ impl StderrReport {
     pub(super) fn finish(&self) {
         if NAMED_LINES < self.bad_lines {
             let more = self.bad_lines - NAMED_LINES;
-            let more = counted(more, "more line is no record", "more lines are no records");
+            let more = counted(
+                more,
+                "more line is not a record",
+                "more lines are not records",
+            );
             self.print(format_args!("urlspool: {more}"));
         }
         if NAMED_LINES < self.refused_records {
@@ -223,8 +227,8 @@ impl StderrReport {
                     _ if error.kind() == LoadErrorKind::Busy && failed < BUSY_ATTEMPTS => {
                         return None;
                     }
-                    RetryEnd::Within(left) => format!("for {} s more at most", left.as_secs()),
-                    RetryEnd::Attempts(attempts) => format!("{attempts} times at most"),
+                    RetryEnd::Within(left) => format!("for at most {} s more", left.as_secs()),
+                    RetryEnd::Attempts(attempts) => format!("at most {attempts} times"),
                 };
                 format!(
                     "attempt {failed} failed, trying again in {:.1} s, {end}: {}",

@@ -303,7 +303,7 @@ fn record_page() -> ManualPage {
         &mut roff,
         "DESCRIPTION",
         "`urlspool scan` and `urlspool watch` write one JSON object per line. The field `type` \
-         says what a line is. `urlspool schema` prints the JSON Schema from which this page is \
+         names the kind of line. `urlspool schema` prints the JSON Schema from which this page is \
          made.",
     );
     for line in list(&schema["oneOf"]) {

@@ -39,11 +39,11 @@ fn check(args: &ParseArgs, reads_lines: bool) -> Result<(), CommandError> {
     let message = match args {
         _ if reads_lines => return Ok(()),
         ParseArgs { urls, .. } if urls.iter().any(|url| url == "-") => {
-            "`-` reads URLs from standard input; give it alone, or give URLs only"
+            "`-` reads URLs from standard input; use it alone, or list only URLs"
         }
         ParseArgs {
             from_json: true, ..
-        } => "--from-json reads lines of standard input; give no URL with it",
+        } => "--from-json reads lines of standard input; remove the URLs",
         _ => return Ok(()),
     };
     Err(CommandError::usage(message))

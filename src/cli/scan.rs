@@ -119,7 +119,7 @@ fn open_outputs(
     };
     if let Some(input) = skipped_input {
         let input = input.display();
-        hints.push(format!("{input} is standard output, and is not read"));
+        hints.push(format!("{input} is standard output and was skipped"));
     }
     if is_input_missing(job) {
         leave_records(&mut places);
@@ -231,7 +231,7 @@ fn check_balance(summary: &Summary) -> Result<(), CommandError> {
     Err(CommandError::new(
         Exit::SomeFailed,
         format!(
-            "the sums of the summary do not agree, please report it: {}",
+            "the counts of the summary disagree; please report this: {}",
             imbalances.join("; ")
         ),
     ))

@@ -78,8 +78,8 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
             print_message(format_args!("urlspool: {}", escaped(&hint)));
         }
         print_message(format_args!(
-            "urlspool: nothing found; all conditions must hold, and a word is found as a whole, or \
-             by its first letters with a star: `goph*`"
+            "urlspool: no match; all conditions must hold, and words match as a whole, or by \
+             prefix with a star: `goph*`"
         ));
     }
     Ok(Exit::Done)
@@ -92,7 +92,7 @@ fn syntax_hint(words: &[String]) -> Option<String> {
     words.iter().find_map(|word| {
         if OPERATORS.contains(&word.as_str()) {
             return Some(format!(
-                "{word} is a word like others here; search once for each alternative"
+                "{word} is an ordinary word here; search once per alternative"
             ));
         }
         let (name, value) = word.split_once(':')?;
@@ -107,9 +107,9 @@ pub(super) fn check_is_file(database: &Path) -> Result<(), CommandError> {
     let name = database.to_string_lossy();
     match name.split_once("://") {
         Some((scheme, _)) if !database.exists() => Err(CommandError::usage(format!(
-            "this command reads a SQLite database, and `{scheme}://` names a server: ask that with \
-                 its own programs (docs/recipes.md has the queries of `search` for PostgreSQL, \
-                 Elasticsearch and OpenSearch), or load the records into a file"
+            "this command reads a SQLite database, but `{scheme}://` names a server; use the \
+             server's own queries (docs/recipes.md lists those of `search`), or load the records \
+             into a file"
         ))),
         _ => Ok(()),
     }
@@ -136,10 +136,13 @@ fn check_is_there(database: &Path, args: &SearchArgs) -> Result<(), CommandError
     let named_last = args.words.iter().find(|word| Path::new(word).is_file());
     let message = match named_last {
         Some(file) => {
-            format!("there is no database {name}; it comes first: urlspool search {file} {name}")
+            format!(
+                "there is no database {name}; the database comes first: urlspool search {file} \
+                     {name}"
+            )
         }
         None if args.words.is_empty() => format!(
-            "there is no database {name}; it comes first: urlspool search DB {name}, and \
+            "there is no database {name}; the database comes first: urlspool search DB {name}, and \
              `urlspool scan --into DB PATH` makes one"
         ),
         None => return Ok(()),
@@ -153,7 +156,7 @@ fn host(text: &str) -> Result<String, CommandError> {
     found.ok_or_else(|| {
         let text = escaped(text);
         CommandError::usage(format!(
-            "--host {text} is not the name of a host; write it alone, such as info.cern.ch"
+            "--host {text} is not a host name; write only the name, such as info.cern.ch"
         ))
     })
 }
@@ -171,8 +174,7 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     query.domain = args.domain.as_deref().map(host).transpose()?;
     if let Some(url) = args.key.as_deref().filter(|url| !url.contains(':')) {
         let url = escaped(url);
-        let message =
-            format!("--key {url} is no URL; write it whole, as http://{url}, or use --host {url}");
+        let message = format!("--key {url} is not a URL; write http://{url}, or use --host {url}");
         return Err(CommandError::usage(message));
     }
     query.url.clone_from(&args.key);
@@ -187,7 +189,7 @@ fn check_has_condition(query: &SearchQuery) -> Result<(), CommandError> {
         return Ok(());
     }
     Err(CommandError::usage(
-        "nothing to search for; give a word, or an option such as --host, --sender or --since",
+        "no search condition; add a word, or an option such as --host, --sender or --since",
     ))
 }
 
@@ -226,8 +228,8 @@ pub(super) fn cited(args: &CitedArgs) -> CommandResult {
     out.finish()?;
     if !has_found {
         print_message(format_args!(
-            "urlspool: nothing found; a URL is found as a whole, in any spelling of scheme, host \
-             and escapes, and a domain with all its hosts"
+            "urlspool: no citation found; a URL matches as a whole in any spelling, a domain with \
+             all its hosts"
         ));
     }
     Ok(Exit::Done)
@@ -242,8 +244,7 @@ fn thing(text: &str) -> Result<CitedThing, CommandError> {
     host.map(CitedThing::Host).ok_or_else(|| {
         let text = escaped(text);
         CommandError::usage(format!(
-            "{text} is neither a URL nor a domain; write a URL whole, as http://{text}, and a \
-                 domain alone, such as cern.ch"
+            "{text} is neither a URL nor a domain; write http://{text}, or a domain such as cern.ch"
         ))
     })
 }
@@ -255,7 +256,7 @@ pub(super) fn browse(args: &BrowseArgs) -> CommandResult {
     let elsewhere = match browser.url_elsewhere() {
         Some(url) => format!(", on another machine {url}"),
         None if browser.is_on_all_addresses() => {
-            ", on another machine with the name of this one in it".to_owned()
+            ", on another machine with the name of this one instead".to_owned()
         }
         None => String::new(),
     };
@@ -301,7 +302,7 @@ fn print_facets(args: &SearchArgs, database: &Path, query: &SearchQuery) -> Comm
     let format = args.format.unwrap_or(SearchFormat::Text);
     if matches!(format, SearchFormat::Grep | SearchFormat::Urls) {
         return Err(CommandError::usage(
-            "--facets prints numbers: give --format text, csv, tsv or jsonl",
+            "--facets prints counts; use --format text, csv, tsv or jsonl",
         ));
     }
     let stats = load::stats_of_matches(database, query)?;

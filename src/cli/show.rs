@@ -24,7 +24,7 @@ pub(super) fn show(args: &ShowArgs) -> CommandResult {
     {
         let name = text.to_string_lossy();
         let message =
-            format!("{name} holds records; give them on standard input: urlspool show < {name}");
+            format!("{name} contains records; pass them on standard input: urlspool show < {name}");
         return Err(CommandError::usage(escaped(&message)));
     }
     let ranges = match &args.place {

@@ -55,8 +55,8 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
     let config = watch.config.clone();
     if args.from_start && args.output.is_some() && config.state.dir.join(STATE_FILE).exists() {
         tracing::info!(
-            "{} is the state of an earlier run: --from-start changes nothing for mail that was \
-             there then; another -o FOLDER takes all mail",
+            "{} has the state of an earlier run, so --from-start skips mail from before it; use \
+             another -o FOLDER to write all mail",
             config.state.dir.display()
         );
     }
@@ -83,7 +83,7 @@ fn check_folders(config: &Config) -> Result<(), CommandError> {
     match named.find(|(_, folder)| folder.exists() && !folder.is_dir()) {
         None => Ok(()),
         Some((key, folder)) => Err(CommandError::usage(format!(
-            "{key} {} is no folder; name one, which is made if it does not exist",
+            "{key} {} is not a folder; name another path (a missing folder is created)",
             folder.display()
         ))),
     }
@@ -203,7 +203,7 @@ fn push_state(page: &mut String, status: &Value) {
     let health = if status["healthy"] == true {
         "healthy"
     } else {
-        "needs the operator"
+        "needs attention"
     };
     push_row(page, "state", &format!("{state}, {health}"));
     for issue in items(&status["issues"]) {
@@ -250,7 +250,7 @@ fn push_output(page: &mut String, status: &Value) {
 /// Appends the numbers of queued files, and the failures.
 fn push_files(page: &mut String, status: &Value) {
     let files = format!(
-        "{} wait, {} may still be written, {} locked, {} retried, {} given up",
+        "{} queued, {} still being written, {} locked, {} retried, {} abandoned",
         number(&status["queue"]),
         number(&status["resting"]),
         number(&status["locked"]),
@@ -267,18 +267,21 @@ fn push_files(page: &mut String, status: &Value) {
 fn spool_text(spool: &Value) -> String {
     let reports = match spool["notices"].as_str() {
         Some("arrived") => format!(
-            "changes are reported, the last {} s ago",
+            "watching, last change {} s ago",
             seconds(&spool["last_notice_ms"])
         ),
-        Some("set") => "changes are to be reported, none was yet".to_owned(),
+        Some("set") => "watching, no change yet".to_owned(),
         _ => "polled".to_owned(),
     };
+    let lag = match seconds(&spool["lag_ms"]).as_str() {
+        "0" => "up to date".to_owned(),
+        seconds => format!("{seconds} s behind"),
+    };
     format!(
-        "{}: {}, {} files, {reports}, {} s behind",
+        "{}: {}, {} files, {reports}, {lag}",
         text(&spool["path"]),
         text(&spool["state"]),
         number(&spool["files"]),
-        seconds(&spool["lag_ms"])
     )
 }
 
@@ -328,17 +331,14 @@ mod tests {
         });
         let page = status_page(&status);
         let lines: Vec<&str> = page.lines().collect();
-        assert_eq!(
-            lines[0],
-            "state       paused (no space), needs the operator"
-        );
+        assert_eq!(lines[0], "state       paused (no space), needs attention");
         assert_eq!(lines[1], "            - paused: \\u{1b}[2J");
         for line in [
             "written     1,234 records of 600 messages, 1 gone, in 9 commits",
             "segment     3 is open, with 12,345 bytes",
             "sealed      0000000002.jsonl at 2026-11-24T10:05:00Z, 1,000 records",
             "            - /m/a: Permission denied",
-            "spool       /m: ok, 4 files, changes are reported, the last 61 s ago, 2 s behind",
+            "spool       /m: ok, 4 files, watching, last change 61 s ago, 2 s behind",
         ] {
             assert!(lines.contains(&line), "{line}\n{page}");
         }

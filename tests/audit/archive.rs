@@ -140,7 +140,11 @@ fn repeated_refusals_end_the_questions_and_keep_the_answers() {
     let folder = planned(4);
     let end = asked(&folder, &server.url("/cdx"), &[]);
     end.check(69, "5 refusals in a row");
-    assert!(end.stderr.contains("asked for: 2 of 4;"), "{}", end.stderr);
+    assert!(
+        end.stderr.contains("answers for 2 of 4 URLs are stored"),
+        "{}",
+        end.stderr
+    );
     assert_eq!(server.seen().len(), 7);
     assert_eq!(captures(&folder).len(), 2);
     let long =
@@ -157,6 +161,6 @@ fn no_other_server_is_asked() {
     let server = HttpServer::start(move |_, _| answer("302 Found", &location, ""));
     let folder = planned(1);
     let end = asked(&folder, &server.url("/cdx"), &[]);
-    end.check(2, "redirects to another place");
+    end.check(2, "redirects to another address");
     assert!(other.seen().is_empty());
 }

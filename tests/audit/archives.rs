@@ -102,7 +102,7 @@ fn the_clean_form_is_asked_for_and_named() {
         "archive",
         &[&["--cdx", &address][..], &CONTACT].concat(),
     );
-    let expected = "1 archived, 1 not, 1 of them without tracking parameters alone";
+    let expected = "1 archived, 1 not, 1 only without tracking parameters";
     assert!(end.stderr.contains(expected), "{}", end.stderr);
     assert_eq!(server.seen().len(), 3);
     let forms = rows(

@@ -165,7 +165,7 @@ fn a_result_is_due_again_after_its_age() {
     let Site { folder, .. } = Site::new(&["/a", "/d"]);
     audited(&folder, "check", &[]);
     let again = audited(&folder, "check", &[]);
-    let nothing = "0 of 0 URLs checked; each planned link has a result that is not older";
+    let nothing = "0 of 0 URLs checked; every planned link has a result within";
     assert!(again.stderr.contains(nothing), "{}", again.stderr);
     run(
         &folder,
@@ -196,7 +196,7 @@ fn an_interruption_ends_requests_and_stores_no_part_of_a_batch() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     assert!(begun.elapsed() < Duration::from_secs(3));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("run it again to go on"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("run it again to continue"));
     assert!(results(&folder).is_empty());
     audited(&folder, "check", &[]);
     assert_eq!(results(&folder), ["a|alive|200|-"]);
@@ -223,11 +223,11 @@ fn results_of_the_future_end_a_check_or_are_deleted() {
         add(ahead, name);
         let end = audit(&folder, "check", &[]);
         assert_eq!(end.status, Some(2), "{name}: {}", end.stderr);
-        for part in ["1 result of the future, up to 20", "--forget-future"] {
+        for part in ["1 result from the future, up to 20", "--forget-future"] {
             assert!(end.stderr.contains(part), "{part}: {}", end.stderr);
         }
         let end = audited(&folder, "check", &["--forget-future"]);
-        let deleted = "; 1 result of the future deleted";
+        let deleted = "; 1 result from the future deleted";
         assert!(end.stderr.contains(deleted), "{}", end.stderr);
     }
     let left = rows(&folder.path("urls.db"), "SELECT count(*) FROM audit_checks");

@@ -35,10 +35,7 @@ fn csv_is_imported_once() {
         http://other.cern.ch/,200,2026-11-22,,\r\n";
     let file = folder.file("results.csv", csv);
     let first = audited(&folder, "import", &[&file, "--checker", "mine 2"]);
-    assert_contains(
-        &first.stderr,
-        "4 results, 2 new, 2 of URLs that are not planned",
-    );
+    assert_contains(&first.stderr, "4 results, 2 new, 2 for unplanned URLs");
     let expected = [
         "http://l.cern.ch/a|2026-11-22T08:00:00Z|redirected|200|-|http://www.w3.org/|mine 2",
         "http://l.cern.ch/b|2026-11-22T00:00:00Z|dead_host|-|dns|-|mine 2",
@@ -48,7 +45,7 @@ fn csv_is_imported_once() {
     let second = audited(&folder, "import", &[&file, "--checker", "another"]);
     assert_contains(
         &second.stderr,
-        "4 results, 0 new, 2 imported before, 2 of URLs",
+        "4 results, 0 new, 2 imported before, 2 for unplanned URLs",
     );
     assert_eq!(results(&folder), expected);
 }
@@ -135,11 +132,11 @@ fn options_unused_by_a_file_are_refused() {
     for (args, reason) in [
         (
             &[&csv[..], time[0], time[1]][..],
-            "r.csv is CSV, whose column `checked_at` holds the times",
+            "r.csv is CSV with times in its column `checked_at`",
         ),
         (
             &[&json, time[0], time[1], "--checker", "mine"],
-            "l.json is the JSON of lychee, which is its checker",
+            "l.json is JSON of lychee, so the checker is known",
         ),
         (
             &[&csv, "--checker", ""],

@@ -161,7 +161,7 @@ fn pages_are_judged_by_what_can_be_shown() {
     assert_eq!(page("/home", "final_url"), site.url("/"));
     // No page is due.
     let summary = audit(&folder, "inspect", &["--contact", "a@m.test"]);
-    assert_contains(&summary.stderr, "0 of 0 URLs inspected");
+    assert_contains(&summary.stderr, "no URL to inspect");
     assert_eq!(targets(&site).len(), seen.len());
     let [html, csv] = ["report.html", "csv"].map(|name| folder.path(name).display().to_string());
     audited(&folder, "report", &["-q", "-o", &html, "--csv", &csv]);
@@ -177,7 +177,7 @@ fn pages_are_judged_by_what_can_be_shown() {
         site.url("/")
     );
     assert!(read("csv/pages.csv").contains(&row), "{row}");
-    assert!(read("report.html").contains("Pages that readers do not find"));
+    assert!(read("report.html").contains("Pages that readers cannot find"));
 }
 
 /// On a known host, only pages are requested.

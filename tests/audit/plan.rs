@@ -135,10 +135,10 @@ fn loading_goes_on_after_a_plan_and_a_plan_keeps_results() {
     let status = audited(&folder, "status", &[]);
     assert_contains(
         status.text(),
-        "\n         1  links came after the plan  `audit plan`",
+        "\n         1  links loaded after the plan  `audit plan`",
     );
     let report = audited(&folder, "report", &["-o", "-"]);
-    let later = "1 link came after the plan";
+    let later = "1 link loaded after the plan";
     assert!(report.text().contains(later) && report.stderr.contains(later));
     audited(&folder, "plan", &[]);
     assert!(

@@ -127,7 +127,7 @@ fn a_death_of_several_days_is_confirmed() {
     let shares = csv(&folder, "shares-by-year.csv");
     assert!(shares.contains(",1,0.500000,"), "{shares}");
     for part in [
-        "after 3 failures, each 3 days or more after the one before, with no reply",
+        "after 3 failures, each at least 3 days after the previous one, with no reply",
         "(404, <span class=\"whole\">2026-11-07</span>, confirmed)",
         "(404, <span class=\"whole\">2026-11-07</span>, seen once)",
     ] {

@@ -83,17 +83,15 @@ fn only_living_links_in_no_archive_are_listed() {
     let end = audit(&folder, "save", &["--as", "seeds", "-o", &mine]);
     assert_eq!(end.status, Some(2), "{}", end.stderr);
     let end = audited(&folder, "save", &[]);
-    assert_contains(&end.stderr, "2 URLs live and are in no archive");
-    assert!(end.stderr.contains("Nothing was sent"), "{}", end.stderr);
+    assert_contains(&end.stderr, "2 URLs live and are in none of the archives");
+    assert!(end.stderr.contains("none was sent"), "{}", end.stderr);
 }
 
 /// Checks that status, report and CSV list saved URLs with their outcome and snapshot address.
 #[track_caller]
 fn shown(folder: &Folder, stub: &HttpServer) {
     let status = String::from_utf8(audited(folder, "status", &[]).stdout).unwrap();
-    let table = status
-        .split("URLs that were handed to a save service\n")
-        .nth(1);
+    let table = status.split("URLs submitted to a save service\n").nth(1);
     let expected = "         1    saved              saved\n         1    failed             \
         cannot be captured\n";
     assert_eq!(table, Some(expected), "{status}");
@@ -129,7 +127,7 @@ fn links_are_sent_with_keys_and_their_captures_are_stored() {
     });
     let end = sent(&folder, &stub, &[]);
     assert_eq!(end.status, Some(1), "{}", end.stderr);
-    let expected = "2 of 2 URLs sent, 1 saved, 1 cannot be captured (the last failure: \
+    let expected = "2 of 2 URLs sent, 1 saved, 1 cannot be captured (last failure: \
         error:not-found HTTP 404)";
     assert!(end.stderr.contains(expected), "{}", end.stderr);
     assert_eq!(
@@ -268,5 +266,5 @@ fn no_url_is_sent_without_keys_contact_and_tls() {
         .env("IA_ACCESS_KEY_ID", "a")
         .env("IA_SECRET_ACCESS_KEY", "x");
     let end = ended(&mut plain, b"");
-    end.check(2, "keys are sent by https alone");
+    end.check(2, "keys are sent over https only");
 }

@@ -239,7 +239,7 @@ fn errors_suggest_the_right_syntax() {
         ),
         (
             "[extract]\ncontext = 4097\n",
-            "extract.context is 4097, and a record has at most 4096 bytes on each side",
+            "extract.context is 4097, but a record has at most 4096 bytes on each side",
         ),
         (
             "[output]\nseal_interval = \"1\"\n",

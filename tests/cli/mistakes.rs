@@ -51,22 +51,22 @@ const MISTAKES: &str = "\
 0 | scan mail/a mail/b mail | mail/a and 1 other path | name each file once
 0 | stats mail mail/a | mail/a is named twice, or is in | name each file once
 2 | scan --into e.db urls.jsonl | urlspool load --into e.db urls.jsonl
-2 | scan --into e.db urls.csv | scan the mail that it came from
-2 | watch --once --from-start urls.jsonl | holds what urlspool wrote
+2 | scan --into e.db urls.csv | scan the original mail
+2 | watch --once --from-start urls.jsonl | was written by urlspool
 2 | watch --once --from-start urls.db | `urlspool search`
 0 | watch --once inbox | --from-start | -o FOLDER
-2 | scan --into e.csv inbox | `urlspool scan -o e.csv PATH` writes a table
+2 | scan --into e.csv inbox | write a table with `urlspool scan -o e.csv PATH`
 2 | scan --into e.PARQUET inbox | sqlite:e.PARQUET
 74 | scan -o box inbox | name a file in it, such as box/urls
 74 | scan -o no/u.csv inbox | create the folder no first
-2 | load --into e.db urls.csv | a table that urlspool wrote | JSON lines
-2 | load --into e.db urls.db | urls.db is a database | `urlspool search`
-2 | search lamp urls.db | there is no database lamp; it comes first: urlspool search urls.db lamp
+2 | load --into e.db urls.csv | a table written by urlspool | JSON lines
+2 | load --into e.db urls.db | urls.db is already a database | `urlspool search`
+2 | search lamp urls.db | there is no database lamp; the database comes first: urlspool search urls.db lamp
 2 | search lamp | urlspool search DB lamp | scan --into DB PATH
-2 | search urls.jsonl lamp | is not a database of SQLite | scan --into NEW.db PATH
-0 | search urls.db oil OR candle | search once for each alternative | nothing found
-0 | search urls.db host:n.example | write --host n.example | nothing found
-0 | search urls.db candle | nothing found
+2 | search urls.jsonl lamp | is not a SQLite database | scan --into NEW.db PATH
+0 | search urls.db oil OR candle | search once per alternative | no match
+0 | search urls.db host:n.example | write --host n.example | no match
+0 | search urls.db candle | no match
 2 | search urls.db --key m.example | http://m.example | --host m.example
 78 | search half.db lamp | is damaged | load into a new file
 2 | scan --context 10KB inbox | a number of bytes without a unit
@@ -74,14 +74,14 @@ const MISTAKES: &str = "\
 2 | search urls.db lamp --limit 0 | a whole number above 0
 2 | search urls.db lamp --limit ten | a whole number above 0
 2 | stats --top all inbox | a whole number above 0
-2 | scan --domain *.m.example inbox | --domain cern.ch takes all hosts
-2 | search urls.db --domain *.m.example | is not the name of a host
+2 | scan --domain *.m.example inbox | --domain cern.ch also covers all hosts
+2 | search urls.db --domain *.m.example | is not a host name
 2 | scan --files-from inbox | scan it: urlspool scan inbox
 2 | scan --splits inbox | `urlspool splits PATH`
 2 | show urls.jsonl | urlspool show < urls.jsonl
-2 | watch --config watch.toml --once | inbox is no folder; name one
+2 | watch --config watch.toml --once | inbox is not a folder
 0 | watch --once -o out inbox
-0 | watch --once -o out inbox --from-start | another -o FOLDER takes all mail
+0 | watch --once -o out inbox --from-start | use another -o FOLDER to write all mail
 0 | scan --kind maildir inbox | inbox begins as mbox, and --kind | without --kind
 0 | scan --kind message inbox | inbox begins as mbox, and --kind | without --kind
 0 | scan --kind news inbox | inbox begins as mbox, and --kind | without --kind
@@ -125,14 +125,14 @@ fn a_mistake_has_a_message_with_the_way_out() {
     assert_eq!(fs::read(folder.path("inbox")).unwrap(), MBOX.as_bytes());
     // Regression: twenty equal lines were printed, and an empty database was left behind.
     let load = "load --into e.db";
-    let scan = "standard input holds no records; scan it: urlspool scan --into e.db -";
+    let scan = "standard input has no records; scan it: urlspool scan --into e.db -";
     check_input(&folder, load, MBOX.as_bytes(), 2, &[scan]);
     check_input(&folder, load, b"http://m.example/lamp\n", 2, &[scan]);
     let table = fs::read(folder.path("urls.csv")).unwrap();
-    check_input(&folder, load, &table, 2, &["a table that urlspool wrote"]);
+    check_input(&folder, load, &table, 2, &["a table written by urlspool"]);
     // Regression: with a database on standard input, the scan ended with 0 and without a hint.
     let not_read = [
-        "standard input was not read, because it is a database",
+        "standard input was skipped because it is a SQLite database",
         "urlspool search",
     ];
     check_input(&folder, "scan -", &whole, 1, &not_read);

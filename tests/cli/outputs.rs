@@ -105,7 +105,7 @@ fn an_earlier_output_in_a_folder_is_not_read_again() {
         assert_eq!(scan_in(&folder, &args).status, Some(0), "{args:?}");
         let again = scan_in(&folder, &["--format", "urls", "mail"]);
         assert_eq!(again.stdout, clean, "{name}");
-        assert_contains(&again.stderr, "what urlspool wrote, and w");
+        assert_contains(&again.stderr, "written by urlspool and skipped");
         assert_contains(&again.stderr, "to read it");
         let listed = scan_in(&folder, &["--dry-run", "mail"]).stdout;
         let listed = String::from_utf8(listed).unwrap();
@@ -142,7 +142,7 @@ fn an_earlier_output_is_replaced_in_any_format_that_shows_its_writer() {
         // The file is also an input, and `--force` does not overwrite inputs.
         let ended = scan_in(&folder, &[&args[..], &["--force"]].concat());
         assert_eq!(ended.status, Some(2));
-        let way_out = "name a file outside of ., or remove this one first";
+        let way_out = "name a file outside ., or remove this one first";
         assert!(ended.stderr.contains(way_out), "{}", ended.stderr);
         fs::remove_file(folder.path("out")).unwrap();
     }
@@ -257,7 +257,7 @@ fn the_ending_of_an_output_names_its_format() {
     );
     let (unknown, hint) = written("a.urls", &[]);
     assert!(unknown.starts_with(b"{"));
-    assert_contains(&hint, "names no format");
+    assert_contains(&hint, "extension of the -o file is unknown");
     let (lines, hint) = written("a.jsonl", &[]);
     assert_eq!(hint, "");
     let (gzip, _) = written("a.jsonl.gz", &[]);

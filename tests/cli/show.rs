@@ -234,11 +234,11 @@ fn the_header_of_any_message_is_explained() {
         ),
         (
             page,
-            "It has no header: it is an HTML page from its first byte on.\n  Subject: pages\n",
+            "It has no header: all of it is an HTML page.\n  Subject: pages\n",
         ),
         (
             "<html>\n<p>x</html>\n",
-            "It has no header: it is an HTML page from its first byte on.\nIts parts:\n",
+            "It has no header: all of it is an HTML page.\nIts parts:\n",
         ),
     ] {
         let file = folder.file("file", text);

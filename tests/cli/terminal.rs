@@ -156,7 +156,7 @@ fn an_empty_result_has_a_hint() {
     let pattern = format!("{full}/*.mbox");
     let missing = ended(&mut urlspool(["scan", &pattern]), b"");
     assert_eq!(missing.status, Some(1));
-    let hint = "*.mbox: the shell found no file for this pattern";
+    let hint = "*.mbox: the pattern matches no file";
     assert!(missing.stderr.contains(hint), "{}", missing.stderr);
     let dated = folder.file(
         "dated",
@@ -167,9 +167,9 @@ fn an_empty_result_has_a_hint() {
     let empty = folder.file("nothing", "");
     assert_eq!(hints(&[&empty]), "urlspool: no URL was found\n");
     let hint = hints(&["--schemes", "gopher", &dated]);
-    assert_contains(&hint, "the one URL that was found is not among");
+    assert_contains(&hint, "the only URL found does not match");
     let hint = hints(&["--since", "1998-01-01", &dated]);
-    assert!(hint.contains("no message is within"), "{hint}");
+    assert!(hint.contains("no message is between"), "{hint}");
     assert_eq!(hints(&["--schemes", "http, HTTPS", &full]), "");
     let config = folder.file("c.toml", "[extract]\nschemes = [\"htps\"]\n");
     let hint = hints(&["--config", &config, &full]);
@@ -247,7 +247,7 @@ fn a_named_file_of_another_format_is_not_read_and_its_way_out_is_named() {
         let line = named
             .stderr
             .lines()
-            .find(|line| line.contains("was not read, because it is"));
+            .find(|line| line.contains("was skipped because it is"));
         assert!(
             line.is_some_and(|line| line.contains(&path) && line.contains(way_out)),
             "{}",

@@ -243,7 +243,7 @@ fn a_start_waits_for_the_lock_and_survives_a_hangup_meanwhile() {
     let log = || fs::read_to_string(root.join("log")).unwrap();
     wait_until("it reads the configuration again", || {
         assert!(daemon.try_wait().unwrap().is_none(), "{}", log());
-        log().contains("read the configuration again")
+        log().contains("reloaded the configuration")
     });
     daemon.kill().unwrap();
     daemon.wait().unwrap();

@@ -130,7 +130,7 @@ fn a_reload_logs_changes_and_settings_that_need_a_restart() {
     let daemon = Operated::start(root, program_command());
     daemon.signal("-HUP");
     daemon.until("the reload without changes is logged", |daemon| {
-        daemon.logged("read the configuration again: nothing has changed")
+        daemon.logged("reloaded the configuration: no changes")
     });
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
     let changed = config
@@ -382,7 +382,7 @@ fn a_rebuild_says_when_records_will_be_written_again() {
         &one_missing,
         "the sidecar of segment 2 is missing or damaged",
     );
-    assert_contains(&one_missing, "their records written, again");
+    assert_contains(&one_missing, "read and written again");
 
     fs::remove_dir_all(root.join("out")).unwrap();
     fs::remove_dir_all(root.join("state/sidecars")).unwrap();
@@ -513,7 +513,7 @@ fn a_removed_output_folder_is_noticed_and_its_mail_is_read_again() {
         removed.elapsed()
     );
     assert_eq!(code_at_end, Some(78), "{log}");
-    assert_contains(&log, "was removed or replaced while it was written");
+    assert_contains(&log, "was removed or replaced");
     assert!(log.contains("urlspool watch --rebuild-state"), "{log}");
     let again = once(root, &[]);
     let message = String::from_utf8_lossy(&again.stderr);

@@ -167,7 +167,7 @@ fn a_start_with_another_kind_or_dedupe_is_refused_with_both_ways_out() {
             let refused = once(root, rebuild);
             let why = String::from_utf8_lossy(&refused.stderr).into_owned();
             let ways = format!(
-                "{key} = \"{was}\", and the configuration has \"{is}\"; keep \"{was}\", or name new"
+                "{key} = \"{was}\", but the configuration has \"{is}\"; keep \"{was}\", or set new"
             );
             assert!(code(&refused) == 2 && why.contains(&ways), "{why}");
         }

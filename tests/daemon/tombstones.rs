@@ -444,7 +444,7 @@ fn an_empty_mbox_whose_writer_left_its_lock_is_named() {
     assert_eq!(
         scene
             .host
-            .logged("are not reported, because it may hold them"),
+            .logged("are not reported as gone, because this file may hold them"),
         1
     );
 }
@@ -477,7 +477,7 @@ fn a_locked_file_keeps_its_known_messages() {
         withheld.len() == 1 && withheld[0].path.ends_with("inbox.1"),
         "{status:?}"
     );
-    let line = "are not reported, because it may hold them";
+    let line = "are not reported as gone, because this file may hold them";
     assert!(0 < scene.host.logged(line));
     // Now the file is read, and its messages are not gone.
     scene.remove("inbox.1.lock");

@@ -242,17 +242,17 @@ fn paths_that_cannot_be_watched_are_refused_with_a_way_out() {
     );
     check(&["-"], "`tail -F mbox | urlspool scan -`");
     check(&["/dev/null"], "neither a file nor a folder");
-    check(&["c.toml"], "it is a configuration; give it with --config");
+    check(&["c.toml"], "it is a configuration; pass it with --config");
     check(
         &["-o", "md/urls", "md"],
-        "-o md/urls: it is in md, which is watched",
+        "-o md/urls: it is inside md, which is watched",
     );
     check(
         &["-o", "urls", "-o", "md", "md"],
         "cannot be used multiple times",
     );
     check(&["-o", ".", "md"], "it holds md, which is watched");
-    check(&["-o", "box", "md"], "it is no folder");
+    check(&["-o", "box", "md"], "it is not a folder");
     check(&["-o", "urls", "--stdout", "md"], "cannot be used with");
     check(&["--config", "c.toml", "md"], "cannot be used with");
     check(&["--from-start", "--config", "c.toml"], "PATH");

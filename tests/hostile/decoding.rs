@@ -178,7 +178,7 @@ fn ranges_beyond_the_limit_of_a_map_enclose_their_urls() {
         assert!(raw.len() < 4 * COARSE_RUN_BYTES);
     }
     assert_eq!(found.events, ["limit"]);
-    assert_contains(&found.messages[0], "not exact");
+    assert_contains(&found.messages[0], "inexact");
 }
 
 /// Returns the bytes of the source that a record refers to.

@@ -16,7 +16,7 @@ fn lines_of_other_types_are_skipped_and_bad_lines_named() {
     let ended = load(&folder, &[&path], b"");
     ended.check(
         1,
-        "mixed.jsonl, line 2: no record: byte 2 is not JSON; records are lines as \
+        "mixed.jsonl, line 2: not a record: byte 2 is not JSON; records are lines as \
         `urlspool scan` writes them",
     );
     assert_contains(
@@ -56,10 +56,10 @@ fn empty_names_are_refused_and_the_others_loaded() {
     let ended = load(&folder, &[], mixed.as_bytes());
     assert_eq!(ended.status, Some(1), "{}", ended.stderr);
     for reason in [
-        "line 1: no record: the field `id` must be a text that is not empty",
-        "line 2: no record: the field `message.digest` must be a text of 1 to 128 bytes",
-        "line 3: no record: the field `digests` must be a list of at least one text",
-        "4 records, 4 of them new, 3 lines that are no record",
+        "line 1: not a record: the field `id` must be a non-empty text",
+        "line 2: not a record: the field `message.digest` must be a text of 1 to 128 bytes",
+        "line 3: not a record: the field `digests` must be a list of at least one text",
+        "4 records, 4 of them new, 3 lines that are not a record",
     ] {
         assert!(ended.stderr.contains(reason), "{reason}: {}", ended.stderr);
     }

@@ -131,7 +131,7 @@ fn a_page_searches_filters_and_counts() {
     }
     for (path, hint) in [
         ("?domain=www.m.example", "belongs into <em>Host</em>"),
-        ("?list=m", "by its whole name"),
+        ("?list=m", "by its complete name"),
     ] {
         let page = served.page(path);
         assert!(citations(&page) == 0 && page.contains(hint), "{page}");
@@ -139,7 +139,7 @@ fn a_page_searches_filters_and_counts() {
     let first = served.page("");
     assert!(first.contains("href=\"./?domain=m.example\""), "{first}");
     assert!(first.contains("<h2>4 citations</h2>"), "{first}");
-    assert!(served.page("?until=soon").contains("is no date"));
+    assert!(served.page("?until=soon").contains("is not a date"));
     assert!(
         served
             .get("link?key=http://none.example/")
@@ -338,7 +338,7 @@ fn another_address_needs_the_token() {
             !answer.contains(&base[1..33]) && !answer.contains("<html"),
             "{answer}"
         );
-        assert!(answer.contains("open the whole address"), "{answer}");
+        assert!(answer.contains("open the complete address"), "{answer}");
     }
     served.base = base;
     let page = served.get("none/at/all");
@@ -355,7 +355,7 @@ fn an_answer_does_not_grow_with_the_slashes_of_a_path() {
     for count in [17, 60_000] {
         let answer = served.get(&"/".repeat(count));
         assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
-        assert!(answer.contains("Go back to the page before"), "{answer}");
+        assert!(answer.contains("Go back to the previous page"), "{answer}");
         assert!(answer.len() < 2_000 && !answer.contains("../"), "{answer}");
     }
 }

@@ -116,7 +116,7 @@ fn a_scan_creates_the_documents_of_its_records() {
     assert_eq!(documents, records);
     for option in ["--replace", "--dry-run"] {
         let refused = scan(&[option]);
-        refused.check(2, "a transaction");
+        refused.check(2, "transactions");
     }
     server.check();
 }
@@ -321,7 +321,7 @@ fn a_server_that_never_answers_is_abandoned() {
         let text = format!("attempt {attempt} failed, trying again in ");
         assert!(ended.stderr.contains(&text), "{}", ended.stderr);
     }
-    assert!(ended.stderr.contains("6 times at most"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("at most 6 times"), "{}", ended.stderr);
     assert!(
         !ended.stderr.contains("attempt 6 failed"),
         "{}",

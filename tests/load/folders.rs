@@ -45,7 +45,7 @@ fn pipes_and_dead_links_in_folders_are_named() {
     let ended = load(&folder, &[&input], b"");
     assert_eq!(ended.status, Some(1), "{}", ended.stderr);
     for reason in [
-        "pipe.jsonl: is no regular file",
+        "pipe.jsonl: is not a regular file",
         "dead.jsonl: No such file",
         "linked: File name too long",
     ] {
@@ -107,7 +107,7 @@ fn mail_that_was_not_scanned_is_not_loaded() {
         (file, "scan it: urlspool scan --into "),
         (
             folder.path("none").display().to_string(),
-            "No such file or directory (os error 2); nothing was loaded",
+            "No such file or directory (os error 2); no record was loaded",
         ),
     ] {
         let ended = load(&folder, &[&input], b"");

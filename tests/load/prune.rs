@@ -50,7 +50,7 @@ fn files_elsewhere_keep_their_rows() {
     let elsewhere = folder.write("other/x", "x");
     let elsewhere = elsewhere.parent().unwrap().display().to_string();
     let message = loaded(&folder, &["--prune", &elsewhere], b"");
-    assert!(message.contains("no rows of files beneath"), "{message}");
+    assert!(message.contains("no rows of files below"), "{message}");
     assert_eq!(rows(&folder), 8);
 }
 

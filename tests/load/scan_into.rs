@@ -128,11 +128,11 @@ fn replace_keeps_the_rows_of_a_root_that_is_missing_or_empty() {
         }
         let ended = scan_into(&folder, &["--replace", &mail, &other], b"");
         assert_eq!(ended.status, Some(i32::from(!is_there)), "{}", ended.stderr);
-        assert_contains(&ended.stderr, "rows of its files were not removed");
+        assert_contains(&ended.stderr, "the rows of its files were kept");
         assert_eq!(rows(&folder), 12);
     }
     let ended = scan_into(&folder, &["--replace", &mail], b"");
-    assert_contains(&ended.stderr, "rows of its files were not removed");
+    assert_contains(&ended.stderr, "the rows of its files were kept");
     fs::write(&other, "").unwrap();
     scanned_into(&folder, &["--replace", &mail, &other]);
     assert_eq!(rows(&folder), 12);
@@ -184,7 +184,7 @@ fn unusable_arguments_are_refused_before_any_work() {
     assert_eq!(fs::read_to_string(&mail).unwrap(), MAIL);
     for (target, reason) in [
         (&*mail, "both an input and the target"),
-        ("duckdb:x", "is no target"),
+        ("duckdb:x", "is not a target"),
     ] {
         let ended = ended(&mut urlspool(["scan", "--into", target, &mail]), b"");
         ended.check(2, reason);

@@ -22,7 +22,7 @@ fn targets_that_store_no_data_are_refused() {
         (":memory:", "is a file"),
         ("sqlite::memory:", "is a file"),
         (".", "is a folder; name a file, such as"),
-        ("/dev/null", "/dev/null is no regular file"),
+        ("/dev/null", "/dev/null is not a regular file"),
     ] {
         let ended = into(target, &[]);
         ended.check(2, reason);
@@ -48,7 +48,7 @@ fn a_file_that_is_no_database_is_refused_and_unchanged() {
         for content in [&text[..len], &format!("SQLite format 3\0{text}")[..len]] {
             folder.write("urls.db", content);
             let ended = load(&folder, &[], &lines);
-            ended.check(2, "urls.db is not a database of SQLite");
+            ended.check(2, "urls.db is not a SQLite database");
             let left = std::fs::read(folder.path("urls.db")).unwrap();
             assert_eq!(left, content.as_bytes(), "{len}");
         }

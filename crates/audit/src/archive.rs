@@ -352,8 +352,8 @@ impl Asking<'_> {
         Err(self.ended(
             place,
             &format!(
-                "{AUDIT_FAILED_ANSWERS} answers in a row are not those of a CDX server (the last: \
-                 {reason}); check the address of `--cdx`"
+                "{AUDIT_FAILED_ANSWERS} answers in a row did not come from a CDX server (last \
+                 reason: {reason}); check the address in `--cdx`"
             ),
         ))
     }
@@ -363,8 +363,7 @@ impl Asking<'_> {
         let server = &self.archives[place].client.name;
         let (asked, due) = (self.counts.asked(), self.counts.due);
         AuditError::no_answers(format!(
-            "{server}: {reason}. URLs that were asked for: {asked} of {due}; their answers are \
-             stored"
+            "{server}: {reason}. The answers for {asked} of {due} URLs are stored"
         ))
     }
 }

@@ -162,8 +162,8 @@ fn refuse_future_results(job: &CheckJob, audit: &AuditDb) -> Result<u64, AuditEr
         return Ok(0);
     };
     Err(AuditError::unusable(format!(
-        "{} holds {} of the future, up to {newest}, and the clock of this machine says {}; set the \
-         clock, or, if it was wrong at that check, delete them with `--forget-future`",
+        "{} has {} from the future, up to {newest}, but the clock of this machine says {}; set the \
+         clock, or delete them with `--forget-future`",
         job.database.display(),
         counted(count.cast_unsigned(), "result", "results"),
         now()
@@ -484,14 +484,13 @@ impl BatchReplies {
         }
         text += "; these results are not stored";
         if self.failures.keys().any(|failure| failure.is_of_link()) {
-            text += ". This machine has probably no network, or needs a proxy to reach it: run \
-                     the check again when the network works, or check elsewhere and use \
-                     `urlspool audit import`";
+            text += ". This machine probably has no network or needs a proxy: run the check again \
+                     when the network works, or check elsewhere and use `urlspool audit import`";
         }
         if self.failures.contains_key(&CheckFailure::Excluded) {
             text += ". `--allow-private HOST` permits a private host";
         }
-        text + ". `--accept-unreachable` stores such results all the same"
+        text + ". `--accept-unreachable` stores such results anyway"
     }
 }
 

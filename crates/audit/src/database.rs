@@ -60,7 +60,7 @@ impl AuditDb {
         if !audit.has_plan()? {
             let name = path.display();
             return Err(AuditError::unusable(format!(
-                "{name} has no plan of an audit; make one with `urlspool audit plan {name}`"
+                "{name} has no audit plan; create one with `urlspool audit plan {name}`"
             )));
         }
         audit.check_version()?;
@@ -176,8 +176,9 @@ impl AuditDb {
             return Ok(());
         }
         Err(AuditError::unusable(format!(
-            "{} has audit tables of version {found}, and this program needs version {VERSION}; use \
-             the urlspool that planned it, or load the records into a new database and plan that",
+            "{} has audit tables of version {found}, but this program needs version {VERSION}; use \
+             the urlspool that made the plan, or load the records into a new database and plan \
+             again",
             self.path.display()
         )))
     }

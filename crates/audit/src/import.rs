@@ -91,7 +91,7 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, AuditError> {
         })?;
     if limit < bytes.len() as u64 {
         return Err(AuditError::unusable(format!(
-            "{} has more than {limit} bytes; import it in parts of at most so many",
+            "{} has more than {limit} bytes; split it into smaller files",
             path.display()
         )));
     }
@@ -107,22 +107,22 @@ fn import_json(
     let file = job.results.display();
     if job.checker.is_some() {
         return Err(AuditError::unusable(format!(
-            "{file} is the JSON of lychee, which is its checker; import it without `--checker`"
+            "{file} is JSON of lychee, so the checker is known; remove `--checker`"
         )));
     }
     let Some(checked_at) = job.checked_at else {
         return Err(AuditError::unusable(format!(
-            "{file} is JSON, which holds no times; give the day of the check with `--checked-at`"
+            "{file} is JSON, which has no times; add the day of the check with `--checked-at`"
         )));
     };
     let checked_at = checked_at.text(Timestamp::now()).map_err(|reason| {
         AuditError::unusable(format!(
-            "cannot import {file}: {reason}; give the time of the check with `--checked-at`"
+            "cannot import {file}: {reason}; set the time of the check with `--checked-at`"
         ))
     })?;
     let answers = lychee_answers(bytes).map_err(|error| {
         let message = format!(
-            "{file} is not the JSON of lychee: {}; it is written by `lychee --format json -v`",
+            "{file} is not JSON of lychee: {}; create it with `lychee --format json -v`",
             shortened_inside(&error.to_string(), MESSAGE_VALUE_CHARS)
         );
         AuditError::unusable(message).caused_by(error)
@@ -146,8 +146,7 @@ fn import_csv(
         .map_err(|reason| AuditError::unusable(format!("{file}: {reason}")))?;
     if job.checked_at.is_some() {
         return Err(AuditError::unusable(format!(
-            "{file} is CSV, whose column `checked_at` holds the times; import it without \
-             `--checked-at`"
+            "{file} is CSV with times in its column `checked_at`; remove `--checked-at`"
         )));
     }
     let checker = job.checker.as_deref().unwrap_or(UNNAMED_CHECKER);
@@ -268,7 +267,7 @@ const OPEN_QUOTE: &str = "a quote is never closed, so the rest of the file canno
                           close it and import the file again";
 
 /// Reason for refusing a value with a line break.
-const LINE_BREAK: &str = "a text that is read has a line break; perhaps a quote is not closed";
+const LINE_BREAK: &str = "a cell has a line break; perhaps a quote is not closed";
 
 /// Columns of a file of results. The first three are required.
 const COLUMNS: [&str; 5] = ["url", "status", "checked_at", "final_url", "error"];
@@ -325,7 +324,7 @@ impl<'b> CsvResults<'b> {
             let line = String::from_utf8_lossy(first_line);
             return Err(format!(
                 "the first line has no column `{}`: {}; it must name the columns url, status and \
-                 checked_at, which `,` or `;` separates",
+                 checked_at, separated by `,` or `;`",
                 COLUMNS[missing],
                 quoted(line.trim_end())
             ));

@@ -125,8 +125,8 @@ fn refuse_silence(read: &[ReadHost]) -> Result<(), AuditError> {
         return Ok(());
     }
     Err(AuditError::no_answers(format!(
-        "none of {} hosts replied, whose links answered at their checks: this machine has probably \
-         no network, or one that needs a proxy; nothing of this batch is stored",
+        "none of {} hosts replied although their links answered before: this machine probably has \
+         no network or needs a proxy; this batch is not stored",
         read.len()
     )))
 }

@@ -146,7 +146,7 @@ fn check_size(sample: Sample, strata: u64) -> Result<(), AuditError> {
         return Ok(());
     }
     Err(AuditError::unusable(format!(
-        "a sample of {} is too small for {strata} strata; give `--sample` at least {strata}, or \
+        "a sample of {} is too small for {strata} strata; use `--sample {strata}` or more, or \
          another `--by`",
         sample.size
     )))

@@ -252,9 +252,8 @@ fn refuse_silence(results: &[(&DueLink, Outcome)]) -> Result<(), AuditError> {
         return Ok(());
     }
     Err(AuditError::no_answers(format!(
-        "no server replied for {} links of old protocols: this machine has perhaps no network; \
-         nothing of this batch is stored. If `audit check` finds that the network works, give \
-         fewer `--schemes`",
+        "no server replied for {} links of old protocols: this machine may have no network; this \
+         batch is not stored. If the network works, use fewer `--schemes`",
         results.len()
     )))
 }

@@ -265,7 +265,7 @@ impl Saving<'_> {
         }
         Err(self.ended(NoReply::Refused(Refusal::new(format_args!(
             "{AUDIT_SAVE_DAY} URLs were sent in the last 24 hours, which is its limit; run it \
-             again tomorrow, it goes on from here"
+             again tomorrow to continue"
         )))))
     }
 
@@ -348,7 +348,7 @@ impl Saving<'_> {
         let (service, sent, due) = (&self.client.service, self.counts.sent, self.counts.due);
         match no_reply {
             NoReply::Refused(Refusal { reason, .. }) => AuditError::no_answers(format!(
-                "{service}: {reason}. URLs that were sent: {sent} of {due}"
+                "{service}: {reason}. {sent} of {due} URLs were sent"
             )),
             NoReply::Error(error) => error,
         }
@@ -438,7 +438,7 @@ impl SaveClient {
         refuse_login(&job.service)?;
         let fault = match Url::parse(&job.service) {
             Ok(url) if url.scheme() == "https" || url.scheme() == "http" && is_local(&url) => None,
-            Ok(url) if url.scheme() == "http" => Some(", since keys are sent by https alone"),
+            Ok(url) if url.scheme() == "http" => Some(", because keys are sent over https only"),
             _ => Some(""),
         };
         if let Some(fault) = fault {
@@ -452,8 +452,8 @@ impl SaveClient {
         for (name, key) in [("access", access), ("secret", secret)] {
             if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
                 return Err(AuditError::unusable(format!(
-                    "the {name} key of the save service holds a blank, a line break or another \
-                     character that no key has; set its variable without it"
+                    "the {name} key of the save service has a blank, a line break or another \
+                     invalid character; correct its variable"
                 )));
             }
         }
@@ -500,12 +500,12 @@ impl SaveClient {
         let status = response.status().as_u16();
         let way_out = match status {
             401 | 403 => "check the keys in IA_ACCESS_KEY_ID and IA_SECRET_ACCESS_KEY",
-            300..=399 => "it redirects; name that place with `--service`",
+            300..=399 => "it redirects; pass the new address with `--service`",
             429 | 500..=599 => return Err(Refusal::by_status(&response).into()),
             _ => {
                 let body = body_of(response, AUDIT_CDX_BYTES)?;
                 return serde_json::from_slice(&body).map_err(|error| {
-                    Refusal::new(format_args!("no JSON of a save service, {error}")).into()
+                    Refusal::new(format_args!("not JSON of a save service: {error}")).into()
                 });
             }
         };

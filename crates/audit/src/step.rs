@@ -68,8 +68,8 @@ pub(super) fn refuse_login(server: &str) -> Result<(), AuditError> {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if authority.contains('@') {
         return Err(AuditError::unusable(
-            "the address of a server has a user or a password before its `@`, and an audit keeps \
-             and shows the address; leave them out",
+            "the server address has a user or a password before its `@`, but an audit stores and \
+             shows the address; remove them",
         ));
     }
     Ok(())
@@ -171,8 +171,8 @@ impl Patience {
         self.refusals += 1;
         if AUDIT_REFUSALS <= self.refusals {
             return Err(format!(
-                "{AUDIT_REFUSALS} refusals in a row (the last: {reason}); run it again later, it \
-                 goes on from here"
+                "{AUDIT_REFUSALS} refusals in a row (last reason: {reason}); run it again later to \
+                 continue"
             ));
         }
         let usual = Duration::from_secs(AUDIT_REFUSAL_SECONDS);
@@ -192,11 +192,11 @@ fn long_pause(reason: &str, pause: Duration) -> String {
     let asked = format!("{reason}, and the server asks for a pause of");
     if NAMED_DAYS * DAY_SECONDS < pause.as_secs() {
         return format!(
-            "{asked} more than {NAMED_DAYS} days; write to its owners, or name another server"
+            "{asked} more than {NAMED_DAYS} days; ask its owners, or name another server"
         );
     }
     let minutes = pause.as_secs().div_ceil(60);
-    format!("{asked} {minutes} minutes; run it again after that, it goes on from here")
+    format!("{asked} {minutes} minutes; run it again after that to continue")
 }
 
 /// Minimum interval between the starts of two questions.

@@ -155,7 +155,7 @@ impl<T> AtPath<T> for io::Result<T> {
         self.map_err(|error| {
             let way_out = match error.kind() {
                 io::ErrorKind::PermissionDenied => {
-                    "; run it as a user who may write there, or name another folder"
+                    "; run it as a user with write access, or name another folder"
                 }
                 _ => "",
             };

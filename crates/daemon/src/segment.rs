@@ -205,7 +205,7 @@ impl SegmentDir {
                 Ok(number) => return Ok(number),
                 Err(_) => (
                     io::ErrorKind::InvalidData,
-                    " holds no number; write the number of the last segment into it".to_owned(),
+                    " has no number; write the number of the last segment into it".to_owned(),
                 ),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),

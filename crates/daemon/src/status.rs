@@ -306,13 +306,13 @@ impl Status {
                 unreadable => format!(", and {} more", unreadable - 1),
             };
             issues.push(format!(
-                "spool {} is not read completely: {error}{others}",
+                "spool {} cannot be read completely: {error}{others}",
                 spool.path
             ));
         }
         for WithheldBy { path, why } in self.spools.iter().flat_map(|spool| &spool.withheld) {
             issues.push(format!(
-                "messages that are gone are not reported, because {path} may hold them: {why}"
+                "missing messages are not reported as gone, because {path} may hold them: {why}"
             ));
         }
         for LockedFile {
@@ -382,7 +382,7 @@ macro_rules! counters {
 }
 
 counters! {
-    files_read = files_read_total "Scans of files that held something new."
+    files_read = files_read_total "Scans of files with new messages."
     messages_read "Messages searched; some may not be committed yet."
     repeated = messages_repeated_total "Duplicate messages that were skipped."
     messages = messages_total "Messages committed."

@@ -75,8 +75,7 @@ pub fn add_evidence(
     };
     if evidence.is_full() {
         let message = format!(
-            "more than {max_urls} URLs as evidence for joins (evidence_urls): the others are left \
-             out"
+            "more than {max_urls} URLs as evidence for joins (evidence_urls): the rest is ignored"
         );
         let event = Diagnostic::new(DiagnosticKind::Limit, message);
         report.event(&event.of(&Source::at("--evidence".into())))?;
@@ -262,7 +261,7 @@ impl Collector {
             record @ [b'{', ..] => match serde_json::from_slice::<FoundUrl<'_>>(record) {
                 Ok(found) if found.url.is_empty() => return Err("has no `url`".to_owned()),
                 Ok(found) => self.add(&found),
-                Err(error) => return Err(format!("is no record: {error}")),
+                Err(error) => return Err(format!("is not a record: {error}")),
             },
             url if is_url(url) => self.urls.add_whole(url),
             _ => return Err("is neither a record nor a URL".to_owned()),
@@ -350,7 +349,7 @@ pub fn read_evidence(mut content: impl BufRead, max_urls: usize) -> io::Result<A
     if collector.urls.is_full() || collector.urls.may_be_whole(b"", b"") {
         Ok(Arc::new(collector.urls))
     } else {
-        Err(invalid("it has no URLs that could be evidence".to_owned()))
+        Err(invalid("it has no URLs to use as evidence".to_owned()))
     }
 }
 
@@ -359,14 +358,14 @@ pub fn read_evidence(mut content: impl BufRead, max_urls: usize) -> io::Result<A
 const REFUSED: [(&[u8], &str); 3] = [
     (
         b"\x1F\x8B",
-        "begins a gzip file; give its content: <(zcat FILE)",
+        "starts a gzip file; pass its content: <(zcat FILE)",
     ),
     (
         b"\x28\xB5\x2F\xFD",
-        "begins a zstd file; give its content: <(zstdcat FILE)",
+        "starts a zstd file; pass its content: <(zstdcat FILE)",
     ),
     (
         b"SQLite format 3\0",
-        "begins a database, which only the program takes as evidence",
+        "starts a database, which only the program takes as evidence",
     ),
 ];

@@ -112,9 +112,9 @@ impl ScanOptions {
 }
 
 /// The error for evidence from an input that can be read only once.
-const READ_ONCE: &str = "the evidence `self` needs a second reading, which standard input, pipes \
-    and \
-    work items do not have; scan files or folders, or name a file of records or URLs as evidence";
+const READ_ONCE: &str = "the evidence `self` reads the input twice, which standard input, pipes \
+                         and work items do not allow; scan files or folders, or name a file of \
+                         records or URLs as evidence";
 
 /// Returns `true` for standard input, pipes and devices.
 fn is_read_once(root: &Path) -> bool {
@@ -282,7 +282,7 @@ pub fn list_name(text: &str) -> Result<String, &'static str> {
     let is_name = !name.is_empty() && !name.contains(['<', '>']);
     is_name
         .then(|| name.to_owned())
-        .ok_or("write the name of a list alone, such as www-talk.w3.org")
+        .ok_or("write only the name of a list, such as www-talk.w3.org")
 }
 
 /// Returns `true` if no time lies within both limits.
@@ -302,8 +302,8 @@ pub fn date_period(text: &str) -> Result<DatePeriod, &'static str> {
         .or_else(|| moment(text))
         .or_else(|| moment_ago(text))
         .ok_or(
-            "write a date as 1996, 1996-07, 1996-07-02 or 1996-07-02T13:45:00Z, or a time before \
-             now as 24h, 7d or 12w",
+            "write a date as 1996, 1996-07, 1996-07-02 or 1996-07-02T13:45:00Z, or an age as 24h, \
+             7d or 12w",
         )
 }
 

@@ -387,7 +387,7 @@ fn emlx_message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutp
         let end = end.filter(|&end| end <= bytes.len());
         let at = offset + start as u64;
         if end.is_none() {
-            let why = "the message is shorter than its first line says";
+            let why = "the message is shorter than the first line says";
             sink(SplitOutput::Diagnostic(Diagnostic::at(
                 DiagnosticKind::Damage,
                 at,

@@ -526,8 +526,8 @@ impl ExplainedJoin {
 /// The form of a header with a number of fields.
 fn header_text(header: HeaderForm, fields: usize) -> Cow<'static, str> {
     let text = match header {
-        HeaderForm::Absent => "It has no header: it is text from its first byte on.",
-        HeaderForm::Page => "It has no header: it is an HTML page from its first byte on.",
+        HeaderForm::Absent => "It has no header: all of it is text.",
+        HeaderForm::Page => "It has no header: all of it is an HTML page.",
         HeaderForm::Document(_) => {
             "It has no header: it is a document, of which all links have the same range."
         }
@@ -557,11 +557,9 @@ fn reject_text(reason: RejectReason) -> NamedReason {
         }
         RejectReason::Host => "its scheme has a host, and the text there cannot be a host",
         RejectReason::Implausible => {
-            "the text after the scheme is not like that of bare URLs of that scheme"
+            "the text after the scheme is untypical of bare URLs with this scheme"
         }
-        RejectReason::Shortened => {
-            "its author cut the host short, so that nobody knows the location"
-        }
+        RejectReason::Shortened => "its author cut the host short, so the location is unknown",
         RejectReason::Machine => {
             "the host is named as a machine, in a trace field or a certificate, and not cited"
         }
@@ -602,7 +600,7 @@ fn repair_text(repair: Repair) -> NamedReason {
         Repair::Slashes => "the slashes after the scheme were corrected",
         Repair::SchemeGuessed => "the missing scheme was guessed",
         Repair::SchemeCorrected => "the mistyped scheme or slashes were corrected",
-        Repair::Defang => "it was defanged, so that it was no link, and that was undone",
+        Repair::Defang => "it was defanged, and that was undone",
         Repair::Roff => "escapes of roff were undone",
         Repair::Escape => "backslashes or marks of another program were removed",
         Repair::Brackets => "the angle brackets around a Message-ID were removed",
@@ -616,7 +614,7 @@ fn repair_text(repair: Repair) -> NamedReason {
 fn alternate_text(why: AlternateReason) -> NamedReason {
     let text = match why {
         AlternateReason::HyphenDropped => "without the hyphens before line breaks",
-        AlternateReason::TrimmedTail => "with the punctuation that was cut off its end",
+        AlternateReason::TrimmedTail => "with the punctuation at the end",
         AlternateReason::BareContinuation => "joined with the next line",
         AlternateReason::HeadOnly => "without the next line",
         AlternateReason::OtherEnd => "with another end",

@@ -205,12 +205,12 @@ const HEADERS: [(&str, &str); 7] = [
 ];
 
 /// Response to a request whose path does not start with the token.
-const NO_TOKEN: &str = "There is no such page. The address of these pages has a token, which is \
-another one after each start: open the whole address that urlspool printed.\n";
+const NO_TOKEN: &str = "There is no such page. The address of these pages has a token that changes \
+                        at each start: open the complete address that urlspool printed.\n";
 
 /// Response to a request whose path has too many slashes for relative links back.
-const TOO_DEEP: &str = "There is no page with this address, which has too many slashes. Go back \
-to the page before.\n";
+const TOO_DEEP: &str = "There is no page with this address, which has too many slashes. Go back to \
+                        the previous page.\n";
 
 /// Response to a connection above the limit.
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\

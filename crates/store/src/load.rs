@@ -241,9 +241,9 @@ impl LoadError {
     /// opened.
     fn replaced(target: &str) -> LoadError {
         LoadError::io(format!(
-            "{target} was removed, renamed or replaced while it was being loaded; no segment was \
-             removed since. Put it back and repeat the load, or repeat it to load the segments \
-             that are left into what has this name now"
+            "{target} was removed, renamed or replaced during the load, and no segment was removed \
+             since; put it back and repeat the load, or repeat it to load the remaining segments \
+             into the new one"
         ))
     }
 

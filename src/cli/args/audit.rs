@@ -26,64 +26,66 @@ pub(crate) struct AuditArgs {
 /// A step of an audit.
 #[derive(Subcommand, Debug)]
 pub(crate) enum AuditStep {
-    /// Plan which links are checked, and print how many are not and why
+    /// Plan which links to check, and count the rest by reason
     ///
-    /// Each link is planned once, whatever the number of its citations. Left out are links cited
-    /// only in header fields (most of them unsubscribe from a list), with a user name or password,
-    /// that ask for an action, that were cut short or read with a confidence below 0.8 (`--force`
-    /// plans these too), and those of private or reserved hosts (`--allow-private`). A plan can be
-    /// repeated after more was loaded; results are kept.
+    /// Each link is planned once, regardless of its citations. Left out are links that are cited
+    /// only in header fields (most of these unsubscribe from a list), have a user name or password,
+    /// ask for an action, were cut short or were read with a confidence below 0.8 (`--force` plans
+    /// these too), and links of private or reserved hosts (`--allow-private`). Repeat the plan
+    /// after you load more; results are kept.
     Plan(AuditPlanArgs),
-    /// Check the planned links that are due, and store what their servers answer
+    /// Check the planned links that are due
     ///
-    /// Links are checked in batches of 500, each stored when it is complete; after an interruption the
-    /// check goes on from there. A host is asked for one link at a time, with pauses of half a second.
-    /// Only public addresses are connected to, also at the end of redirects.
+    /// Links are checked in batches of 500, each stored when complete; an interrupted check resumes
+    /// there. A host gets one request at a time, with pauses of half a second. Only public
+    /// addresses are contacted, even after redirects.
     Check(AuditCheckArgs),
-    /// Print what is planned, checked and due, and how long it takes
+    /// Print the links planned, checked and due, and the time needed
     ///
-    /// Links whose death is not confirmed are due again before their results are old. The time is that
-    /// of the pace of the last check. Nothing is contacted, and the database is not changed.
+    /// Links with an unconfirmed death are due again before their results expire. The time is based
+    /// on the pace of the last check. No server is contacted, and the database does not change.
     Status(AuditStatusArgs),
-    /// Import results of checks: the JSON of lychee, or CSV of any checker
+    /// Import results of other checkers: JSON of lychee, or CSV
     ///
-    /// CSV has a first line with the columns `url`, `status` and `checked_at`, and may have
+    /// CSV has a header row with the columns `url`, `status` and `checked_at`, and optionally
     /// `final_url` and `error`. A status is an HTTP code, or empty with an error of dns, connect,
-    /// timeout, tls or other. Times before 1990 or more than 24 hours ahead are refused. A result
-    /// that was imported before is not added again.
+    /// timeout, tls or other. Times before 1990 or more than 24 hours ahead are refused. A known
+    /// result is not added again.
     Import(AuditImportArgs),
-    /// Ask archives for the captures of the planned links that are nearest to their first citations
+    /// Ask web archives for captures of the planned links
     ///
-    /// A CDX server is the index of a web archive: the Wayback Machine has one, and so has pywb. The
-    /// servers are asked in the order of the options, until one has a capture. Dead links come first.
-    /// Each answer is stored when it comes; after an interruption the questions go on from there. The
-    /// questions end if the server refuses five times in a row.
+    /// A CDX server is the index of a web archive, such as the Wayback Machine or pywb. Servers are
+    /// asked in the order of the options, until one has a capture; the capture nearest to the first
+    /// citation counts. Dead links come first. Each answer is stored at once, and an interrupted
+    /// run resumes there. The run ends if the server refuses five times in a row.
     Archive(AuditArchiveArgs),
-    /// Read the pages of links that answer, and store what can be shown: a soft 404, a parked domain, a
-    /// move to the front page or to another domain
+    /// Inspect the pages of living links for soft 404s, parking and moves
     ///
-    /// Each host is asked once a second at most, and once for a path that cannot exist; pages that a
-    /// robots.txt excludes are not read. The states of `check` stay as they are.
+    /// A move goes to the front page or to another domain. A host is asked at most once a second,
+    /// and once for a path that cannot exist. Pages that a robots.txt excludes are not read. The
+    /// states of `check` do not change.
     Inspect(AuditInspectArgs),
-    /// Hand links that live and that no archive holds to a save service, or list them for a crawler
+    /// Submit living links that no archive holds to a save service
     ///
-    /// Sent are links that were alive at their newest check, and that no archive that was asked has;
-    /// never those of private hosts, with a password, that ask for an action, or that are cited only
-    /// in header fields. Nothing is sent without `--send`, since it publishes links of the archive.
-    /// After an interruption it goes on from there.
+    /// Submitted are links that were alive at their newest check and that none of the archives
+    /// asked holds; never links of private hosts, with a password, that ask for an action, or that
+    /// are cited only in header fields. No link is sent without `--send`, because this publishes
+    /// links of the archive. `--as seeds` lists the links for a crawler instead. An interrupted run
+    /// resumes.
     Save(AuditSaveArgs),
-    /// Write a report: one HTML file without outside resources, and CSV files, alone or in a bag
+    /// Write a report: one HTML file, CSV files, or a BagIt bag
     ///
     /// Links by year of their first citation, host, domain, list and scheme; survival and
-    /// half-life; archived and lost links; the most cited dead links with where they were cited and
-    /// their snapshots; the method in words. The same database gives the same files.
+    /// half-life; archived and lost links; the most cited dead links with their citations and
+    /// snapshots; the method in words. The HTML file needs no other resources. The same database
+    /// produces the same files.
     Report(AuditReportArgs),
 }
 
 /// The arguments of `audit plan`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AuditPlanArgs {
-    /// The database that `urlspool load` made
+    /// Database that `urlspool load` made
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
@@ -91,23 +93,23 @@ pub(crate) struct AuditPlanArgs {
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) sample: Option<u64>,
 
-    /// The strata of the sample
+    /// Strata of the sample
     #[arg(long, value_parser = named::<StratumKind>(), default_value = StratumKind::Year.name(), requires = "sample", help_heading = INPUT)]
     pub(crate) by: StratumKind,
 
-    /// Seed of the sample: the same seed gives the same links
+    /// Seed of the sample; the same seed takes the same links
     #[arg(long, value_name = "S", default_value_t = 0, requires = "sample", help_heading = INPUT)]
     pub(crate) seed: u64,
 
-    /// Plan links of this kind too, which are left out as a precaution
+    /// Also plan links of this kind, which are left out as a precaution
     #[arg(long, value_name = "REASON", value_parser = named::<Exclusion>(), help_heading = INPUT)]
     pub(crate) force: Vec<Exclusion>,
 
-    /// Plan links of this host although it is private; `check` contacts it then
+    /// Plan links of this private host; `check` will contact it
     #[arg(long, value_name = "HOST", value_parser = host, help_heading = INPUT)]
     pub(crate) allow_private: Vec<String>,
 
-    /// Report only errors
+    /// Print only errors
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
 }
@@ -115,72 +117,76 @@ pub(crate) struct AuditPlanArgs {
 /// The arguments of `audit check`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AuditCheckArgs {
-    /// The database with a plan
+    /// Database with a plan
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// Wait at most N seconds for the answer of a link, with all its redirects
+    /// Maximum seconds for the answer of a link, including redirects
     #[arg(long, value_name = "N", default_value_t = AUDIT_CHECK_SECONDS, value_parser = clap::value_parser!(u64).range(1..), help_heading = SERVER)]
     pub(crate) timeout: u64,
 
-    /// Ask N times again for a link that fails with 408, 429 or 5xx, or is not answered, with pauses
-    /// that double from one second
+    /// Retries after 408, 429, 5xx or no answer
+    ///
+    /// The pauses double from one second.
     #[arg(long, value_name = "N", default_value_t = AUDIT_CHECK_RETRIES, value_parser = clap::value_parser!(u32).range(..10), help_heading = SERVER)]
     pub(crate) retries: u32,
 
-    /// Contact this host, a name or an address, although it is private; those of the plan need no
-    /// option
+    /// Contact this private host (name or address); repeatable
+    ///
+    /// Hosts of the plan need no option.
     #[arg(long, value_name = "HOST", value_parser = host, help_heading = SERVER)]
     pub(crate) allow_private: Vec<String>,
 
-    /// Store results although no server replied, as if this machine had no network
+    /// Store results even if no server replied
     ///
-    /// Without it nothing is stored of a batch in which none of ten or more hosts replied, those
-    /// included that replied in earlier checks and are asked again. It is meant for an archive
-    /// whose hosts are all gone, so it holds until the first reply of the run: a silence after that
-    /// ends the check.
+    /// Without it, a batch in which none of ten or more hosts replied is not stored, because this
+    /// machine may have no network; hosts that replied in earlier checks are asked again and count
+    /// too. Use it for an archive whose hosts are all gone. It applies until the first reply of the
+    /// run: a later silence ends the check.
     #[arg(long, help_heading = SERVER)]
     pub(crate) accept_unreachable: bool,
 
-    /// Delete results of the future, which a wrong clock made; without it they end the check
+    /// Delete results from the future, which a wrong clock made
+    ///
+    /// Without it they end the check.
     #[arg(long, help_heading = SERVER)]
     pub(crate) forget_future: bool,
 
-    /// Check links again whose last result is older: a number with h, d or w for hours, days or
-    /// weeks
+    /// Check links again if their result is older (h, d, w)
     #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
     pub(crate) max_age: Duration,
 
-    /// Check links of these schemes, separated by commas: http and https, which are checked together,
-    /// ftp, gopher
+    /// Schemes to check: http and https (together), ftp, gopher
     ///
-    /// ftp servers are asked for the file or folder after an anonymous login, gopher servers for the
-    /// selector; nothing is transferred but the first lines. The results are in a table of their own.
+    /// ftp servers are asked for the file or folder after an anonymous login, gopher servers for
+    /// the selector; only the first lines are transferred. The results are in a separate table.
+    /// Separate schemes by commas.
     #[arg(long, value_name = "SCHEMES", value_delimiter = ',', value_parser = scheme, default_value = "http,https", help_heading = INPUT)]
     pub(crate) schemes: Vec<CheckedScheme>,
 
-    /// Mail address or page by which the owners of the servers can reach you: part of the User-Agent,
-    /// and the password of anonymous ftp
+    /// Your mail address or page for server owners
+    ///
+    /// It is part of the User-Agent, and the password of anonymous ftp.
     #[arg(long, value_name = "CONTACT", help_heading = SERVER)]
     pub(crate) contact: Option<String>,
 
-    /// Failures that confirm the death of a link; without it those of the last check, and 3 at first
+    /// Failures that confirm a death [default: as before, first 3]
     ///
-    /// A link that failed is due again until its death is confirmed, or it replies.
+    /// A failed link is due again until its death is confirmed, or it replies.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = INPUT)]
     pub(crate) confirm: Option<u32>,
 
-    /// Time between these failures: a number with h, d or w; without it that of the last check, and 3d
-    /// at first
+    /// Time between these failures (h, d, w) [default: as before, first 3d]
     #[arg(long, value_name = "AGE", value_parser = age, help_heading = INPUT)]
     pub(crate) confirm_after: Option<Duration>,
 
-    /// Check at most N links: first those without a result, then those whose death is to be confirmed,
-    /// then those whose last result is oldest
+    /// Check at most N links
+    ///
+    /// Links without a result come first, then unconfirmed deaths, then the oldest results.
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
 
-    /// Report only errors
+    /// Print only errors
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
 }
@@ -188,11 +194,11 @@ pub(crate) struct AuditCheckArgs {
 /// The arguments of `audit status`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AuditStatusArgs {
-    /// The database with a plan
+    /// Database with a plan
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// Age from which results are old: a number with h, d or w for hours, days or weeks
+    /// Age at which results expire (h, d, w)
     #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
     pub(crate) max_age: Duration,
 }
@@ -200,25 +206,25 @@ pub(crate) struct AuditStatusArgs {
 /// The arguments of `audit import`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AuditImportArgs {
-    /// The database with a plan
+    /// Database with a plan
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// The file of results
+    /// File of results
     #[arg(value_name = "RESULTS")]
     pub(crate) results: PathBuf,
 
-    /// Time of the check, for the JSON of lychee, which does not hold it: 2026-11-22, or
-    /// 2026-11-22T10:00:00Z
+    /// Time of the check, which JSON of lychee lacks: 2026-11-22
+    ///
+    /// A time is 2026-11-22T10:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = check_time, help_heading = INPUT)]
     pub(crate) checked_at: Option<CheckTime>,
 
-    /// Name and version of the checker that wrote the CSV, for the report; without it the report
-    /// names it `imported`
+    /// Name and version of the CSV's checker [default: imported]
     #[arg(long, value_name = "NAME", value_parser = checker_name, help_heading = INPUT)]
     pub(crate) checker: Option<String>,
 
-    /// Report only errors
+    /// Print only errors
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
 }
@@ -226,20 +232,22 @@ pub(crate) struct AuditImportArgs {
 /// The arguments of `audit archive`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AuditArchiveArgs {
-    /// The database with a plan
+    /// Database with a plan
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// The CDX server: `https://web.archive.org/cdx/search/cdx`, or `http://HOST/COLLECTION/cdx` of
-    /// pywb; several are asked in order
+    /// CDX server; repeatable, asked in order
+    ///
+    /// `https://web.archive.org/cdx/search/cdx` is the Wayback Machine,
+    /// `http://HOST/COLLECTION/cdx` a pywb.
     #[arg(long, value_name = "URL", required = true, help_heading = SERVER)]
     pub(crate) cdx: Vec<String>,
 
-    /// Mail address or page by which the owners of the server can reach you; part of the User-Agent
+    /// Your mail address or page for server owners; in the User-Agent
     #[arg(long, value_name = "CONTACT", required = true, help_heading = SERVER)]
     pub(crate) contact: String,
 
-    /// Ask a server at most N times a minute
+    /// Maximum requests per minute to a server
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..), help_heading = SERVER)]
     pub(crate) rate: u32,
 
@@ -247,7 +255,7 @@ pub(crate) struct AuditArchiveArgs {
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
 
-    /// Report only errors
+    /// Print only errors
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
 }
@@ -255,26 +263,25 @@ pub(crate) struct AuditArchiveArgs {
 /// The arguments of `audit inspect`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AuditInspectArgs {
-    /// The database with a plan and results of checks
+    /// Database with a plan and results of checks
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// Mail address or page by which the owners of the servers can reach you; part of the
-    /// User-Agent
+    /// Your mail address or page for server owners; in the User-Agent
     #[arg(long, value_name = "CONTACT", required = true, help_heading = SERVER)]
     pub(crate) contact: String,
 
-    /// Read pages that a robots.txt excludes too
+    /// Also read pages that a robots.txt excludes
     #[arg(long, help_heading = SERVER)]
     pub(crate) ignore_robots: bool,
 
-    /// Contact this host, a name or an address, although it is private; those of the plan need no
-    /// option
+    /// Contact this private host (name or address); repeatable
+    ///
+    /// Hosts of the plan need no option.
     #[arg(long, value_name = "HOST", value_parser = host, help_heading = SERVER)]
     pub(crate) allow_private: Vec<String>,
 
-    /// Inspect pages again whose last inspection is older: a number with h, d or w for hours, days
-    /// or weeks
+    /// Inspect pages again if their inspection is older (h, d, w)
     #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
     pub(crate) max_age: Duration,
 
@@ -282,7 +289,7 @@ pub(crate) struct AuditInspectArgs {
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
 
-    /// Report only errors
+    /// Print only errors
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
 }
@@ -318,8 +325,8 @@ fn checker_name(text: &str) -> Result<String, &'static str> {
 
 fn host(text: &str) -> Result<String, &'static str> {
     host_in_url(text).ok_or(
-        "write one name or address, without scheme, port and path; give the option again for \
-         another host",
+        "write one name or address, without scheme, port and path; repeat the option for another \
+         host",
     )
 }
 
@@ -330,32 +337,33 @@ fn age(text: &str) -> Result<Duration, &'static str> {
 /// The arguments of `audit report`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AuditReportArgs {
-    /// The database with the audit
+    /// Database with an audit
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// Write the report to FILE, which is replaced when it is complete; `-` is standard output
+    /// Write the report to FILE; `-` is standard output
     #[arg(short, long, value_name = "FILE", required = true, help_heading = OUTPUT)]
     pub(crate) output: PathBuf,
 
-    /// Write CSV files into FOLDER, which is created if it is missing
+    /// Write CSV files to FOLDER
     #[arg(long, value_name = "FOLDER", help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
 
-    /// Write a BagIt bag into FOLDER, which must be new: the report, its CSV files, lists of seeds for
-    /// crawlers, and their SHA-256
+    /// Write a BagIt bag to FOLDER, which must be new
+    ///
+    /// It has the report, its CSV files, seed lists for crawlers, and their SHA-256 sums.
     #[arg(long, value_name = "FOLDER", conflicts_with = "csv", help_heading = OUTPUT)]
     pub(crate) bundle: Option<PathBuf>,
 
-    /// Replace existing files, also those that do not show that urlspool wrote them
+    /// Replace existing files that urlspool may not have written
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) force: bool,
 
-    /// Name neither senders nor Message-IDs
+    /// Omit senders and Message-IDs
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_senders: bool,
 
-    /// Report only errors
+    /// Print only errors
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
 }
@@ -363,24 +371,25 @@ pub(crate) struct AuditReportArgs {
 /// The arguments of `audit save`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AuditSaveArgs {
-    /// The database with an audit
+    /// Database with an audit
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// Send the links, with the keys in `IA_ACCESS_KEY_ID` and `IA_SECRET_ACCESS_KEY`; without it
-    /// only their number is printed
+    /// Send the links; without it only their number is printed
+    ///
+    /// The keys are in `IA_ACCESS_KEY_ID` and `IA_SECRET_ACCESS_KEY`.
     #[arg(long, requires = "contact", help_heading = SERVER)]
     pub(crate) send: bool,
 
-    /// The address of the service: Save Page Now of the Internet Archive, or one with its API
+    /// Address of Save Page Now or of a service with its API
     #[arg(long, value_name = "URL", default_value = "https://web.archive.org/save", help_heading = SERVER)]
     pub(crate) service: String,
 
-    /// Mail address or page by which the owners of the service can reach you; part of the User-Agent
+    /// Your mail address or page for service owners; in the User-Agent
     #[arg(long, value_name = "CONTACT", help_heading = SERVER)]
     pub(crate) contact: Option<String>,
 
-    /// Write the links as a list, one a line, and send nothing
+    /// Write the links as a list, one per line, without sending them
     #[arg(long = "as", value_name = "FORM", value_parser = save_form(), conflicts_with = "send", help_heading = OUTPUT)]
     pub(crate) form: Option<String>,
 
@@ -392,7 +401,7 @@ pub(crate) struct AuditSaveArgs {
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
 
-    /// Report only errors
+    /// Print only errors
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
 }

@@ -37,7 +37,7 @@ const EXITS: &[(u8, &[&str])] = &[
             "`watch --once`: some file could not be read, is locked or still being written",
             "`scan --strict`: there was any event",
             "`parse --check`: some URL was rejected",
-            "`stats`, `load`: a line is no record",
+            "`stats`, `load`: a line is not a record",
             "`load`: the server refused a record",
             "`audit import`: a result was refused",
             "`audit archive`: a URL got no answer",
@@ -115,125 +115,38 @@ fn row_of(command: Option<&str>, row: &str) -> Option<String> {
 const PLACES: &str = "Environment:
   URLSPOOL_CONFIG  the configuration file, if `--config` does not name one
   NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM
-                   the use of colours, if `--color` is `auto`
+                   when to use color, if `--color` is `auto`
 
 Files:
   ~/.config/urlspool/urlspool.toml, /etc/urlspool/urlspool.toml
-                   the configuration of `watch`, `status` and `check-config`; `scan` does not read it
+                   the configuration of `watch`, `status` and `check-config`, not of `scan`
 
 ";
 
-/// Returns the examples of a command; the program itself has an empty name.
+/// Returns the examples of a command, such as `audit plan`; the program itself has an empty name.
 fn examples(command: &str) -> &'static str {
-    if let Some(step) = command.strip_prefix("audit ") {
-        return step_examples(step);
-    }
-    match command {
-        "" => "  urlspool stats ~/Mail
-  urlspool scan ~/Mail > urls.jsonl
-  urlspool scan --help
-  urlspool man scan",
-        "scan" => "  urlspool scan ~/Mail > urls.jsonl
-  urlspool scan --into urls.db ~/Mail
-  urlspool scan --into urls.db --replace ~/Mail       again later: also removes the rows of mail that is gone
-  urlspool scan --format urls --unique run archive.mbox | lychee -
-  urlspool scan list.mbox.gz news.tar.bz2 takeout.zip
-  tail -F inbox | urlspool scan -                  each message when the next one begins
-  urlspool scan --since 1994 --until 1996-06 --exclude Spam ~/Mail
-  urlspool scan --dry-run archive/
-  urlspool scan --schemes gopher,wais,prospero --summary sums.json news/",
-        "stats" => "  urlspool stats ~/Mail
-  urlspool stats --html mail.html --csv mail-tables ~/Mail
-  urlspool stats --json urls.db | jq .distinct_urls.count
-  urlspool scan ~/Mail | tee urls.jsonl | urlspool stats
-  urlspool stats --top 50 /var/lib/urlspool/out",
-        "watch" => "  urlspool watch ~/Maildir                        show new URLs as mail arrives
-  urlspool watch -o urls ~/Maildir                write them into segments, exactly once
-  urlspool watch --stdout ~/Mail/inbox | consumer
-  urlspool watch --config /etc/urlspool/urlspool.toml --log json
-  urlspool watch --config urlspool.toml --once",
-        "status" => "  urlspool status | jq .
-  urlspool status --config urlspool.toml
-  urlspool status -o urls                         of `urlspool watch -o urls PATH`",
-        "parse" => "  urlspool parse 'ftp://myname@host.dom/%2Fetc/motd'
-  urlspool parse --check - < urls.txt",
-        "show" => "  urlspool scan inbox | head -1 | urlspool show
-  urlspool show inbox:120-155
-  urlspool show list.mbox.gz:120-155          offsets in the unpacked file
-  urlspool show 'news.tar!comp/mail/1:0-80'   member of an archive
-  urlspool show 'a.zip!b.tar!c.mbox:0-80'     member of an archive in an archive",
-        "explain" => "  urlspool explain archive.mbox:10233
-  urlspool explain list.mbox.gz:10233         offset in the unpacked file
-  urlspool explain 'news.tar!comp/mail/1'     member of an archive",
-        "splits" => {
-            "  urlspool splits --size 1GiB archive/ | parallel --pipe -k -N1 urlspool scan --splits -"
-        }
-        "load" => "  urlspool load --into urls.db urls.jsonl
-  urlspool scan --into urls.db ~/Mail                   scans and loads in one process
-  urlspool load --into urls.db --replace urls.jsonl     after a new scan of the same files
-  urlspool load --into urls.db --prune ~/Mail           removes the rows of files that are gone
-  urlspool load --into urls.db --follow /var/lib/urlspool/out",
-        "search" => "  urlspool search urls.db cern
-  urlspool search urls.db --host info.cern.ch --until 1994
-  urlspool search urls.db --key http://info.cern.ch/ --sort oldest
-  urlspool search urls.db --sender jane --format csv 'goph*'
-  urlspool search urls.db -- gopher '\"red lamp\"' -wick
-  urlspool search urls.db gopher --facets domain,year
-  urlspool search urls.db --limit 1 gopher | urlspool show",
-        "cited" => "  urlspool cited urls.db http://info.cern.ch/
-  urlspool cited urls.db cern.ch --format csv > cern.csv
-  urlspool cited urls.db cern.ch --format jsonl --limit 1 | urlspool show",
-        "browse" => "  urlspool browse urls.db
-  urlspool browse urls.db --listen 127.0.0.1:0
-  ssh -L 8797:127.0.0.1:8797 archive urlspool browse urls.db      from another machine",
-        "audit" => "  urlspool audit plan urls.db
-  urlspool audit plan urls.db --sample 5000 --by year --seed 1
-  urlspool audit check urls.db
-  urlspool audit status urls.db
-  urlspool audit import urls.db results.csv
-  urlspool audit import urls.db lychee.json --checked-at 2026-11-22
-  urlspool audit archive urls.db --cdx https://web.archive.org/cdx/search/cdx --contact you@your.site
-  urlspool audit report urls.db -o report.html --csv tables
-  urlspool audit save urls.db --as seeds
-  urlspool audit report urls.db -o report.html --bundle evidence",
-        "schema" => "  urlspool schema > record.schema.json
-  urlspool schema --as duckdb | duckdb urls.db",
-        "check-config" => "  urlspool check-config --default > urlspool.toml
-  urlspool check-config urlspool.toml
-  urlspool check-config - < urlspool.toml",
-        "completions" => "  urlspool completions bash > ~/.local/share/bash-completion/completions/urlspool
-  urlspool completions zsh > ~/.zfunc/_urlspool
-  urlspool completions fish > ~/.config/fish/completions/urlspool.fish",
-        "man" => "  urlspool man
-  urlspool man scan
-  urlspool man urlspool.toml > urlspool.toml.5       roff, as for every output but a terminal
-  urlspool man --all ~/.local/share/man",
-        _ => "",
-    }
+    let blocks = include_str!("examples.txt").split("\n\n");
+    let mut named = blocks.filter_map(|block| block.strip_prefix('[')?.split_once("]\n"));
+    named
+        .find(|(name, _)| *name == command)
+        .map_or("", |(_, text)| text.trim_end())
 }
 
-fn step_examples(step: &str) -> &'static str {
-    match step {
-        "plan" => "  urlspool audit plan urls.db
-  urlspool audit plan urls.db --sample 5000 --by year --seed 1",
-        "check" => "  urlspool audit check urls.db --contact you@your.site
-  urlspool audit check urls.db --limit 5000
-  urlspool audit check urls.db --confirm 2 --confirm-after 1w
-  urlspool audit check urls.db --max-age 12w --timeout 60
-  urlspool audit check urls.db --schemes ftp,gopher --contact you@your.site",
-        "status" => "  urlspool audit status urls.db
-  urlspool audit status urls.db --max-age 12w",
-        "import" => "  urlspool audit import urls.db results.csv
-  urlspool audit import urls.db lychee.json --checked-at 2026-11-22",
-        "save" => "  urlspool audit save urls.db
-  urlspool audit save urls.db --as seeds -o seeds.txt
-  urlspool audit save urls.db --send --contact you@your.site",
-        "archive" => "  urlspool audit archive urls.db --cdx https://web.archive.org/cdx/search/cdx --contact you@your.site
-  urlspool audit archive urls.db --cdx http://localhost:8080/web/cdx --contact you@your.site --rate 600",
-        "inspect" => "  urlspool audit inspect urls.db --contact you@your.site",
-        "report" => "  urlspool audit report urls.db -o report.html
-  urlspool audit report urls.db -o report.html --csv tables --no-senders
-  urlspool audit report urls.db -o report.html --bundle evidence",
-        _ => "",
+#[cfg(test)]
+mod tests {
+    use super::command;
+
+    /// A terminal of 80 columns must not break a command.
+    #[test]
+    fn examples_fit_on_a_terminal() {
+        let program = command();
+        let commands = program.get_subcommands();
+        let steps = commands.flat_map(|command| command.get_subcommands().chain([command]));
+        for command in steps.chain([&program]) {
+            let text = command.get_after_help().unwrap().to_string();
+            let (_, examples) = text.split_once("Examples:\n").unwrap();
+            let long = examples.lines().find(|line| 80 < line.chars().count());
+            assert_eq!(long, None, "{}", command.get_name());
+        }
     }
 }

@@ -26,126 +26,133 @@ use urlspool_text::scan::Rules;
     reason = "each is a flag that is given or not"
 )]
 pub(crate) struct ScanArgs {
-    /// Files and folders to read; `-`, or no path at all, is standard input
+    /// Files and folders to read; `-`, or no path, is standard input
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Read the files and folders that FILE lists, one a line, or separated by NUL (`-`: standard input)
+    /// Read paths from FILE, one per line or NUL-separated (`-`: stdin)
     #[arg(long, value_name = "FILE", conflicts_with = "splits", help_heading = INPUT)]
     pub(crate) files_from: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
 
-    /// Read only messages of DATE and later, and messages without a date
+    /// Read only messages from DATE on, and undated ones
     ///
-    /// DATE is a year (1996), a month (1996-07), a day (1996-07-02) or a time (1996-07-02T13:45:00Z), in UTC,
-    /// or a time before now (24h, 7d, 12w).
+    /// DATE is a year (1996), a month (1996-07), a day (1996-07-02) or a time
+    /// (1996-07-02T13:45:00Z) in UTC, or an age (24h, 7d, 12w).
     #[arg(long, value_name = "DATE", value_parser = date_period, help_heading = INPUT)]
     pub(crate) since: Option<DatePeriod>,
 
-    /// Read only messages up to the end of DATE, and messages without a date
+    /// Read only messages up to the end of DATE, and undated ones
     ///
-    /// `--since 1996 --until 1996` reads the messages of that year. If DATE is a time, messages before it are read.
+    /// `--since 1996 --until 1996` reads the messages of that year. If DATE is a time, messages
+    /// before it are read.
     #[arg(long, value_name = "DATE", value_parser = date_period, help_heading = INPUT)]
     pub(crate) until: Option<DatePeriod>,
 
-    /// Read the work items that `urlspool splits` printed from FILE (`-`: standard input), and scan what they name
+    /// Read the work items that `urlspool splits` printed (`-`: stdin)
     #[arg(long, value_name = "FILE", conflicts_with = "paths", help_heading = INPUT)]
     pub(crate) splits: Option<PathBuf>,
 
-    /// Join broken URLs also by URLs that were found whole elsewhere: `self`, or a file
+    /// Join broken URLs that occur whole in SOURCE: `self` or a file
     ///
-    /// `self` reads the input twice: first for its URLs, then for records; it is not for standard input and --splits. A file is a
-    /// database that `urlspool load` has made, or has records as JSON lines, or URLs, one a line.
+    /// `self` reads the input twice, first for its URLs, then for records; it does not work with
+    /// standard input and --splits. A file is a database of `urlspool load`, records as JSON lines,
+    /// or URLs, one per line.
     #[arg(long, value_name = "SOURCE", help_heading = EXTRACT)]
     pub(crate) evidence: Option<PathBuf>,
 
-    /// Read only messages of these mailing lists and newsgroups (comma-separated list)
+    /// Read only messages of these mailing lists and newsgroups
     ///
-    /// A list has the name that its messages have in List-Id between the angle brackets, such as `www-talk.w3.org`.
+    /// A list is named as in the angle brackets of List-Id, such as `www-talk.w3.org`. Separate
+    /// several names by commas.
     #[arg(long, value_name = "LIST,...", value_delimiter = ',', value_parser = list_name, help_heading = INPUT)]
     pub(crate) list: Vec<String>,
 
-    /// Write absolute paths of files, whatever paths are given
+    /// Write absolute file paths
     ///
     /// Links in them are not resolved.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) absolute: bool,
 
-    /// Print the kind, size and path of each file that would be read, and scan nothing
+    /// Print the kind, size and path of each file without scanning it
     ///
-    /// With --into the files are scanned, and the rows are counted that would be added and removed; the database is not changed.
+    /// With --into, files are scanned, and the rows to add and remove are counted; the database
+    /// does not change.
     #[arg(long, conflicts_with_all = ["output", "format", "fields", "slim", "rejects", "events", "summary"], help_heading = INPUT)]
     pub(crate) dry_run: bool,
 
     /// Write to FILE instead of standard output
     ///
-    /// Its ending names the format unless `--format` does: .jsonl, .ndjson, .csv, .tsv, .txt (URLs) or .parquet; .gz or .zst after it
-    /// compresses.
+    /// The file extension sets the format unless `--format` does: .jsonl, .ndjson, .csv, .tsv, .txt
+    /// (URLs) or .parquet. A further .gz or .zst compresses the file.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
 
-    /// Load the records into a database or an index in place of writing them: `scan` and `load` in one process
+    /// Load the records into a database or an index, without `load`
     ///
-    /// TARGET is the one of `urlspool load`: `FILE` or `sqlite:FILE`, or the URL of a server.
+    /// TARGET is the same as for `urlspool load`: `FILE` or `sqlite:FILE`, or the URL of a server.
     #[arg(long, value_name = "TARGET", value_parser = target_name, conflicts_with_all = ["output", "format", "fields", "slim", "no_header_row", "delimiter", "no_formula_guard", "defang"], help_heading = OUTPUT)]
     pub(crate) into: Option<TargetName>,
 
-    /// With --into: also remove the rows of files beneath the paths that are gone, and rows that their files no longer hold, in one
-    /// transaction
+    /// With --into: also remove rows that the files no longer hold
     ///
-    /// A file that is not read, or not to its end, keeps its rows, and so do all files of a path that is missing or holds no file.
-    /// With --dry-run nothing is changed, and the rows are counted.
+    /// This includes the rows of deleted files, in one transaction. A file that is not read, or not
+    /// to its end, keeps its rows, and so do all files of a path that is missing or has no file.
+    /// With --dry-run the rows are only counted.
     #[arg(long, requires = "into", conflicts_with_all = ["splits", "since", "until", "list"], help_heading = OUTPUT)]
     pub(crate) replace: bool,
 
-    /// Output format [default: jsonl; grep on a terminal, unless another option asks for data]
+    /// Output format [default: jsonl; grep on a terminal]
+    ///
+    /// On a terminal the default is jsonl too if another option asks for data.
     #[arg(long, value_parser = named::<OutputFormat>(), help_heading = OUTPUT)]
     pub(crate) format: Option<OutputFormat>,
 
-    /// Write only these fields of the records, separated by commas; for jsonl, csv and tsv
+    /// Write only these fields, for jsonl, csv, tsv and parquet
     ///
-    /// Fields are named as in the record: `url,source.path,message.date`. The name of an object stands for all its fields.
+    /// Fields are named as in the record: `url,source.path,message.date`. The name of an object
+    /// selects all its fields.
     #[arg(long, value_name = "FIELD,...", value_delimiter = ',', value_parser = field_name(), hide_possible_values = true, help_heading = OUTPUT)]
     pub(crate) fields: Vec<String>,
 
-    /// Write only the fields that name the URL, its place and its message
+    /// Write only the most used fields of the record
     ///
-    /// They are id, url, fragment, confidence, source.path, source.member, source.start, source.end, message.id,
-    /// message.date, message.from and message.subject.
+    /// These are id, url, fragment, confidence, source.path, source.member, source.start,
+    /// source.end, message.id, message.date, message.from and message.subject.
     #[arg(long, conflicts_with = "fields", help_heading = OUTPUT)]
     pub(crate) slim: bool,
 
-    /// Write a folder of Parquet files to the FILE of -o, divided by this value
+    /// Write a folder of Parquet files, partitioned by this value
     #[arg(long, value_name = "BY", value_parser = named::<Partition>(), requires = "format", help_heading = OUTPUT)]
     pub(crate) partition: Option<Partition>,
 
-    /// Write a table (csv, tsv) without the line of the columns' names
+    /// Omit the header row of csv and tsv
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_header_row: bool,
 
-    /// The character between two cells of csv, such as `;`, or `tab` [default: a comma]
+    /// Separator of csv, such as `;`, or `tab` [default: a comma]
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter, help_heading = OUTPUT)]
     pub(crate) delimiter: Option<u8>,
 
-    /// Write texts to csv as they are, also those that a spreadsheet would take for formulas, and
-    /// control characters
+    /// Do not escape spreadsheet formulas and control characters in csv
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_formula_guard: bool,
 
-    /// Replace existing files, also those that do not show that urlspool wrote them
+    /// Replace existing files that urlspool may not have written
     ///
-    /// Without it an existing file is only replaced if it begins with records, events, a summary or the header of a table, or is a
-    /// Parquet file of urlspool. Lists of URLs, hrefs and grep lines look like anybody's.
+    /// Without it an existing file is replaced only if it starts with records, events, a summary or
+    /// a table header, or is a Parquet file of urlspool. Lists of URLs, hrefs and grep lines could
+    /// be anybody's.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) force: bool,
 
-    /// Write candidates that are not URLs to FILE
+    /// Write rejected candidates to FILE
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) rejects: Option<PathBuf>,
 
-    /// Write events to FILE as JSON lines, instead of reporting them on standard error
+    /// Write events to FILE as JSON lines, not to standard error
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) events: Option<PathBuf>,
 
@@ -159,11 +166,13 @@ pub(crate) struct ScanArgs {
     #[command(flatten)]
     pub(crate) extract: ExtractArgs,
 
-    /// Read options and limits from FILE, which flags override [default: the file that URLSPOOL_CONFIG names, if any]
+    /// Configuration file [default: the file in URLSPOOL_CONFIG]
+    ///
+    /// Flags override its options and limits.
     #[arg(long, value_name = "FILE", help_heading = GENERAL)]
     pub(crate) config: Option<PathBuf>,
 
-    /// Number of threads [default: one for each core]
+    /// Number of threads [default: one per core]
     #[arg(short = 'j', long, value_name = "N", value_parser = threads, help_heading = GENERAL)]
     pub(crate) threads: Option<u16>,
 
@@ -171,15 +180,15 @@ pub(crate) struct ScanArgs {
     #[arg(long, help_heading = GENERAL)]
     pub(crate) strict: bool,
 
-    /// Show the progress on standard error
+    /// When to show progress on standard error
     #[arg(long, value_name = "WHEN", value_parser = named::<When>(), default_value = When::default().name(), help_heading = GENERAL)]
     pub(crate) progress: When,
 
-    /// Report only errors on standard error
+    /// Print only errors on standard error
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
 
-    /// Report the summary on standard error
+    /// Print the summary on standard error
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) verbose: bool,
 
@@ -195,7 +204,7 @@ pub(crate) struct SplitsArgs {
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Approximate size of an item; uncompressed mboxes are divided, every other file is one item
+    /// Approximate size of an item; only uncompressed mboxes are divided
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = item_size)]
     pub(crate) size: u64,
 
@@ -206,39 +215,43 @@ pub(crate) struct SplitsArgs {
 /// The filters of URLs, shared by `scan` and `watch`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FilterArgs {
-    /// Write only URLs of these hosts (comma-separated list)
+    /// Write only URLs of these hosts (comma-separated)
     #[arg(long, value_name = "HOST,...", value_delimiter = ',', value_parser = host_of, help_heading = EXTRACT)]
     host: Vec<String>,
 
-    /// Write only URLs of these domains and of the hosts below them (comma-separated list, such as `cern.ch`)
+    /// Write only URLs of these domains and all their hosts
+    ///
+    /// Write a domain such as `cern.ch`; separate several by commas.
     #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',', value_parser = host_of, help_heading = EXTRACT)]
     domain: Vec<String>,
 
-    /// Skip URLs of these domains and of the hosts below them (comma-separated list)
+    /// Skip URLs of these domains and all their hosts
     ///
-    /// A name with a `/` is a file that lists domains, one a line; lines that start with `#` are
+    /// A name with a `/` is a file of domains, one per line; lines that start with `#` are
     /// comments.
     #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',', help_heading = EXTRACT)]
     exclude_domains: Vec<String>,
 
-    /// Write only URLs in these regions (comma-separated list, such as `body,header`)
+    /// Write only URLs in these regions, such as `body,header`
     ///
-    /// Regions are body, signature, forwarded, footer and external-body, `header` or one field (`header:List-Archive`), `html`, its text
-    /// (`html:text`) or one attribute (`html:a.href`), as the field `region` of records has them.
+    /// Regions are body, signature, forwarded, footer and external-body; `header` or one field
+    /// (`header:List-Archive`); `html`, its text (`html:text`) or one attribute (`html:a.href`), as
+    /// in the field `region` of records.
     #[arg(long, value_name = "REGION,...", value_delimiter = ',', value_parser = region_name, help_heading = EXTRACT)]
     region: Vec<String>,
 
-    /// Write only links whose text names another host than the link has
+    /// Write only links whose text names another host than the target
     #[arg(long, help_heading = EXTRACT)]
     mismatch: bool,
 
-    /// Write only URLs that have one of these hazards (comma-separated list)
+    /// Write only URLs with one of these hazards (comma-separated)
     #[arg(long, value_name = "HAZARD,...", value_delimiter = ',', value_parser = hazard_name(), help_heading = EXTRACT)]
     hazard: Vec<String>,
 
-    /// Write URLs so that nobody can click them, as `hxxp://a[.]example/b`; for urls, hrefs, grep, csv and tsv
+    /// Write harmless URLs, such as `hxxp://a[.]example/b`
     ///
-    /// In csv and tsv this holds for the URLs and hosts in all columns, but not for the paths of sources.
+    /// This works for urls, hrefs, grep, csv and tsv. In csv and tsv it applies to the URLs and
+    /// hosts of all columns but the paths of sources.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) defang: bool,
 }
@@ -264,19 +277,19 @@ impl FilterArgs {
     reason = "each is a flag that is given or not"
 )]
 pub(crate) struct ExtractArgs {
-    /// Rules by which URLs are found
+    /// Rules for finding URLs
     #[arg(long, value_name = "RULES", value_parser = named::<Rules>(), help_heading = EXTRACT)]
     pub(crate) rules: Option<Rules>,
 
-    /// Write only URLs that one of these grammars accepts (comma-separated list)
+    /// Write only URLs that one of these grammars accepts
     #[arg(long, value_name = "GRAMMAR,...", value_delimiter = ',', value_parser = named::<Grammar>(), help_heading = EXTRACT)]
     pub(crate) accept: Vec<Grammar>,
 
-    /// Write URLs whatever grammar accepts them
+    /// Write URLs regardless of grammar
     #[arg(long, overrides_with = "accept", hide_short_help = true, help_heading = EXTRACT)]
     no_accept: bool,
 
-    /// Write only URLs of these schemes (comma-separated list, such as `http,https,ftp`)
+    /// Write only URLs of these schemes, such as `http,https,ftp`
     #[arg(long, value_name = "SCHEME,...", value_delimiter = ',', value_parser = scheme_name, help_heading = EXTRACT)]
     pub(crate) schemes: Vec<String>,
 
@@ -284,7 +297,7 @@ pub(crate) struct ExtractArgs {
     #[arg(long, overrides_with = "schemes", hide_short_help = true, help_heading = EXTRACT)]
     no_schemes: bool,
 
-    /// Find these schemes without `//` too (comma-separated list)
+    /// Find these schemes without `//` too (comma-separated)
     #[arg(long, value_name = "SCHEME,...", value_delimiter = ',', value_parser = scheme_name, help_heading = EXTRACT)]
     extra_schemes: Vec<String>,
 
@@ -292,9 +305,10 @@ pub(crate) struct ExtractArgs {
     #[arg(long, overrides_with = "extra_schemes", hide_short_help = true, help_heading = EXTRACT)]
     no_extra_schemes: bool,
 
-    /// Add these header fields of the message to its records (comma-separated list, such as `X-Gmail-Labels,Reply-To`)
+    /// Add these header fields to records, such as `Reply-To`
     ///
-    /// The field `message.fields` of records lists their names and values.
+    /// The field `message.fields` of records lists their names and values. Separate several names
+    /// by commas.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = header_field, help_heading = EXTRACT)]
     header_fields: Vec<String>,
 
@@ -306,8 +320,9 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_name = "WITHIN", value_parser = named::<Unique>(), help_heading = EXTRACT)]
     pub(crate) unique: Option<Unique>,
 
-    /// Add up to N bytes of the text before and after each URL, cut between words (0: none, at most
-    /// 4096)
+    /// Add N bytes of text around each URL (0: none, maximum 4096)
+    ///
+    /// Up to N bytes before and N bytes after the URL, cut between words.
     #[arg(long, value_name = "N", value_parser = context_bytes, help_heading = EXTRACT)]
     pub(crate) context: Option<usize>,
 
@@ -327,7 +342,7 @@ pub(crate) struct ExtractArgs {
     #[arg(long, overrides_with = "no_html", hide_short_help = true, help_heading = EXTRACT)]
     html: bool,
 
-    /// Attachments that are searched
+    /// Attachments to search
     #[arg(long, value_name = "WHICH", value_parser = named::<AttachmentPolicy>(), help_heading = EXTRACT)]
     pub(crate) attachments: Option<AttachmentPolicy>,
 
@@ -339,11 +354,11 @@ pub(crate) struct ExtractArgs {
     #[arg(long, overrides_with = "no_schemeless", hide_short_help = true, help_heading = EXTRACT)]
     schemeless: bool,
 
-    /// Take the recipient's address out of the URLs of redirectors
+    /// Remove the recipient's address from redirector URLs
     #[arg(long, overrides_with = "no_strip_recipient", help_heading = EXTRACT)]
     strip_recipient: bool,
 
-    /// Keep the recipient's address in the URLs of redirectors
+    /// Keep the recipient's address in redirector URLs
     #[arg(long, overrides_with = "strip_recipient", hide_short_help = true, help_heading = EXTRACT)]
     no_strip_recipient: bool,
 
@@ -409,18 +424,17 @@ fn set_flag(value: &mut bool, on: bool, off: bool) {
     reason = "each is a flag that is given or not"
 )]
 pub(crate) struct StatsArgs {
-    /// Files and folders of mail; or a database that `load` made; or records (JSON lines), and
-    /// folders of segments
+    /// Mail, records (JSON lines, folders of segments), or a database of `load`
     ///
-    /// `-`, or no path at all, is standard input: mail or records. What a path is shows its
-    /// beginning.
+    /// `-`, or no path, reads mail or records from standard input. The first bytes of a file decide
+    /// what it is.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
 
-    /// Show the N first names of each list
+    /// Show the top N names of each list
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = count::<u32>, help_heading = OUTPUT)]
     pub(crate) top: u32,
 
@@ -428,28 +442,27 @@ pub(crate) struct StatsArgs {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 
-    /// Write the numbers as CSV files into FOLDER, which is created if it is missing
+    /// Write the numbers as CSV files to FOLDER
     #[arg(long, value_name = "FOLDER", help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
 
-    /// Write a page with charts to FILE, which is replaced when it is complete; `-` is standard
-    /// output
+    /// Write a page with charts to FILE; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) html: Option<PathBuf>,
 
-    /// Replace existing files, also those that do not show that urlspool wrote them
+    /// Replace existing files that urlspool may not have written
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) force: bool,
 
-    /// Name no senders
+    /// Omit senders
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_senders: bool,
 
-    /// Number of threads [default: the number of processors]
+    /// Number of threads [default: one per core]
     #[arg(short = 'j', long, value_name = "N", value_parser = threads, help_heading = GENERAL)]
     pub(crate) threads: Option<u16>,
 
-    /// Report only errors
+    /// Print only errors
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
 

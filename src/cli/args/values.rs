@@ -66,12 +66,12 @@ pub(crate) enum SearchFormat {
 
 named_values! {
     SearchFormat {
-        Text = "text": "Date, sender and subject, and below them PATH:START: URL",
-        Grep = "grep": "PATH:START: URL for people, and for `urlspool explain`",
+        Text = "text": "Date, sender, subject, and PATH:START: URL below",
+        Grep = "grep": "PATH:START: URL, for people and `urlspool explain`",
         Urls = "urls": "The URL with its fragment",
-        Csv = "csv": "Comma-separated values: date, sender, subject, URL, place, Message-ID",
+        Csv = "csv": "Date, sender, subject, URL, place, Message-ID",
         Tsv = "tsv": "The same, separated by tabs",
-        Jsonl = "jsonl": "Fields of the records as JSON, one per line, for `urlspool show`",
+        Jsonl = "jsonl": "JSON lines, for `urlspool show`",
     }
 }
 
@@ -114,9 +114,9 @@ pub(crate) enum CitedFormat {
 
 named_values! {
     CitedFormat {
-        Text = "text": "Date, sender and subject, PATH:START: URL, list, thread and text of the link",
+        Text = "text": "Date, sender, subject, PATH:START: URL, list, thread, link text",
         Csv = "csv": "Comma-separated values",
-        Jsonl = "jsonl": "Fields of the records as JSON, one per line, for `urlspool show`",
+        Jsonl = "jsonl": "JSON lines, for `urlspool show`",
     }
 }
 
@@ -160,13 +160,12 @@ impl<P: TypedValueParser> TypedValueParser for OfferedNames<P> {
 named_values! {
     OutputFormat {
         Jsonl = "jsonl": "Records as JSON, one per line",
-        Urls = "urls": "URLs with their fragments, one per line",
-        Hrefs = "hrefs": "What a browser would fetch, one per line; nothing for a URL that it \
-                          cannot fetch",
-        Csv = "csv": "Comma-separated values after a line of names, with the fields of --fields",
-        Tsv = "tsv": "The same with tabs; tabs and line feeds in a text are written \\t and \\n",
-        Grep = "grep": "PATH:START: URL for people, and for `urlspool explain`",
-        Parquet = "parquet": "Records as columns, in a Parquet file",
+        Urls = "urls": "URLs with fragments, one per line",
+        Hrefs = "hrefs": "URLs as a browser would fetch them, one per line",
+        Csv = "csv": "Comma-separated values with a header row",
+        Tsv = "tsv": "Tab-separated values; \\t and \\n in texts are escaped",
+        Grep = "grep": "PATH:START: URL, for people and `urlspool explain`",
+        Parquet = "parquet": "A Parquet file",
     }
     When {
         Auto = "auto": "On a terminal",
@@ -211,8 +210,8 @@ pub(super) fn delimiter(text: &str) -> Result<u8, &'static str> {
         b"tab" | b"\\t" | b"\t" => Ok(b'\t'),
         [sign] if sign.is_ascii_punctuation() && !b"\"'`.-_\\".contains(sign) => Ok(*sign),
         _ => Err(
-            "write one sign, such as `;`, `|` or `:`, or `tab`; quotes, `.`, `-`, `_` and `\\` \
-             have other uses",
+            "write one character, such as `;`, `|` or `:`, or `tab`; quotes, `.`, `-`, `_` and \
+             `\\` have other uses",
         ),
     }
 }
@@ -221,8 +220,8 @@ pub(super) fn delimiter(text: &str) -> Result<u8, &'static str> {
 pub(super) fn limits_help() -> String {
     let names = Limits::ALL.iter().map(|limit| limit.name);
     format!(
-        "Set a limit, such as `--limit url_bytes=64KiB`; can be given again\n\n\
-         The names are those of the `[limits]` table of the configuration, which `urlspool man urlspool.toml` describes: {}.",
+        "Set a limit, such as `--limit url_bytes=64KiB`; repeatable\n\n\
+         `urlspool man urlspool.toml` describes the limits: {}.",
         names.collect::<Vec<_>>().join(", ")
     )
 }
@@ -238,7 +237,7 @@ pub(crate) fn check_period(
     until: Option<DatePeriod>,
 ) -> Result<(), &'static str> {
     if is_period_empty(since, until) {
-        return Err("--since is not before --until, so that nothing can be found; exchange them");
+        return Err("--since is not before --until; swap them");
     }
     Ok(())
 }

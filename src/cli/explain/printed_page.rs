@@ -75,11 +75,11 @@ impl Page {
         self.line(0, &format!("The message is in bytes {start} to {end}."));
         if envelope > 0 {
             let text =
-                format!("Its first {envelope} bytes are the envelope, not the message's own.");
+                format!("The first {envelope} bytes are the envelope, not part of the message.");
             self.line(1, &text);
         }
         if message.wire {
-            let text = "It is in wire format: dots at line starts are doubled, and its last line \
+            let text = "It is in wire format: dots at line starts are doubled, and the last line \
                         is a dot.";
             self.line(1, text);
         }
@@ -100,7 +100,7 @@ impl Page {
             );
         }
         self.notes(&message.part_notes);
-        self.line(0, "Its candidates, in their order:");
+        self.line(0, "Candidates in order:");
         for candidate in &message.candidates {
             self.candidate(candidate);
         }

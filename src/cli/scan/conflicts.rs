@@ -219,9 +219,8 @@ impl NamedInputs<'_> {
         if path.is_file() && !is_replaceable(&path) {
             let (name, root) = (&output.name, root.display());
             return Err(CommandError::usage(format!(
-                "{name} would overwrite a file beneath {root}, which is scanned, and its first \
-                 line does not show that urlspool \
-                 wrote it; name a file outside of {root}, or remove this one first"
+                "{name} would overwrite a file in the scanned {root} that urlspool may not have \
+                 written; name a file outside {root}, or remove this one first"
             )));
         }
         Ok(true)
@@ -245,13 +244,13 @@ impl NamedInputs<'_> {
         let holder = match input {
             Some(input) => input.name.clone(),
             None => match self.scanned.iter().find(|root| self.finds(root, standard)) {
-                Some(root) => format!("a file beneath {}", root.display()),
+                Some(root) => format!("a file in {}", root.display()),
                 None => return Ok(()),
             },
         };
         Err(CommandError::usage(format!(
-            "standard output is {holder}, which is scanned, and its first line does not show that \
-             urlspool wrote it; write the output to another file"
+            "standard output is {holder}, which is scanned, and urlspool may not have written it; \
+             write the output to another file"
         )))
     }
 

@@ -27,8 +27,8 @@ use urlspool_text::origin::{FormatHint, Source, SourceKind};
 pub(super) fn before(args: &ScanArgs, job: &Job, config: &Config) -> Vec<String> {
     let mut hints = unknown_schemes(args, config);
     if args.format.is_none() && NamedContent::of(args).is_unknown {
-        let hint = "the ending of the -o file names no format, so that JSON lines are written; \
-                    --format names another, and --into makes a database";
+        let hint = "the extension of the -o file is unknown, so JSON lines are written; use \
+                    --format for another format, or --into for a database";
         hints.push(hint.to_owned());
     }
     hints.extend(unmatched_globs(job));
@@ -51,16 +51,15 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
     let mut hints: Vec<String> = own.into_iter().collect();
     if summary.records == 0 && begins_with_a_path(&start) {
         hints.push(
-            "standard input holds names of files; `--files-from -` reads the files that it names"
-                .to_owned(),
+            "standard input contains file names; `--files-from -` reads these files".to_owned(),
         );
     }
     let filtered = count(&summary.files_skipped, SkipReason::Filtered);
     if let earlier @ 1.. = count(&summary.files_skipped, SkipReason::EarlierOutput) {
         let files = counted(
             earlier,
-            "file of the folders holds what urlspool wrote, and was not read; name it to read it",
-            "files of the folders hold what urlspool wrote, and were not read; name one to read it",
+            "file in the folders was written by urlspool and skipped; name it to read it",
+            "files in the folders were written by urlspool and skipped; name one to read it",
         );
         hints.push(files);
     }
@@ -70,7 +69,7 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
         let excluded = if args.sources.exclude.is_empty() {
             ""
         } else {
-            " that --exclude leaves"
+            " left by --exclude"
         };
         hints.push(format!(
             "there is no file in {}{excluded}",
@@ -85,7 +84,7 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
             "symbolic links, which are",
         );
         hints.push(format!(
-            "there is nothing but {links} not followed; `--follow` reads what they lead to"
+            "there is only {links} not followed; `--follow` reads the targets"
         ));
     } else if filtered > 0 && summary.files_read + summary.files_failed.sum() == 0 {
         let options = match (
@@ -99,11 +98,11 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
         hints.push(format!("{options} ({filtered} skipped)"));
     } else if dated > 0 && dated == summary.messages {
         hints.push(format!(
-            "no message is within --since and --until ({dated} skipped)"
+            "no message is between --since and --until ({dated} skipped)"
         ));
     } else if unlisted > 0 && summary.messages_scanned == 0 {
         hints.push(format!(
-            "no message is of a list or newsgroup of --list ({unlisted} skipped)"
+            "no message belongs to a list or newsgroup of --list ({unlisted} skipped)"
         ));
     } else if summary.records == 0
         && 0 < summary.files_read + count(&summary.files_skipped, SkipReason::Empty)
@@ -111,8 +110,8 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
         let filters = filters(&summary.filtered);
         hints.push(match summary.filtered.sum() {
             0 => "no URL was found".to_owned(),
-            1 => format!("the one URL that was found is not among those of {filters}"),
-            urls => format!("none of the {urls} URLs that were found is among those of {filters}"),
+            1 => format!("the only URL found does not match {filters}"),
+            urls => format!("none of the {urls} URLs found matches {filters}"),
         });
     }
     hints.extend(unread_parts(summary));
@@ -170,12 +169,12 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
     ),
     (
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-        "a document of Microsoft Office from before 2007, or an encrypted one",
+        "a Microsoft Office document from before 2007, or an encrypted one",
         "convert a document: `soffice --convert-to docx FILE`",
     ),
     (
         b"x\x9f\x3e\x22",
-        "a message of Outlook (winmail.dat)",
+        "an Outlook message (winmail.dat)",
         "unpack it: `tnef FILE`",
     ),
     (
@@ -186,7 +185,7 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
     ),
     (
         b"bplist00",
-        "a binary list of properties of macOS",
+        "a binary property list of macOS",
         "convert it: `plistutil -i FILE`",
     ),
     (
@@ -197,8 +196,7 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
     (
         DATABASE_START,
         "a database of SQLite",
-        "one that was loaded is searched (`urlspool search FILE WORD`) and counted (`urlspool \
-         stats FILE`)",
+        "search it with `urlspool search FILE WORD`, count it with `urlspool stats FILE`",
     ),
 ];
 
@@ -237,7 +235,7 @@ pub(in crate::cli) fn unread_inputs(job: &Job, summary: &Summary) -> Vec<String>
             return None;
         }
         Some(format!(
-            "{path} was not read, because it is {name}; {way_out}"
+            "{path} was skipped because it is {name}; {way_out}"
         ))
     });
     lines.collect()
@@ -290,19 +288,19 @@ fn own_records(job: &Job) -> Vec<String> {
 fn own_lines(start: &[u8], name: &str, path: &str) -> Option<String> {
     if is_written_line(start) && !start.starts_with(b"{") {
         return Some(format!(
-            "{name} is a table that urlspool wrote, and its URLs are found a second time; scan the \
-             mail that it came from"
+            "{name} is a table written by urlspool, so its URLs are found again; scan the original \
+             mail instead"
         ));
     }
     if is_written_line(start) {
         return Some(format!(
-            "{name} holds what urlspool wrote; `urlspool stats {path}` counts its records, and \
-             `urlspool load --into DB {path}` makes a database of them"
+            "{name} was written by urlspool; count its records with `urlspool stats {path}`, or \
+             load them with `urlspool load --into DB {path}`"
         ));
     }
     let line = start.split(|&byte| byte == b'\n').next()?;
     read_item(str::from_utf8(line).ok()?).is_ok().then(|| {
-        format!("{name} holds work items; `urlspool scan --splits {path}` scans what they name")
+        format!("{name} contains work items; scan them with `urlspool scan --splits {path}`")
     })
 }
 
@@ -334,8 +332,8 @@ pub(in crate::cli) fn repeated_paths(job: &Job) -> Option<String> {
     let first = repeated.next()?.0.display();
     Some(match repeated.count() {
         0 => format!(
-            "{first} is named twice, or is in a folder that is named: its URLs are found twice; \
-             name each file once"
+            "{first} is named twice, or is in a named folder, so its URLs are found twice; name \
+             each file once"
         ),
         others => format!(
             "{first} and {} are named twice, or are in folders that are named: their URLs are \
@@ -380,13 +378,12 @@ pub(super) fn own_input(job: &Job, target: &str) -> Option<String> {
             None
         } else if start.starts_with(b"{") {
             Some(format!(
-                "{path} holds what urlspool wrote, and no mail; load its records: urlspool load \
+                "{path} was written by urlspool and is not mail; load its records: urlspool load \
                  --into {target} {path}"
             ))
         } else {
             Some(format!(
-                "{path} is a table that urlspool wrote, and no mail; scan the mail that it came \
-                 from"
+                "{path} is a table written by urlspool, not mail; scan the original mail"
             ))
         }
     })
@@ -402,7 +399,7 @@ fn unmatched_globs(job: &Job) -> Vec<String> {
         })
         .map(|path| {
             let path = path.display();
-            format!("{path}: the shell found no file for this pattern, or it was in quotes")
+            format!("{path}: the pattern matches no file, or it was in quotes")
         })
         .collect()
 }

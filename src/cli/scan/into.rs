@@ -30,7 +30,7 @@ pub(super) fn load_job(args: &ScanArgs, job: &Job) -> Result<Option<LoadJob>, Co
         if args.dry_run && !database.exists() {
             let name = database.display();
             return Err(CommandError::usage(format!(
-                "there is no database {name}, so that --dry-run has no rows to count"
+                "there is no database {name}, so --dry-run has no rows to count"
             )));
         }
         let is_database =

@@ -54,7 +54,7 @@ fn evidence(args: &ScanArgs, max_urls: usize) -> Result<Option<EvidenceSource>, 
         return Ok(None);
     };
     if path.as_os_str() == Source::STDIN {
-        let message = "--evidence takes no `-`; name /dev/stdin, or a file";
+        let message = "--evidence does not take `-`; name /dev/stdin, or a file";
         return Err(CommandError::usage(message));
     }
     let is_database = start_of(path).is_some_and(|start| start.starts_with(DATABASE_START));
@@ -101,8 +101,7 @@ fn listed_paths(list: &Path) -> Result<Vec<PathBuf>, CommandError> {
     if let Ok(format) = start.format(None, FormatHint::None)
         && format.kind() != SourceKind::Text
     {
-        let message =
-            format!("{name} is mail, and no list of files; scan it: urlspool scan {name}");
+        let message = format!("{name} is mail, not a list of files; scan it: urlspool scan {name}");
         return Err(CommandError::usage(message));
     }
     let separator = if text.contains(&0) { 0 } else { b'\n' };
@@ -322,7 +321,7 @@ fn parquet_encoding(args: &ScanArgs, output: &Path) -> Result<RecordEncoding, Co
     }
     if partition.is_some() && args.paths.iter().any(|root| is_inside(output, root)) {
         return Err(CommandError::usage(
-            "the folder of --partition lies in a folder that is read; name another",
+            "the folder of --partition is inside the input; name another",
         ));
     }
     Ok(RecordEncoding::Parquet { fields, partition })

@@ -57,13 +57,13 @@ impl StatsInput {
         }
         if kind != InputKind::Mail && has_options(args) {
             return Err(CommandError::usage(format!(
-                "--kind, --include, --exclude and --follow choose files of mail; {} holds {}",
+                "--kind, --include, --exclude and --follow apply only to mail; {} holds {}",
                 first.display(),
                 kind.noun()
             )));
         }
         if kind == InputKind::Database && 1 < paths.len() {
-            let message = "only one database is counted at a time; name one path";
+            let message = "several databases cannot be counted together; name one path";
             return Err(CommandError::usage(message));
         }
         Ok(StatsInput { kind, paths })
@@ -180,8 +180,7 @@ fn kind_of_start(path: &Path, start: &[u8]) -> Result<InputKind, CommandError> {
         return Ok(InputKind::Records);
     }
     Err(CommandError::usage(format!(
-        "{name} is a table that urlspool wrote; stats counts records, which `urlspool scan` writes \
-         as JSON lines"
+        "{name} is a table written by urlspool; count the JSON lines of `urlspool scan` instead"
     )))
 }
 
@@ -190,7 +189,7 @@ fn missing(paths: &[PathBuf]) -> CommandError {
     let mut texts = paths.iter().map(|path| path.to_string_lossy());
     if let Some(server) = texts.find(|path| path.contains("://")) {
         return CommandError::usage(format!(
-            "cannot count in {server}: stats reads databases of SQLite, records and mail"
+            "cannot count in {server}: stats reads SQLite databases, records and mail"
         ));
     }
     match paths {

@@ -103,7 +103,7 @@ fn totals(overview: &Overview, page: &mut TextPage) {
     }
     let messages = ("URL in a message", "URLs in messages");
     let broken = ("URL had been broken", "URLs had been broken");
-    let read = ("URL was read", "URLs were read");
+    let read = ("URL was extracted", "URLs were extracted");
     for (name, count, (one, many), more) in [
         ("Undated", stats.undated, messages, "without a usable date"),
         (
@@ -113,12 +113,7 @@ fn totals(overview: &Overview, page: &mut TextPage) {
             "with a date after the day of loading",
         ),
         ("Joined", stats.joined, broken, "over several lines"),
-        (
-            "Redirectors",
-            stats.unwrapped,
-            read,
-            "out of those of redirectors",
-        ),
+        ("Redirectors", stats.unwrapped, read, "from redirector URLs"),
     ] {
         if 0 < count {
             page.total(name, &format!("{} {more}", counted(count, one, many)));
@@ -230,7 +225,7 @@ fn dead_protocols(stats: &Stats) -> (String, Rows) {
         total: stats.urls,
     };
     (
-        "Protocols that browsers do not speak any more".to_owned(),
+        "Protocols that browsers no longer support".to_owned(),
         table,
     )
 }

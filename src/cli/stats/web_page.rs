@@ -35,7 +35,7 @@ pub(super) fn page(overview: &Overview) -> String {
             li { a href="#years" { "By year" } }
             @for list in &lists { li { a href={ "#" (list.kind.key) } { (list.kind.title) } } }
             li { a href="#protocols" { "Dead protocols" } }
-            li { a href="#method" { "What is counted" } }
+            li { a href="#method" { "Counting rules" } }
         } } "\n"
     };
     let main = html! {
@@ -126,7 +126,7 @@ fn facts(overview: &Overview) -> Markup {
                  loading"
             } "\n"
             dt { "Redirectors" } dd {
-                (counted(stats.unwrapped, "URL", "URLs")) " read out of the URLs of redirectors"
+                (counted(stats.unwrapped, "URL", "URLs")) " extracted from redirector URLs"
             } "\n"
         } "\n"
     }
@@ -269,7 +269,7 @@ fn protocols(overview: &Overview) -> Markup {
         @let title = "URLs of dead protocols by year";
         section #protocols { "\n"
             h2 { "Dead protocols" } "\n"
-            p { "URLs of schemes that browsers do not open any more." } "\n"
+            p { "URLs of schemes that browsers no longer open." } "\n"
             @if rows.is_empty() {
                 p { "There are none." } "\n"
             } @else {
@@ -283,16 +283,16 @@ fn protocols(overview: &Overview) -> Markup {
 fn method(overview: &Overview) -> Markup {
     html! {
         section #method { "\n"
-            h2 { "What is counted" } "\n"
+            h2 { "Counting rules" } "\n"
             p {
                 "Each URL counts as often as it was found. "
                 @match overview.kind {
-                    "database" => "A database holds each record once, also one of a message \
-                                   that was found in copies. ",
-                    "records" => "Records of messages that are gone since are counted too. ",
+                    "database" => "A database holds each record once, even if the message was \
+                                   found in copies. ",
+                    "records" => "Records of messages deleted since then are counted too. ",
                     _ => "",
                 }
-                "Two URLs are the same if their forms for comparing are: case of scheme and host, \
+                "Two URLs are the same if their keys are: case of scheme and host, \
                  default ports and escapes of plain characters do not matter. The year is that of \
                  the message in UTC, from 1970 to 2099. The domain is the registrable domain by \
                  the public suffix list. A sender is an address, a list its List-Id."

@@ -77,8 +77,8 @@ impl PathWatch {
     pub(super) fn greeting(&self, args: &WatchArgs) -> Option<String> {
         let is_skipping = self.config.watch.existing == Some(ExistingMail::Skip);
         if args.once && self.temporary.is_some() && is_skipping {
-            let line = "nothing is kept, and mail that is there already is not shown: with \
-                        --once, add --from-start, or -o FOLDER";
+            let line = "--once without -o prints only mail that arrives during the run; add \
+                        --from-start, or -o FOLDER";
             return Some(line.to_owned());
         }
         if args.output.is_some() || args.once {
@@ -91,9 +91,7 @@ impl PathWatch {
             .map(|spool| spool.path.display().to_string())
             .collect();
         let existing = match self.config.watch.existing {
-            Some(ExistingMail::Skip) => {
-                "; mail that is there already is not shown (--from-start shows it)"
-            }
+            Some(ExistingMail::Skip) => "; existing mail is skipped (--from-start prints it)",
             _ => "",
         };
         let state = match self.temporary {
@@ -132,19 +130,19 @@ fn check_path(path: &Path) -> Result<(), CommandError> {
         );
     }
     if path.extension().is_some_and(|ending| ending == "toml") && path.is_file() {
-        return refused(path, "it is a configuration; give it with --config");
+        return refused(path, "it is a configuration; pass it with --config");
     }
     let start = start_of(path).unwrap_or_default();
     if start.starts_with(DATABASE_START) {
         return refused(
             path,
-            "it is a database, and no mail; `urlspool search` and `urlspool stats` read it",
+            "it is a database, not mail; `urlspool search` and `urlspool stats` read it",
         );
     }
     if is_written_file(&start) {
         return refused(
             path,
-            "it holds what urlspool wrote, and no mail; name the mailbox, Maildir or folder \
+            "it was written by urlspool and is not mail; name the mailbox, Maildir or folder \
              that it came from",
         );
     }
@@ -164,7 +162,7 @@ fn check_path(path: &Path) -> Result<(), CommandError> {
             path,
             "there is no such file or folder; name a mailbox, a Maildir or a folder of mail",
         ),
-        Err(error) => refused(path, &format!("{error}; run it as a user who may read it")),
+        Err(error) => refused(path, &format!("{error}; run it as a user with read access")),
         Ok(()) => Ok(()),
     }
 }
@@ -183,7 +181,7 @@ fn check_places(args: &WatchArgs, config: &Config) -> Result<(), CommandError> {
     };
     let place = resolved(folder);
     let reason = if place.exists() && !place.is_dir() {
-        Some("it is no folder; name one, which is made if it does not exist".to_owned())
+        Some("it is not a folder; name another path (a missing folder is created)".to_owned())
     } else {
         args.paths.iter().find_map(|path| conflict(&place, path))
     };
@@ -202,11 +200,11 @@ fn conflict(place: &Path, path: &Path) -> Option<String> {
     let path = path.display();
     if place.starts_with(&watched) {
         Some(format!(
-            "it is in {path}, which is watched; name a folder outside it"
+            "it is inside {path}, which is watched; name a folder outside it"
         ))
     } else if watched.starts_with(place) {
         Some(format!(
-            "it holds {path}, which is watched; name another folder"
+            "it contains {path}, which is watched; name another folder"
         ))
     } else {
         None

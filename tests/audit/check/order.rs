@@ -86,15 +86,11 @@ fn the_status_lists_the_due_links_with_dates() {
     assert_eq!(
         shown(&[]),
         "         3  URLs planned\n         2    checked\n         1      alive\n         1      \
-         dead_page\n\
-         \u{20}        0    confirmed deaths   after 3 failures, 3 days apart, without a reply \
-         between\n\
-         checks that are due\n         3    now\n\
-         \u{20}        1      first              without a result\n\
-         \u{20}        1      to confirm         to confirm a death\n\
-         \u{20}        1      old                with an old result\n\
-         questions to archives that are due\n\
-         \u{20}        3    now                no archive is known to hold or to lack them\n"
+         dead_page\n\u{20}        0    confirmed deaths   after 3 failures, 3 days apart, without \
+         a reply between\nchecks that are due\n         3    now\n\u{20}        1      \
+         first              without a result\n\u{20}        1      to confirm         to confirm a \
+         death\n\u{20}        1      old                with an old result\narchive requests that \
+         are due\n\u{20}        3    now                not asked for yet, or without an answer\n"
     );
     let later = shown(&["--max-age", "5000w"]);
     assert_contains(

@@ -27,7 +27,7 @@ fn the_silence_of_all_hosts_is_not_stored() {
     assert_eq!(end.status, Some(69), "{}", end.stderr);
     let expected = "no server replied for 10 URLs of 10 hosts (10 refused or not reached); these \
         results are not stored. \
-        This machine has probably no network";
+        This machine probably has no network";
     assert!(end.stderr.contains(expected), "{}", end.stderr);
     assert!(end.stderr.contains("--accept-unreachable"));
     assert!(results(&folder).is_empty());

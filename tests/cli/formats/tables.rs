@@ -85,9 +85,12 @@ fn a_table_has_the_delimiter_and_the_first_line_that_its_reader_wants() {
     for (arguments, reason) in [
         (
             &["--format", "csv", "--delimiter", "ab"][..],
-            "write one sign",
+            "write one character",
         ),
-        (&["--format", "csv", "--delimiter", "\""], "write one sign"),
+        (
+            &["--format", "csv", "--delimiter", "\""],
+            "write one character",
+        ),
         (&["--format", "tsv", "--delimiter", ";"], "--format csv"),
         (&["--no-header-row"], "--format csv or tsv"),
     ] {

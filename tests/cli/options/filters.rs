@@ -340,7 +340,7 @@ fn filters_that_exclude_everything_are_refused() {
         ("--region", "footers", "write body, signature"),
         ("--region", "html:a.hrefs", "html:text"),
         ("--hazard", "odd", "odd-port"),
-        ("--list", " ", "the name of a list alone"),
+        ("--list", " ", "only the name of a list"),
     ] {
         let mut command = urlspool(["scan", option, value, "text/appendix.txt"]);
         let refused = ended(&mut command, b"");
@@ -352,11 +352,11 @@ fn filters_that_exclude_everything_are_refused() {
         done(&[&["scan", &path], options].concat()).stderr
     };
     let none = hint(&["--mismatch", "--region", "signature"]);
-    assert_contains(&none, "is among those of --mismatch, --region");
+    assert_contains(&none, "matches --mismatch, --region");
     let none = hint(&["--list", "none.example"]);
     assert_contains(
         &none,
-        "no message is of a list or newsgroup of --list (3 skipped)",
+        "no message belongs to a list or newsgroup of --list (3 skipped)",
     );
 }
 

@@ -81,7 +81,7 @@ fn no_secret_is_in_a_message() {
         &target,
         &[],
         &input,
-        "there is no password of the user jane",
+        "there is no password for the user jane",
     );
     refused(&target, &[(password, "")], &input, "there is no password");
     refused(
@@ -95,8 +95,8 @@ fn no_secret_is_in_a_message() {
     let argument = with_user(&plain, &format!("jane:{PASSWORD}"));
     refused(&argument, &[], &input, "a password in an argument");
     for (name, text, reason) in [
-        ("none", "", "holds no password"),
-        ("empty", "\nopen", "holds no password"),
+        ("none", "", "has no password"),
+        ("empty", "\nopen", "has no password"),
         ("long", &*"x".repeat(5_000), "more than 4096 bytes"),
     ] {
         let file = folder.file(name, text);

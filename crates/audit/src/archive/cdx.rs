@@ -89,7 +89,7 @@ impl CdxClient {
         }
         if (300..400).contains(&status) {
             return Err(NoReply::Error(AuditError::unusable(format!(
-                "{} redirects to another place; name that place with `--cdx`",
+                "{} redirects to another address; pass that address with `--cdx`",
                 self.name
             ))));
         }
@@ -170,7 +170,7 @@ fn captures(body: &[u8]) -> Result<Vec<Capture>, String> {
 fn not_cdx(error: &serde_json::Error) -> String {
     let error = error.to_string();
     let error = shortened_inside(&error, MESSAGE_VALUE_CHARS);
-    format!("no JSON of a CDX server, {error}")
+    format!("not JSON of a CDX server: {error}")
 }
 
 /// Parses an array of rows. The first row names the columns.

@@ -137,9 +137,9 @@ pub(super) fn pages(figures: &PageFigures) -> Markup {
             p { "No page was inspected." } "\n"
         } @else {
             p {
-                "Of links that answered at a check. The states stand beside the fixed ones, in \
-                 which all these links are alive or redirected. Shares are those of the pages that \
-                 were judged; the number after a bar is theirs."
+                "Pages of links that answered at a check. In the fixed states, all these links are \
+                 alive or redirected. Shares, and the numbers after bars, are of the pages that \
+                 were judged."
             } "\n"
             (page_bars(figures))
             (page_table(figures))
@@ -201,7 +201,7 @@ fn lost_pages(figures: &PageFigures) -> Markup {
     let more = figures.lost - figures.named.len() as u64;
     html! {
         @if 0 < figures.lost {
-            (table("Pages that readers do not find", &columns, rows, None))
+            (table("Pages that readers cannot find", &columns, rows, None))
         }
         @if 0 < more {
             p.soft { (counted(more, "more is", "more are")) " in the CSV file." } "\n"
@@ -240,8 +240,8 @@ pub(super) fn old_protocols(counts: &OldProtocolCounts) -> Markup {
     html! {
         @if !counts.is_empty() {
             p {
-                "Links that were checked on request: of ftp by a question for the file or folder, \
-                 of gopher by the first line of the answer. They count in no share."
+                "Links that were checked on request: ftp by asking for the file or folder, gopher \
+                 by the first line of the answer. They count in no share."
             } "\n"
             (count_table("Checked links of old protocols", "Scheme", columns, rows, None))
         }
@@ -251,7 +251,7 @@ pub(super) fn old_protocols(counts: &OldProtocolCounts) -> Markup {
 /// Renders the table of URLs submitted to a save service; empty if there are none.
 pub(super) fn saves(outcomes: &BTreeMap<SaveOutcome, u64>) -> Markup {
     let columns = [
-        text_column("Handed to a save service"),
+        text_column("Submitted to a save service"),
         number_column("URLs"),
     ];
     let rows = outcomes
@@ -260,8 +260,8 @@ pub(super) fn saves(outcomes: &BTreeMap<SaveOutcome, u64>) -> Markup {
     html! {
         @if !outcomes.is_empty() {
             p {
-                "Links that live and that no archive held were handed to a save service. Those \
-                 that it saved are archived from then on."
+                "Living links that no archive held were submitted to a save service. Links that it \
+                 saved are archived from then on."
             } "\n"
             (table("Saved links", &columns, rows, None))
         }

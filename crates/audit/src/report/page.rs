@@ -91,8 +91,8 @@ pub(super) fn page(content: &PageContent) -> String {
 fn cited(content: &PageContent) -> Markup {
     html! {
         p {
-            "The links are not clickable: their hosts may belong to somebody else by now. \
-             Their snapshots are."
+            "The links are not clickable, because their hosts may have new owners. Their snapshots \
+             are."
         } "\n"
         @if content.most_cited.is_empty() {
             p { "No link is known to be dead." } "\n"
@@ -183,7 +183,7 @@ fn origin(content: &PageContent) -> Markup {
     html! {
         (facts(content))
         (strata(content))
-        p { "Links that were never checked, and the first reason that holds for each." } "\n"
+        p { "Links that were never checked, by the first reason that applies." } "\n"
         (exclusions(content))
     }
 }
@@ -214,7 +214,7 @@ fn facts(content: &PageContent) -> Markup {
             dt { "Archive was asked" } dd { (period(sources.asked.as_ref())) } "\n"
             @if 0 < sources.clean_captures {
                 dt { "Captures without tracking parameters" }
-                dd { (grouped(sources.clean_captures)) ", under the URL without them alone" } "\n"
+                dd { (grouped(sources.clean_captures)) ", only under the URL without them" } "\n"
             }
         } "\n"
     }
@@ -250,8 +250,8 @@ fn strata(content: &PageContent) -> Markup {
     let columns = ["Links", "In the sample"];
     html! {
         p {
-            "Shares are weighted: each link of the sample stands for as many links as its stratum \
-             has for each link in the sample. Numbers of links are those of the sample."
+            "Shares are weighted by stratum: each link of the sample represents the links of its \
+             stratum divided by its sampled links. Numbers of links are of the sample."
         } "\n"
         (count_table("Strata of the sample", "Stratum", columns, rows, None))
     }
@@ -327,14 +327,14 @@ fn summary(content: &PageContent) -> Markup {
             @if 0 < content.later_links {
                 p {
                     (counted(content.later_links, "link", "links"))
-                    " came after the plan, with later loads, and count in no figure of this report."
+                    " loaded after the plan and not counted in this report."
                 } "\n"
             }
             // A machine without a network would also produce such figures.
             @if 0 < sources.checks && sources.replies == 0 {
                 p {
-                    "No server replied in any check. Perhaps the machine that checked had no \
-                     network; check the links again before you cite these figures."
+                    "No server replied in any check. The machine may have had no network; check \
+                     the links again before you cite these numbers."
                 } "\n"
             }
         } "\n"
@@ -511,8 +511,8 @@ fn years(content: &PageContent) -> Markup {
         .collect();
     html! {
         p {
-            "The year is that of a link's first citation, in UTC. Links without a known state \
-             count in no share. The number after a bar is that of the links with a result."
+            "Years are of the first citation, in UTC. Links without a known state count in no \
+             share. The number after a bar counts the links with a result."
         } "\n"
         (bars(
             "States of links by year of citation",
@@ -570,8 +570,8 @@ fn confirmed(content: &PageContent) -> Markup {
     html! {
         p {
             "The death of a link is confirmed after " (rule_words(content.rule))
-            ", with no reply in between. Else it is seen once: the host may have failed on that \
-             day only."
+            ", with no reply in between. Otherwise it is seen once: the host may have failed only \
+             on that day."
         } "\n"
         (dead_by_year(
             content,
@@ -597,7 +597,7 @@ fn rule_words(rule: ConfirmationRule) -> String {
         return "one failure".to_owned();
     }
     let failures = rule.failures;
-    format!("{failures} failures, each {apart} or more after the one before")
+    format!("{failures} failures, each at least {apart} after the previous one")
 }
 
 const CONFIRMED: TallyTable<'_> = TallyTable {
@@ -618,7 +618,7 @@ fn lifetimes(content: &PageContent) -> Markup {
     html! {
         @match &content.survival {
             None => {
-                p { "No link has a result and a known date of its first citation." } "\n"
+                p { "No link has a result and a first citation with a known date." } "\n"
             },
             Some(survival) => (curves(content, survival)),
         }
@@ -642,11 +642,10 @@ fn curves(content: &PageContent, estimated: &BothSurvivals) -> Markup {
             "Survival is counted from the first citation, of "
             (counted(ages.links, "link", "links")) ". "
             (counted(ages.checked_again, "of them was", "of them were"))
-            " checked more than once. Such links ended between the last check that found them \
-             living and the first after it that found them dead. A link that was checked once \
-             ended before the check, or lives longer than its age then. Links with a result that \
-             are not counted, because the date of their first citation is not known or is after \
-             the check: "
+            " checked more than once. Such a link ended between the last check that found it alive \
+             and the first later check that found it dead. A link that was checked once ended \
+             before the check, or lives longer than its age then. Links not counted, because their \
+             first citation has no known date or is after the check: "
             (grouped(ages.without_age)) "."
         } "\n"
         dl.facts {
@@ -665,7 +664,7 @@ fn half_life_sentence(survival: &Survival) -> String {
         text += &format!(", 95\u{a0}% interval {interval}");
     }
     if !survival.curve.is_converged {
-        text += " (the estimate was ended before it had converged)";
+        text += " (the estimate stopped before it converged)";
     }
     text
 }
@@ -688,9 +687,9 @@ fn ages_table(content: &PageContent) -> Markup {
 fn archive(content: &PageContent) -> Markup {
     html! {
         p {
-            "A dead link is archived if the archive holds a capture with a 2xx status, and \
-             lost if the archive was asked and holds none. The share is that of the dead \
-             links for which the archive answered."
+            "A dead link is archived if the archive has a capture with a 2xx status, and lost if \
+             the archive was asked and has none. Shares are of the dead links for which the \
+             archive answered."
         } "\n"
         (dead_by_year(
             content,
@@ -725,8 +724,8 @@ fn groups(content: &PageContent) -> Markup {
     let figures = &content.figures;
     html! {
         p {
-            "The list of a link is that of its first citation: its List-Id, else the first \
-             newsgroup, else the path of the file."
+            "The list of a link comes from its first citation: the List-Id, otherwise the first \
+             newsgroup, otherwise the file path."
         } "\n"
         (group("Links by scheme", "Scheme", &figures.schemes))
         (group("Links by top-level domain", "Domain", &figures.tlds))
@@ -782,8 +781,8 @@ fn protocols(content: &PageContent) -> Markup {
     let total = [0, 1, 2, 3].map(|index: usize| years.values().map(|counts| counts[index]).sum());
     html! {
         p {
-            "Links to gopher, WAIS, Prospero and telnet have no state in the tables above. Counted \
-             are all of them that the archive cites, by the year of their first citation."
+            "Links to gopher, WAIS, Prospero and telnet have no state in the tables above. This \
+             table counts them by the year of the first citation."
         } "\n"
         @if years.is_empty() {
             p { "There are none." } "\n"

@@ -207,7 +207,7 @@ impl IngestContext<'_> {
         let (size, last) = (version.size, cursor.last);
         let text = format!(
             "truncated to {size} bytes while the daemon was not watching; messages written after \
-             byte {last}, up to which the file had been read, may be lost"
+             byte {last}, the end of the last reading, may be lost"
         );
         self.events
             .push(Diagnostic::at(DiagnosticKind::Vanished, last, text).of(&file.source));
@@ -745,7 +745,7 @@ impl IngestContext<'_> {
             match repository.contains(&commit) {
                 Ok(true) => selection = Selection::Since(commit),
                 Ok(false) => {
-                    let text = "its branch was rewritten: it is read from its start";
+                    let text = "its branch was rewritten, so it is read from the start";
                     let diagnostic = Diagnostic::new(DiagnosticKind::Ambiguous, text);
                     self.events.push(diagnostic.of(&file.source));
                 }

@@ -488,7 +488,7 @@ impl fmt::Display for WriterLock {
             WriterLock::Record(Some(holder)) => {
                 write!(f, "by process {} (fcntl)", holder.as_raw_nonzero())
             }
-            WriterLock::Record(None) => f.write_str("by a process that is not known here (fcntl)"),
+            WriterLock::Record(None) => f.write_str("by an unknown process (fcntl)"),
         }
     }
 }

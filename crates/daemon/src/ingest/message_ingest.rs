@@ -256,8 +256,8 @@ impl MessageIngest<'_> {
 
     /// Sets a message aside: it is not extracted, and the status names it.
     fn set_aside(&mut self, message: &IdentifiedMessage<'_, '_>) -> Result<()> {
-        let text = "urlspool died of this message three times and does not read it; please report \
-                    this as a bug";
+        let text = "this message crashed urlspool three times and is skipped; please report this \
+                    as a bug";
         let at = message.message.start;
         self.events
             .push(Diagnostic::at(DiagnosticKind::Panic, at, text).of(&self.source));

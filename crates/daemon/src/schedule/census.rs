@@ -145,8 +145,8 @@ impl SpoolReader {
         for WithheldBy { path, why } in &withheld {
             if !before.iter().any(|known| known.path == *path) {
                 host.warn(format!(
-                    "{path}: messages that are gone from its mailbox are not reported, because it \
-                     may hold them: {why}"
+                    "{path}: messages missing from its mailbox are not reported as gone, because \
+                     this file may hold them: {why}"
                 ));
             }
         }

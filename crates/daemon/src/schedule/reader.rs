@@ -273,7 +273,7 @@ impl SpoolReader {
                 let seconds = now.ms.saturating_sub(since.ms) / 1_000;
                 format!("{}: locked for {seconds} s {lock}", path.display())
             }
-            None => format!("{}: it is still written", path.display()),
+            None => format!("{}: it is still being written", path.display()),
         });
         let unreadable = self
             .spools
@@ -470,8 +470,8 @@ impl RetryTable {
             Some(entry) if entry.version == version => entry,
             None if is_full => {
                 let text = format!(
-                    "limit of {REMEMBERED_FAILURES} remembered unreadable files reached; this one \
-                     is retried at each rescan: {error}"
+                    "limit of {REMEMBERED_FAILURES} unreadable files reached; this one is retried \
+                     at each rescan: {error}"
                 );
                 return Some(Diagnostic::new(DiagnosticKind::Limit, text));
             }
@@ -498,7 +498,7 @@ impl RetryTable {
         let is_lasting = entry.since.after(QUARANTINE_MS) <= now;
         let was_quarantined = entry.retry.is_none();
         entry.retry = (!is_lasting).then(|| now.after(entry.wait_ms));
-        let text = format!("could not be read for a day; it is skipped until it changes: {error}");
+        let text = format!("unreadable for a day, so it is skipped until it changes: {error}");
         (is_lasting && !was_quarantined).then(|| Diagnostic::new(DiagnosticKind::Unreadable, text))
     }
 
@@ -611,7 +611,7 @@ mod tests {
                 return;
             }
             let mut writer = reader.shared.writer.lock();
-            writer.end(&DaemonError::out_of_space("no space yet"));
+            writer.end(&DaemonError::out_of_space("still no space"));
             while let Some(retry) = writer.ready(self).unwrap() {
                 self.store.now = retry;
             }

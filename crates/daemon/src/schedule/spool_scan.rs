@@ -287,8 +287,8 @@ impl SpoolReader {
             if let Some((version, tip)) = noted {
                 if EXISTING_FILES < self.existing.insert(version, tip) {
                     return Err(DaemonError::io(format!(
-                        "{}: more than {EXISTING_FILES} files are there; watch some of its \
-                         folders, or take all mail for new with --from-start",
+                        "{}: it has more than {EXISTING_FILES} files; watch some of its folders, \
+                         or write all mail with --from-start",
                         roots[0].display()
                     )));
                 }
@@ -296,7 +296,7 @@ impl SpoolReader {
             }
         }
         self.spools[spool].existing = ExistingState::Noted;
-        let files = counted(files, "file is there", "files are there");
+        let files = counted(files, "existing file", "existing files");
         let files = format!("{files}; only new mail is written");
         let [root] = roots;
         host.info(format!("{}: {files}", root.display()));

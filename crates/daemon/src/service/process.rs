@@ -133,10 +133,10 @@ fn supervise(
 fn log_changes(old: &Config, new: &Config) {
     let changes = config_changes(old, new);
     if changes.is_empty() {
-        tracing::info!("read the configuration again: nothing has changed");
+        tracing::info!("reloaded the configuration: no changes");
         return;
     }
-    tracing::info!("read the configuration again");
+    tracing::info!("reloaded the configuration");
     for ConfigChange {
         line,
         waits_for_restart,

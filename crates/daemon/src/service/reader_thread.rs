@@ -102,7 +102,7 @@ impl ReaderThread {
         let Some(stalled) = self.stalled() else {
             if was_reported && !self.is_stall_reported {
                 log.info(format!(
-                    "{}: the file system answers again; reading goes on",
+                    "{}: the file system answers again; reading resumes",
                     spool_paths(&status)
                 ));
             }
@@ -113,8 +113,8 @@ impl ReaderThread {
         }
         if !std::mem::replace(&mut self.is_stall_reported, true) {
             log.warn(format!(
-                "{}: no progress for {} s, the file system does not answer; other spools are read \
-                 as usual",
+                "{}: no progress for {} s, because the file system does not answer; other spools \
+                 are read as usual",
                 spool_paths(&status),
                 stalled.as_secs()
             ));

@@ -65,7 +65,7 @@ pub(super) fn enter(config_path: Option<&Path>, config: &Config) -> Result<Optio
     let missing_rights = if sandbox.is_complete {
         ""
     } else {
-        "; this kernel does not know all rights that should be given up"
+        "; this kernel does not support all restrictions"
     };
     let reading = match sandbox.readable {
         Some(_) => "reading is allowed only in spools and the daemon's own folders, ",
@@ -102,7 +102,7 @@ impl Sandbox {
     pub(super) fn warn_of_denied(&self, config: &Config) {
         for path in self.denied(config) {
             tracing::warn!(
-                "{} cannot be used before a restart: watch.confine is in force",
+                "{} needs a restart, because watch.confine is in force",
                 path.display()
             );
         }

@@ -150,7 +150,7 @@ impl RenderedStatus {
         let (status, body) = if !request.starts_with(b"GET /healthz ") {
             ("404 Not Found", "/metrics or /healthz\n")
         } else if MAX_AGE <= self.at.elapsed() {
-            let text = "not ok\nthe daemon does not update its status\n";
+            let text = "not ok\nthe daemon no longer updates its status\n";
             (UNHEALTHY, text)
         } else if let Some(issues) = &self.issues {
             (UNHEALTHY, issues.as_str())

@@ -185,7 +185,7 @@ impl Supervisor {
     pub(super) fn reload(&mut self, config: Box<Config>) -> Result<()> {
         if RETIRED_READER_THREADS < self.retired + self.running {
             tracing::warn!(
-                "the new configuration waits: the file systems that {} threads read do not answer",
+                "the new configuration waits, because the file systems of {} threads do not answer",
                 self.retired
             );
             self.waiting = Some(config);

@@ -314,15 +314,14 @@ impl Committer {
         match &self.segment {
             Some(segment) if !self.dir.holds(self.unsealed.seq, segment) => {
                 Err(DaemonError::inconsistent(format!(
-                    "{folder}: the unfinished segment {} was removed or replaced while it was \
-                     written; {REBUILD}, which makes the folder again and reads again what that \
-                     segment held",
+                    "{folder}: the unfinished segment {} was removed or replaced; {REBUILD} to \
+                     restore the folder and the segment's records",
                     self.unsealed.seq
                 )))
             }
             None if !self.dir.exists() => Err(DaemonError::io(format!(
-                "{folder} was removed while the daemon ran; a restart makes it again, and nothing \
-                 was lost"
+                "{folder} was removed while the daemon ran; a restart creates it again, and no \
+                 data was lost"
             ))),
             _ => Ok(()),
         }

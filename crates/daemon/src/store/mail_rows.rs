@@ -350,7 +350,7 @@ impl StateDb {
             .take(REPORTED_FAILURES)
             .map(|place| FailedFile {
                 path: place.clone(),
-                why: format!("the program died of this message {DEATHS} times"),
+                why: format!("this message crashed the program {DEATHS} times"),
                 tries: DEATHS,
                 quarantined: true,
             });

@@ -85,10 +85,9 @@ fn secret_key(dir: &SegmentDir, paths: &StatePaths, has_output: bool) -> Result<
         Some(key) => key,
         None if has_output => {
             return Err(DaemonError::inconsistent(format!(
-                "the secret key {} is missing or cannot be read, and so is its copy {}: restore \
-                 one of them. Without it, or with a state that was made by a development version, \
-                 nothing that was written is recognised: begin with new folders for state and \
-                 output, into which all mail is written again",
+                "the secret key {} and its copy {} are missing or unreadable: restore one of them. \
+                 Otherwise, or if a development version made the state, use new folders for state \
+                 and output; all mail is then written again",
                 paths.key.display(),
                 dir.key().display()
             )));
@@ -208,7 +207,7 @@ fn cut_to_committed(
     }
     if segment::hash_of(part, unsealed.len).at(part)? != Some(unsealed.hash) {
         return Err(DaemonError::inconsistent(format!(
-            "{} differs from what was committed; {REBUILD}",
+            "{} differs from the committed data; {REBUILD}",
             part.display()
         )));
     }
@@ -308,8 +307,8 @@ fn open_new(path: &Path, snapshot: &Path) -> Result<StateDb> {
     StateDb::open(path, MissingTables::Create).map_err(|error| match error {
         error if error.kind == ErrorKind::Inconsistent && has_snapshot => {
             let message = format!(
-                "snapshot {} is damaged; restore it from a backup, or remove it: then messages \
-                 that no sidecar lists are read again, and their records appear twice",
+                "snapshot {} is damaged; restore it from a backup, or remove it: messages that no \
+                 sidecar lists are then read again, and their records appear twice",
                 snapshot.display()
             );
             DaemonError::inconsistent(message).caused_by(error)
@@ -400,7 +399,7 @@ fn repetition_warning(sidecars: &[StateSidecar], segments: Range<u64>) -> Option
     if segments.end == 1 {
         return Some(
             "no sidecars and no snapshot were found: all mail in the spools will be read, and \
-             records that were written before will be written again"
+             earlier records will be written again"
                 .to_owned(),
         );
     }
@@ -415,7 +414,7 @@ fn repetition_warning(sidecars: &[StateSidecar], segments: Range<u64>) -> Option
     };
     Some(format!(
         "the sidecar of {which} is missing or damaged: messages of such segments that are still in \
-         the spools will be read, and their records written, again"
+         the spools will be read and written again"
     ))
 }
 

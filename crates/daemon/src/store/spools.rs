@@ -202,9 +202,9 @@ pub(super) fn check_scopes(spools: &[Spool], known: &[SpoolRow]) -> Result<()> {
         ];
         if let Some((key, was, is)) = keys.into_iter().find(|(_, was, is)| was != is) {
             let message = format!(
-                "spool {}: its mail was read with {key} = \"{was}\", and the configuration has \
-                 \"{is}\"; keep \"{was}\", or name new folders in state.dir and output.dir, where \
-                 its messages are written again, with the same ids",
+                "spool {}: its mail was read with {key} = \"{was}\", but the configuration has \
+                 \"{is}\"; keep \"{was}\", or set new folders in state.dir and output.dir, where \
+                 its messages are written again with the same ids",
                 row.name.display()
             );
             return Err(DaemonError::new(ErrorKind::Refused, message));

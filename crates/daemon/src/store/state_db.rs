@@ -158,15 +158,15 @@ impl StateDb {
         let path = self.path.display();
         if number("PRAGMA application_id")? != Some(APPLICATION_ID) {
             return Err(DaemonError::inconsistent(format!(
-                "state database {path} was made by a development version; name new folders in \
+                "state database {path} was made by a development version; set new folders in \
                  state.dir and output.dir, and the mail is read again"
             )));
         }
         match number("PRAGMA user_version")? {
             Some(VERSION) => Ok(()),
             found => Err(DaemonError::inconsistent(format!(
-                "state database {path} has tables of version {}, which a newer urlspool made; use \
-                 that one, or name new folders in state.dir and output.dir",
+                "state database {path} has tables of version {}, made by a newer urlspool; use \
+                 that one, or set new folders in state.dir and output.dir",
                 found.unwrap_or_default()
             ))),
         }

@@ -81,7 +81,7 @@ impl SharedWriter {
             self.0.clear_poison();
             let mut writer = poisoned.into_inner();
             writer.end(&DaemonError::out_of_space(
-                "a reader failed while it wrote to the batch",
+                "a reader failed while writing to the batch",
             ));
             writer
         });
@@ -101,7 +101,7 @@ impl SharedWriter {
         heartbeat.beat();
         let writer = self.lock();
         if writer.term != term || heartbeat.is_retired() {
-            return Err(DaemonError::out_of_space("work was paused meanwhile"));
+            return Err(DaemonError::out_of_space("work was paused in the meantime"));
         }
         Ok(writer)
     }
@@ -503,7 +503,7 @@ impl Writer {
         let opened = if has_space(&self.config) {
             self.open_committer(host)
         } else {
-            Err(DaemonError::out_of_space("no space yet"))
+            Err(DaemonError::out_of_space("still no space"))
         };
         match opened {
             Ok(()) => {
@@ -644,7 +644,7 @@ mod tests {
     fn fill_disk(writer: &SharedWriter) {
         writer
             .lock()
-            .end(&DaemonError::out_of_space("no space yet"));
+            .end(&DaemonError::out_of_space("still no space"));
     }
 
     #[test]

@@ -23,8 +23,7 @@ impl Config {
         self.check_positive()?;
         if CONTEXT_BYTES < self.extract.context {
             return Err(ConfigError::unusable(format!(
-                "extract.context is {}, and a record has at most {CONTEXT_BYTES} bytes on each \
-                 side",
+                "extract.context is {}, but a record has at most {CONTEXT_BYTES} bytes on each side",
                 self.extract.context
             )));
         }
@@ -70,7 +69,7 @@ impl Config {
         let names = &self.extract.header_fields;
         if NAMED_FIELDS < names.len() {
             return Err(ConfigError::unusable(format!(
-                "header_fields has {} names; at most {NAMED_FIELDS} are possible",
+                "header_fields has {} names, but at most {NAMED_FIELDS} are allowed",
                 names.len()
             )));
         }
@@ -149,8 +148,7 @@ impl Config {
             let mut spools = self.spool.iter().map(|spool| &spool.path);
             if let Some(spool) = spools.find(|path| resolved_dir.starts_with(resolved(path))) {
                 return Err(ConfigError::unusable(format!(
-                    "{key} {} is in the spool {}, which would be read again; choose a folder \
-                     outside it",
+                    "{key} {} is inside the spool {}; choose a folder outside it",
                     shown(dir),
                     shown(spool)
                 )));
@@ -277,7 +275,7 @@ pub fn host_of(text: &str, domains: &str) -> Result<String, String> {
             "write it without `*`: {domains} cern.ch takes all hosts below cern.ch too"
         ));
     }
-    host_name(text).ok_or_else(|| "write the name of a host alone, such as info.cern.ch".to_owned())
+    host_name(text).ok_or_else(|| "write only the name of a host, such as info.cern.ch".to_owned())
 }
 
 /// Parses the name of a hazard.
@@ -399,8 +397,8 @@ fn expand(key: &'static str, path: &mut PathBuf, home: Option<&Path>) -> Result<
             Ok(())
         }
         _ => Err(ConfigError::unusable(format!(
-            "{key} {}: only `~/` stands for a home folder, and only if HOME is set; write the \
-             whole path",
+            "{key} {}: only `~/` means the home folder, and only if HOME is set; write the full \
+             path",
             shown(path)
         ))),
     }

@@ -75,9 +75,9 @@ named_values! {
     }
     Confinement {
         None = "none": "No confinement",
-        Writes = "writes": "Writing only in the output, state and metrics folders; no programs, no \
+        Writes = "writes": "Write only in the output, state and metrics folders; no programs, no \
                             TCP",
-        Reads = "reads": "Also reading only in the spools and the daemon's own folders",
+        Reads = "reads": "Also read only the spools and the daemon's own folders",
     }
     DedupeScope {
         Mailbox = "mailbox": "Write each message once per mailbox",

@@ -129,7 +129,7 @@ impl std::error::Error for ConfigError {
 fn plain(message: &str) -> String {
     const DURATION: &str = "failed to parse input in the \"friendly\" duration format";
     if message.starts_with(DURATION) {
-        return "this is no duration; write a number and its unit, such as \"250ms\", \"60s\" or \
+        return "this is not a duration; write a number and its unit, such as \"250ms\", \"60s\" or \
                 \"5m\""
             .to_owned();
     }
@@ -139,7 +139,7 @@ fn plain(message: &str) -> String {
     if let Some((number, rest)) = number
         && rest.contains("duration")
     {
-        return format!("a duration has a unit; write \"{number}s\" for {number} seconds");
+        return format!("a duration needs a unit; write \"{number}s\" for {number} seconds");
     }
     let Some((found, expected)) = message.rsplit_once(", expected ") else {
         return message.to_owned();

@@ -64,7 +64,7 @@ pub use named_values;
 named_values! {
     Rules {
         Wide = "wide": "URLs as people write them",
-        Rfc1738 = "rfc1738": "RFC 1738 and its appendix to the letter",
+        Rfc1738 = "rfc1738": "URLs by RFC 1738 and its appendix only",
     }
     Unique {
         None = "none": "Write every URL",
@@ -72,9 +72,9 @@ named_values! {
         Run = "run": "Write a URL once per run",
     }
     AttachmentPolicy {
-        None = "none": "No attachment",
-        Text = "text": "Texts and messages, also those with another label",
-        All = "all": "All that can be read: texts, messages, archives, documents",
+        None = "none": "No attachments",
+        Text = "text": "Texts and messages, even under other labels",
+        All = "all": "Texts, messages, archives and documents",
     }
     SchemaLanguage {
         JsonSchema = "json-schema": "JSON Schema of records, rejects, events and messages that are \

@@ -590,7 +590,7 @@ impl Chunk {
 
     /// Reports that a source ended at `end`, before the size that it had when it was opened.
     pub(super) fn shrunk(&mut self, source: &Source, end: u64) {
-        let message = "the file ends here, and was longer when it was opened";
+        let message = "the file ends here, but was longer when it was opened";
         self.event(Diagnostic::at(DiagnosticKind::Vanished, end, message).of(source));
     }
 

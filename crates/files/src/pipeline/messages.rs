@@ -360,7 +360,7 @@ impl CurrentStream {
 
 /// The event for a source that ended at `end` or before, and was longer when it was opened.
 pub(super) fn shrunk_before(source: &Source, end: u64) -> Event {
-    let message = "the file ends here or before, and was longer when it was opened";
+    let message = "the file ends here or before, but was longer when it was opened";
     Diagnostic::at(DiagnosticKind::Vanished, end, message).of(source)
 }
 

@@ -246,7 +246,7 @@ fn writable_file(target: &Path) -> io::Result<Option<Metadata>> {
             if metadata.is_file() {
                 Ok(Some(metadata))
             } else {
-                Err(io::Error::other("it is no regular file"))
+                Err(io::Error::other("it is not a regular file"))
             }
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -269,7 +269,7 @@ fn remove_left(partial: &Path) -> io::Result<()> {
             fs::remove_file(partial)
         }
         Ok(_) => {
-            let message = format!("{} is no regular file", partial.display());
+            let message = format!("{} is not a regular file", partial.display());
             Err(io::Error::other(message))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -281,7 +281,7 @@ fn remove_left(partial: &Path) -> io::Result<()> {
 fn lock(file: &File, partial: &Path) -> io::Result<()> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => Err(io::Error::other(format!(
-            "another run is writing {}; wait for its end, or name another file",
+            "another run is writing {}; wait until it ends, or name another file",
             partial.display()
         ))),
         _ => Ok(()),

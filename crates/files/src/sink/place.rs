@@ -130,10 +130,8 @@ pub fn way_out(path: &Path, error: &io::Error) -> String {
             }
             _ => String::new(),
         },
-        io::ErrorKind::PermissionDenied => {
-            "; name a file in a folder that you may write".to_owned()
-        }
-        io::ErrorKind::StorageFull => "; make room, and run it again".to_owned(),
+        io::ErrorKind::PermissionDenied => "; name a file in a writable folder".to_owned(),
+        io::ErrorKind::StorageFull => "; free some space, and run it again".to_owned(),
         _ => String::new(),
     }
 }
@@ -181,8 +179,7 @@ pub fn check_replacement(output: &Path, header: Option<&str>) -> Result<(), Stri
         return Ok(());
     }
     Err(format!(
-        "{} would be replaced, and its beginning does not show that urlspool wrote it; name \
-         another file, or add `--force`",
+        "{} exists, and urlspool may not have written it; name another file, or add `--force`",
         path.display()
     ))
 }

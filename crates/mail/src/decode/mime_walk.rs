@@ -843,7 +843,7 @@ impl PartWalk<'_, '_> {
         let open = decoder.decode(self.state.sink);
         self.state.report_open(open);
         if decoder.is_mislabelled_base64() {
-            let message = "a part in base64 that holds plain text: read as both".to_owned();
+            let message = "a part labelled base64 contains plain text: read as both".to_owned();
             self.report(DiagnosticKind::Ambiguous, body.start, message);
         }
     }

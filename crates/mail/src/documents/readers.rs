@@ -59,7 +59,7 @@ pub(super) fn read(kind: DocumentKind, bytes: &[u8], limits: &Limits) -> Documen
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| DocumentReading {
         problems: vec![Diagnostic::new(
             DiagnosticKind::Panic,
-            "the program failed on this document, which is not read; please report it",
+            "the program failed on this document and skipped it; please report this",
         )],
         ..DocumentReading::default()
     })
@@ -108,7 +108,7 @@ impl<'l> Unpacking<'l> {
             // The next byte may also be refused, as part of a bomb.
             let max = self.limits.message_bytes;
             let message = format!(
-                "{what} that unpacks to more than {max} bytes (message_bytes): the rest is not read"
+                "{what} unpacks to more than {max} bytes (message_bytes): the rest is not read"
             );
             self.problem(DiagnosticKind::Limit, message);
         }

@@ -77,7 +77,8 @@ pub(super) fn batch_messages<'b>(
             .or_else(|| next_batch_line(bytes, article.max(start + 1), AtEof::Yes))
             .unwrap_or(bytes.len());
         if counted.is_none() && at_eof == AtEof::Yes {
-            let why = "the number before a message does not lead to the next one: the next such line ends it";
+            let why = "the length before a message does not match the next message: the next such \
+                       line ends it";
             let damage = Diagnostic::at(DiagnosticKind::Damage, offset + start as u64, why);
             sink(SplitOutput::Diagnostic(damage));
         }

@@ -160,7 +160,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
             let per_byte = self.extractor.limits().steps_per_byte;
             let text = format!(
                 "more than {per_byte} steps for each byte of this message (steps_per_byte): from \
-                 here on only the beginnings of bare words are read, and relative links and \
+                 here on only the starts of bare words are read, and relative links and \
                  redirectors are left as they are"
             );
             self.report_limit(text, offset_map, span);
@@ -313,8 +313,8 @@ impl ExtractLimit {
         } = limits;
         match self {
             ExtractLimit::Url => format!(
-                "a URL of more than {url_bytes} bytes (url_bytes): its record has its beginning, \
-                 its length and its hash"
+                "a URL of more than {url_bytes} bytes (url_bytes): its record has the start, the \
+                 length and the hash"
             ),
             ExtractLimit::Base => format!(
                 "a <base> of more than {url_bytes} bytes (url_bytes): relative links are not \
@@ -322,27 +322,27 @@ impl ExtractLimit {
             ),
             ExtractLimit::Field => format!(
                 "a header field or the text of a link has more than {field_bytes} bytes \
-                 (field_bytes) or too many names: records have its beginning"
+                 (field_bytes) or too many names: records have only the start"
             ),
             ExtractLimit::Wrapper => format!(
-                "no `>` within {wrapper_bytes} bytes after a `<` (wrapper_bytes): what follows is \
-                 read as bare text"
+                "no `>` within {wrapper_bytes} bytes after a `<` (wrapper_bytes): the text after \
+                 it is read as bare text"
             ),
             ExtractLimit::Unwrap => format!(
                 "more than {unwrap_depth} redirectors, one inside the other (unwrap_depth): the \
-                 URL inside the last one is not a record of its own"
+                 innermost URL gets no record"
             ),
             ExtractLimit::Text => format!(
-                "a text of more than {TEXT_BYTES} bytes is read in pieces: regions begin anew in each"
+                "a text of more than {TEXT_BYTES} bytes is read in pieces: regions restart in each"
             ),
             ExtractLimit::Map => format!(
-                "a text whose encoded characters need a map of more than {MAP_BYTES} bytes: from \
-                 there on the ranges of URLs are not exact, and enclose up to {COARSE_RUN_BYTES} \
-                 bytes of text more"
+                "the encoded characters of a text need a map of more than {MAP_BYTES} bytes: from \
+                 there on ranges of URLs are inexact, with up to {COARSE_RUN_BYTES} more bytes of \
+                 text"
             ),
             ExtractLimit::Evidence => format!(
-                "more than {MESSAGE_EVIDENCE_URLS} URLs in a message with a URL that may be broken: \
-                 the others are no evidence for its joins"
+                "more than {MESSAGE_EVIDENCE_URLS} URLs in a message with a URL that may be \
+                 broken: the rest is no evidence for its joins"
             ),
         }
     }

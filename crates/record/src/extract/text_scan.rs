@@ -261,7 +261,7 @@ impl MessagePass<'_, '_> {
             self.rejected_bytes += len;
             if !self.may_read_whole() {
                 let most = format!(
-                    "too many long words in which most starts begin no URL, or a short one: from \
+                    "too many long words whose possible starts yield no URL or a short one: from \
                      here on only the first {PREFILTER_BYTES} bytes of a word are read"
                 );
                 let opening = Span::new(start.at, start.content);

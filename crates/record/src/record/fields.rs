@@ -250,10 +250,10 @@ record_fields! {
     Schema => Field::new("schema", Integer).with(Version), "Version of the format";
     Type => Field::new("type", Text).with(Constant("url")), "Type of the line";
     Id => Field::new("id", Text).with(Digest).slim().indexed(),
-        "Name of the URL in its message, the same on every run and machine, and in every copy of \
+        "Identifier of the URL in its message, equal on every run and machine and in every copy of \
          the message";
     Url => Field::new("url", Text).of_url().slim().column(1).indexed(),
-        "The URL as its author meant it, without fragment and wrapper, nothing decoded";
+        "The URL as its author meant it, without fragment and wrapper, undecoded";
     Fragment => Field::new("fragment", Text).or_null().of_url().slim().indexed(),
         "Text after the `#`";
     Scheme => Field::new("scheme", Text).of_url().indexed(), "Scheme in lower case";
@@ -264,9 +264,9 @@ record_fields! {
         "Registrable domain of the host by the public suffix list; null for addresses and single \
          labels";
     Port => Field::new("port", Integer).or_null().of_url().indexed(),
-        "Port, or the default port of the scheme; null above 65535 or if there is none";
+        "Port, or the default port of the scheme; null if unknown or above 65535";
     Path => Field::new("path", Text).or_null().of_url().indexed().not_loaded(),
-        "Path from its first slash, perhaps empty; null without an authority";
+        "Path from the first slash, perhaps empty; null without an authority";
     Query => Field::new("query", Text).or_null().of_url().indexed().not_loaded(),
         "Text after the first `?`; null without an authority";
     Key => Field::new("key", Text).or_null().of_url().indexed(),
@@ -277,7 +277,7 @@ record_fields! {
     Conforms => Field::new("conforms", Texts).with(Names(ClosedSet::Grammars)).of_url(),
         "Grammars that accept the URL";
     => Field::new("error", Object).or_null().of_url().not_loaded(),
-        "Reason for which RFC 1738 refuses the URL; null if it accepts it";
+        "Reason why RFC 1738 rejects the URL; null if it accepts it";
     ErrorOffset => Field::new("error.offset", Integer).of_url().not_loaded(),
         "Offset in the URL, in bytes";
     ErrorPart => Field::new("error.part", Text)
@@ -290,9 +290,9 @@ record_fields! {
     Warnings => Field::new("warnings", Texts).with(Names(ClosedSet::Warnings)).of_url(),
         "Oddities in a URL that RFC 1738 accepts";
     Hazards => Field::new("hazards", Texts).with(Names(ClosedSet::Hazards)).of_url(),
-        "Properties for which a reader should be careful";
+        "Warning signs for readers";
     Form => Field::new("form", Text).with(Names(ClosedSet::Forms)).or_null().of_url(),
-        "Form of the URL by RFC 1738; null if it refuses the URL";
+        "Form of the URL by RFC 1738; null if it rejects the URL";
     Parts => Field::new("parts", List).of_url().not_loaded(),
         "Parts of the URL as RFC 1738 reads it, else as the accepting grammar does; empty if the \
          URL is truncated";
@@ -318,7 +318,7 @@ record_fields! {
     Confidence => Field::new("confidence", Number).with(Unit).slim().indexed(),
         "Probability that this reading is right";
     Truncated => Field::new("truncated", Boolean),
-        "True if the URL is longer than the limit and only its beginning stands here";
+        "True if the URL is longer than the limit and was cut";
     FullLength => Field::new("full_length", Integer).or_null().not_loaded(),
         "Length in bytes of a truncated URL";
     FullHash => Field::new("full_hash", Text).with(Digest).or_null().not_loaded(),
@@ -329,13 +329,13 @@ record_fields! {
          a string of a script (`html:script`), other data of an element (`html:data`), the \
          parameters of `message/external-body` (`external-body`)";
     QuoteDepth => Field::new("quote_depth", Integer),
-        "Number of quote marks before the line on which the URL begins; the bars of a table are none";
+        "Number of quote marks before the line where the URL starts; bars of a table do not count";
     Anchor => Field::new("anchor", Text).or_null().prose(), "Text of the link";
     Mismatch => Field::new("mismatch", Boolean).or_null().indexed(),
-        "True if the text of the link names another host than its target does, also through \
-         redirectors; null if the URL is no attribute";
+        "True if the text of the link names another host than its target, even through \
+         redirectors; null if the URL is not an attribute";
     UnwrappedFrom => Field::new("unwrapped_from", Text).with(Digest).or_null(),
-        "Id of the record of the redirector's URL that held this one";
+        "Id of the record of the redirector URL that contained this one";
     UnwrappedBy => Field::new("unwrapped_by", Text).with(Names(ClosedSet::Redirectors)).or_null(),
         "Name of the redirector";
     => Field::new("source", Object), "Place of the URL in the input";
@@ -377,7 +377,7 @@ record_fields! {
     MessageYear => Field::new("message.year", Integer).or_null().of_header(InfoFields::DATE).column(4).indexed().not_loaded(),
         "Year of the date in UTC; null without a date, and if it is before 1970-01-02 or after 2099";
     MessageDateRaw => Field::new("message.date_raw", Text).or_null().of_header(InfoFields::DATE),
-        "Date field as written, if it is no date or its zone is unknown";
+        "Date field as written, if it is not a date or its zone is unknown";
     MessageFrom => Field::new("message.from", Text)
         .or_null().of_header(InfoFields::FROM).slim().column(6).indexed().prose(),
         "From field";
@@ -404,7 +404,7 @@ record_fields! {
     PartCharset => Field::new("part.charset", Text).or_null().not_loaded(),
         "Charset that the part names";
     PartEncoding => Field::new("part.encoding", Text).not_loaded(),
-        "Transfer encoding in lower case; that of the attachment if the part is in an encoded one";
+        "Transfer encoding in lower case; for a part in an encoded attachment, the attachment's";
     PartMessageId => Field::new("part.message_id", Text).or_null().not_loaded(),
         "Message-ID of the message/rfc822 part that holds the part";
     PartMember => Field::new("part.member", Texts).or_null().not_loaded(),
@@ -481,7 +481,7 @@ macro_rules! fields {
 pub(super) const REJECT_FIELDS: &[Field] = fields! {
     Field::new("type", Text).with(Constant("reject")), "Type of the line";
     Field::new("text", Text), "Text of the candidate";
-    Field::new("reason", Object), "Reason for which it is no URL";
+    Field::new("reason", Object), "Reason why it is not a URL";
     Field::new("reason.kind", Text).with(Names(ClosedSet::RejectReasons)), "Kind of the reason";
     Field::new("reason.error", Object).or_null(),
         "Error of RFC 1738's parser, if the kind is `grammar`";

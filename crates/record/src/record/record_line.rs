@@ -92,7 +92,7 @@ pub enum LineError {
 impl fmt::Display for LineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LineError::NoRecord(reason) => write!(f, "no record: {reason}"),
+            LineError::NoRecord(reason) => write!(f, "not a record: {reason}"),
             LineError::Unsuitable(reason) => write!(f, "a record that cannot be loaded: {reason}"),
         }
     }
@@ -190,7 +190,7 @@ fn read_url(line: &str) -> Result<RecordLine, LineError> {
         (Err(_), Some(field)) if reading.is_twice => {
             let name = field.key();
             Some(LineError::NoRecord(format!(
-                "the field `{name}` stands in it twice"
+                "the field `{name}` is repeated"
             )))
         }
         (Err(_), Some(field)) => Some(invalid(field.name, expected(field))),
@@ -537,7 +537,7 @@ impl LoadedRecord {
     fn check_texts(&self, may_have_nul: bool) -> Result<(), LineError> {
         for id in [FieldId::Id, FieldId::Url] {
             if self.text(id) == Some("") {
-                return Err(invalid(id.name(), "a text that is not empty"));
+                return Err(invalid(id.name(), "a non-empty text"));
             }
         }
         if !is_digest(self.digest()) {
@@ -640,7 +640,7 @@ fn no_field(field: &str) -> LineError {
 /// The error of a line that is no object of JSON.
 fn no_object(error: &serde_json::Error) -> LineError {
     LineError::NoRecord(if error.is_data() {
-        "it is no JSON object".to_owned()
+        "it is not a JSON object".to_owned()
     } else {
         format!(
             "byte {} is not JSON; records are lines as `urlspool scan` writes them",

@@ -205,7 +205,7 @@ impl Read for ChecksumReader {
         let stated = (self.stated.unpacked, self.stated.crc);
         if self.ended && (self.bytes, self.crc.sum()) != stated {
             return Err(error::damage(
-                "a member does not agree with its checksum or its size",
+                "a member does not match its checksum or size",
             ));
         }
         Ok(read)

@@ -44,7 +44,7 @@ pub(super) fn limit(message: impl Into<String>) -> io::Error {
 pub fn panicked() -> io::Error {
     io::Error::other(ReadError {
         kind: DiagnosticKind::Panic,
-        message: "the program failed on this input, and its rest is not read; please report it"
+        message: "the program failed on this input and skipped the rest; please report this"
             .to_owned(),
     })
 }

@@ -268,9 +268,7 @@ fn is_hex(text: &[u8]) -> bool {
 
 fn unexpected(command: &str, answer: &[u8]) -> io::Error {
     let answer = String::from_utf8_lossy(&answer[..answer.len().min(80)]).into_owned();
-    error::damage(format!(
-        "git {command} answered {answer:?}, which is not its format"
-    ))
+    error::damage(format!("git {command} sent an invalid answer: {answer:?}"))
 }
 
 fn too_many_changes() -> io::Error {
@@ -393,7 +391,7 @@ impl RepositoryObjects {
         if is_answered {
             Ok(())
         } else {
-            Err(error::damage("git has ended before the last answer"))
+            Err(error::damage("git ended before the last answer"))
         }
     }
 

@@ -311,8 +311,8 @@ impl Streams {
             self.warn(DiagnosticKind::Limit, message, &source);
         }
         if leaves_folder(&entry.name) {
-            let message = "a member's name that leads out of the archive: it is used as a label, \
-                           not as a path";
+            let message = "a member's name points out of the archive: it is used as a label, not \
+                           as a path";
             self.warn(DiagnosticKind::Ambiguous, message, &source);
         }
         match entry.content {

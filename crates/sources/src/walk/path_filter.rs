@@ -181,7 +181,7 @@ fn flaw(pattern: &[u8]) -> Option<&'static str> {
     while let Some(byte) = pattern.get(at) {
         at += 1;
         match byte {
-            b'\\' if at == pattern.len() => return Some("a backslash stands at its end"),
+            b'\\' if at == pattern.len() => return Some("it ends with a backslash"),
             b'\\' => at += 1,
             b'{' if depth == PATTERN_BRACES => return Some("its braces are nested too deeply"),
             b'{' => depth += 1,

@@ -96,7 +96,7 @@ impl<'t> TreeWalk<'t> {
             }
             Ok(metadata) if metadata.is_file() => Some(Ok(FoundFile::new(path, None))),
             Ok(_) => {
-                let message = "it is a socket or a block device, which is not read";
+                let message = "it is a socket or a block device, which cannot be read";
                 let error = io::Error::other(message);
                 Some(Err(failed(path, &error, true)))
             }

@@ -251,9 +251,9 @@ fn form(root: &str, filter: &Filter) -> Markup {
                     (input(FilterField::Until, "1996 or 1996-07-02"))
                     label { "Order "
                         select name="sort" {
-                            option value="newest" { "the last citations first" }
+                            option value="newest" { "newest citations first" }
                             option value="oldest" selected[filter.is_oldest_first] {
-                                "the first citations first"
+                                "oldest citations first"
                             }
                         }
                     } "\n"
@@ -306,10 +306,10 @@ fn not_understood(field: FilterField, value: &str) -> Markup {
             "A phrase has at most " (SEARCH_PHRASE_WORDS) " words, and a word "
             (SEARCH_WORD_BYTES) " bytes. Search for less."
         } @else if field == FilterField::Hazard {
-            (field.label()) ": " (foreign(value)) " is none. Choose one of those that "
+            (field.label()) ": " (foreign(value)) " is unknown. Choose one of those that "
             em { "Filters" } " lists."
         } @else {
-            (field.label()) ": " (foreign(value)) " is no date. Write a year (1996), a "
+            (field.label()) ": " (foreign(value)) " is not a date. Write a year (1996), a "
             "month (1996-07) or a day (1996-07-02)."
         }
     }
@@ -331,7 +331,7 @@ pub(super) fn refused(refusal: Refusal, path: &str, filter: &Filter) -> String {
         ),
         TOO_LONG => (
             "The request is too long",
-            "What is searched for is longer than these pages take. Search for less.",
+            "The search is too long for these pages. Search for less.",
         ),
         UNAVAILABLE => (
             "The search took too long",
@@ -339,12 +339,12 @@ pub(super) fn refused(refusal: Refusal, path: &str, filter: &Filter) -> String {
         ),
         FAILED => (
             "The page cannot be made",
-            "The database may be damaged, or it was moved: start urlspool browse again, which says \
-             what is wrong. If nothing is, please report the address of this page.",
+            "The database may be damaged, or it was moved: start urlspool browse again and read \
+             its message. Otherwise please report the address of this page.",
         ),
         _ => (
             "The address is wrong",
-            "The address of this page is incomplete, or a part of it cannot be understood.",
+            "The address of this page is incomplete or invalid.",
         ),
     };
     let root = "../".repeat(path.matches('/').count());
@@ -593,7 +593,7 @@ fn year_link(page: &SearchPage<'_>, year: &str) -> String {
 
 fn tops(page: &SearchPage<'_>) -> Markup {
     html! {
-        aside #tops.tops aria-label="The most frequent names, each of which filters" { "\n"
+        aside #tops.tops aria-label="The most frequent names, to filter by" { "\n"
             @for (field, title) in TOPS {
                 @let names = &page.asked.list.tops[field as usize];
                 @if !names.is_empty() { section { "\n"
@@ -717,7 +717,7 @@ fn results(page: &SearchPage<'_>) -> Markup {
                     "machine in it, such as info.cern.ch, belongs into " em { "Host" } "."
                 }
                 @if !page.asked.filter.value(FilterField::List).is_empty() {
-                    " A list is found by its whole name, as it stands beside the citations."
+                    " A list is found by its complete name, as in the citations."
                 }
             } } @else {
                 p.exports {
@@ -777,7 +777,7 @@ fn result(row: &PageRow, filter: &Filter) -> Markup {
                 }
             } "\n"
             details {
-                summary { "Where it stands" }
+                summary { "Location" }
                 p { a href={ "bytes?row=" (row.id) } {
                     "The text around it, as it is in the file" } } "\n"
                 p { "In a terminal: " code { (foreign(&show_command(&row.citation))) } } "\n"
@@ -824,7 +824,7 @@ pub(super) fn bytes_page(row: &PageRow, passage: &Result<RawPassage, NoPassage>)
                 }
                 Err(NoPassage::Outside) => p.note {
                     "The file is not in the folder of which these pages show files. Who starts "
-                    "urlspool browse names another one with --files FOLDER."
+                    "urlspool browse with --files FOLDER."
                 }
                 Err(NoPassage::Different) => p.note {
                     "The bytes of the file there are not shown, because they do not decode to this "

@@ -162,7 +162,7 @@ impl<'r> ElasticsearchTarget<'r> {
 
 fn no_transactions() -> LoadError {
     LoadError::unusable(
-        "--replace, --prune and --dry-run need a transaction, which Elasticsearch does not have; \
+        "--replace, --prune and --dry-run need transactions, which Elasticsearch does not have; \
          load into a new index",
     )
 }

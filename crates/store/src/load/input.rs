@@ -113,7 +113,7 @@ pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, LoadError>> {
             Ok(entry) if entry.file_type().is_file() => files.push(entry.into_path()),
             Ok(entry) if entry.file_type().is_dir() => {}
             Ok(entry) => {
-                let error = io::Error::other("is no regular file; name it itself to load it");
+                let error = io::Error::other("is not a regular file; name it directly to load it");
                 failed.push(Err(unreadable(entry.path().display(), error)));
             }
             Err(error) => failed.extend(failure(argument, error).map(Err)),
@@ -297,7 +297,7 @@ impl SegmentFile {
             len: 0,
             hash: XxHash3_64::new(),
             stated: (self.len, self.id.hash.clone()),
-            mismatch: format!("{path} is not what its sidecar {meta} describes; {omitted}"),
+            mismatch: format!("{path} does not match its sidecar {meta}; {omitted}"),
         }))
     }
 

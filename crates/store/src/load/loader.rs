@@ -20,12 +20,13 @@ use urlspool_text::limits::{LOAD_BATCH_ROWS, LOAD_BATCH_SECONDS};
 const SCANNED_RECORDS: &str = "the records of the scan";
 
 /// Clause for messages about a segment that does not match its sidecar.
-const NOT_LOADED: &str = "nothing of it was loaded";
+const NOT_LOADED: &str = "none of it was loaded";
 
 /// Reports that `--replace` removed nothing: rows missing from the input may be rows that could not
 /// be read.
 const KEPT_ROWS: LoadEvent<'_> = LoadEvent::Omitted(
-    "--replace removed no rows, because the input was not read whole; mend it and load it again",
+    "--replace removed no rows, because the input was not read completely; repair it and load it \
+     again",
 );
 
 /// A running load.
@@ -239,8 +240,8 @@ impl<'r> Loader<'r> {
         let name = segment.path.display().to_string();
         if self.mode == LoadMode::Replace {
             return Err(LoadError::unusable(format!(
-                "{name} is a segment, which holds only what was new in its files; --replace needs \
-                 the whole scan of a file"
+                "{name} is a segment, which has only new records; --replace needs the complete \
+                 scan of a file"
             )));
         }
         if self.batch.has_lines {
@@ -252,7 +253,7 @@ impl<'r> Loader<'r> {
             SegmentStatus::New => {
                 let Some(file) = self.or_commit(segment.open())? else {
                     // A load into this target did not remove it: the target would have its name.
-                    let reason = "it was removed since its folder was listed";
+                    let reason = "it was removed after its folder was listed";
                     let error = io::Error::new(io::ErrorKind::NotFound, reason);
                     self.failed(&unreadable(name, error));
                     return Ok(());
@@ -286,8 +287,8 @@ impl<'r> Loader<'r> {
                 let ((instance, epoch, seq), hash) = (segment.id.place(), &segment.id.hash);
                 return self.or_commit(Err(LoadError::inconsistent(format!(
                     "{name}: segment {seq} of instance {instance}, epoch {epoch}, has the hash \
-                     {hash}, but one with the hash {other} was loaded; the output of a restored \
-                     state must be loaded into a new database"
+                     {hash}, but the loaded one has {other}; load the output of a restored state \
+                     into a new database"
                 ))));
             }
         }

@@ -87,8 +87,8 @@ impl ScannedFiles {
                 replaced.without_rows.extend(files);
             } else {
                 omitted(&format!(
-                    "{} is missing, or holds no file: rows of its files were not removed; is its \
-                     file system mounted?",
+                    "{} is missing or has no file, so the rows of its files were kept; is its file \
+                     system mounted?",
                     root.display()
                 ));
             }
@@ -136,7 +136,7 @@ pub(super) fn missing_files(
             "messages of Maildirs were",
         );
         omitted(&format!(
-            "{kept} renamed, and kept the rows of the old name; scan the folder with \
+            "{kept} renamed, and the rows of the old name were kept; scan the folder with \
              `urlspool scan --into`, and prune again"
         ));
     }
@@ -145,7 +145,7 @@ pub(super) fn missing_files(
     for root in roots {
         if !known.iter().any(|known| known.starts_with(root)) {
             omitted(&format!(
-                "the database has no rows of files beneath {}; write the path as the scan had it",
+                "the database has no rows of files below {}; write the path as in the scan",
                 root.display()
             ));
         }
@@ -161,8 +161,8 @@ pub(super) fn check_roots(roots: &[PathBuf]) -> Result<(), LoadError> {
     match wrong {
         None => Ok(()),
         Some(root) => Err(LoadError::unusable(format!(
-            "{} is missing, holds no file or cannot be read, so that no rows were removed; is its \
-             file system mounted? If its files were deleted, name the folder above it",
+            "{} is missing, has no file or cannot be read, so no rows were removed; is its file \
+             system mounted? If its files were deleted, name the folder above it",
             root.display()
         ))),
     }

@@ -96,7 +96,7 @@ pub fn load_scan<T: Send>(
 fn check_is_there(target: &TargetName) -> Result<(), LoadError> {
     match target {
         TargetName::Sqlite(path) if !path.exists() => Err(LoadError::unusable(format!(
-            "there is no database {}, so that --prune has no rows to remove",
+            "there is no database {}, so --prune has no rows to remove",
             path.display()
         ))),
         _ => Ok(()),
@@ -141,7 +141,7 @@ fn check_inputs(job: &LoadJob) -> Result<(), LoadError> {
 
 fn nothing_loaded(input: &Path, error: io::Error) -> LoadError {
     let name = input.display();
-    let message = format!("cannot read {name}: {error}; nothing was loaded");
+    let message = format!("cannot read {name}: {error}; no record was loaded");
     LoadError::unusable(message).caused_by(error)
 }
 
@@ -150,8 +150,7 @@ fn nothing_loaded(input: &Path, error: io::Error) -> LoadError {
 fn check_start(start: &[u8], name: &str, path: &str, target: &TargetName) -> Result<(), LoadError> {
     if start.starts_with(DATABASE_START) {
         return Err(LoadError::unusable(format!(
-            "{name} is a database, which holds no lines; `urlspool search` and `urlspool stats` \
-             read it as it is"
+            "{name} is already a database; use it with `urlspool search` and `urlspool stats`"
         )));
     }
     if !holds_no_records(start) {
@@ -159,8 +158,7 @@ fn check_start(start: &[u8], name: &str, path: &str, target: &TargetName) -> Res
     }
     if is_written_line(start) {
         return Err(LoadError::unusable(format!(
-            "{name} is a table that urlspool wrote; load reads records, which `urlspool scan` \
-             writes as JSON lines"
+            "{name} is a table written by urlspool; load the JSON lines of `urlspool scan` instead"
         )));
     }
     Err(unscanned(name, path, target))
@@ -176,7 +174,7 @@ fn unscanned(name: &str, path: &str, target: &TargetName) -> LoadError {
         _ => "TARGET".to_owned(),
     };
     LoadError::unusable(format!(
-        "{name} holds no records; scan it: urlspool scan --into {target} {path}"
+        "{name} has no records; scan it: urlspool scan --into {target} {path}"
     ))
 }
 
@@ -273,7 +271,7 @@ fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadErro
     let mut folders: Vec<_> = folders.collect();
     if folders.is_empty() {
         return Err(LoadError::unusable(
-            "--follow needs a folder of segments, and there is none among the paths",
+            "--follow needs a folder of segments, but no path is a folder",
         ));
     }
     while !loader.is_stopping() {

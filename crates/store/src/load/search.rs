@@ -388,8 +388,8 @@ fn instant(unix: i64) -> String {
 
 named_values! {
     SearchOrder {
-        Newest = "newest": "The last citations first",
-        Oldest = "oldest": "The first citations first",
+        Newest = "newest": "Newest citations first",
+        Oldest = "oldest": "Oldest citations first",
     }
 }
 

@@ -72,7 +72,7 @@ impl TargetName {
             Some(("elasticsearch+http", rest)) => return elasticsearch("http", rest),
             Some(("elasticsearch+https", rest)) => return elasticsearch("https", rest),
             Some((scheme, _)) => format!(
-                "`{scheme}://` is no target; write FILE, sqlite:FILE, \
+                "`{scheme}://` is not a target; write FILE, sqlite:FILE, \
                  postgresql://USER@HOST/DATABASE or elasticsearch+https://HOST:PORT/INDEX"
             ),
             None if is_connection_text(text) => {
@@ -82,12 +82,12 @@ impl TargetName {
             }
             None => match (unknown_scheme(text), table_ending(text)) {
                 (Some(scheme), _) => format!(
-                    "`{scheme}:` is no target; write FILE, postgresql://USER@HOST/DATABASE or \
+                    "`{scheme}:` is not a target; write FILE, postgresql://USER@HOST/DATABASE or \
                      elasticsearch+https://HOST:PORT/INDEX; sqlite:FILE is a file of any name"
                 ),
                 (None, Some(ending)) => format!(
-                    "a database is not named `.{ending}`: `urlspool scan -o {text} PATH` writes a \
-                     table; name it urls.db, or sqlite:{text} if it is one"
+                    "`.{ending}` is not a database; write a table with `urlspool scan -o {text} \
+                     PATH`, or name the database urls.db, or sqlite:{text}"
                 ),
                 (None, None) => return sqlite(text),
             },
@@ -156,7 +156,7 @@ fn postgres(url: &str, rest: &str) -> Result<TargetName, LoadError> {
     let timeouts: Vec<&str> = timeouts.collect();
     if 1 < timeouts.len() || timeouts.iter().any(|text| connect_seconds(text).is_none()) {
         return Err(LoadError::unusable(format!(
-            "the target has one ?connect_timeout=SECONDS at most, from 1 to {LOAD_REPLY_SECONDS}"
+            "the target takes one ?connect_timeout=SECONDS, from 1 to {LOAD_REPLY_SECONDS}"
         )));
     }
     if !cfg!(feature = "postgres") {
@@ -221,8 +221,8 @@ fn user_of(login: &str) -> Result<String, LoadError> {
     // In the header that is sent, a colon ends the user name (RFC 7617, section 2).
     if user.is_empty() || user.contains(|found: char| found == ':' || found.is_control()) {
         return Err(LoadError::unusable(
-            "the user before the @ is empty, or has a character that no user can have; write `%` \
-             and two digits for those that end it, such as %40 for @",
+            "the user before the @ is empty or has an invalid character; write special characters \
+             as `%` and two digits, such as %40 for @",
         ));
     }
     Ok(user)
@@ -230,16 +230,15 @@ fn user_of(login: &str) -> Result<String, LoadError> {
 
 fn no_index() -> LoadError {
     LoadError::unusable(
-        "an index is named by lower-case letters, digits, `-`, `_` and `.`, after the server: \
+        "an index name has lower-case letters, digits, `-`, `_` and `.`: \
          elasticsearch+https://HOST:PORT/INDEX",
     )
 }
 
 fn has_password() -> LoadError {
     LoadError::unusable(
-        "a password in an argument is seen by every user of the machine; put it into the \
-         environment (PGPASSWORD, ~/.pgpass, URLSPOOL_ELASTICSEARCH_PASSWORD, \
-         URLSPOOL_ELASTICSEARCH_API_KEY)",
+        "every user of the machine can see a password in an argument; use PGPASSWORD, ~/.pgpass, \
+         URLSPOOL_ELASTICSEARCH_PASSWORD or URLSPOOL_ELASTICSEARCH_API_KEY",
     )
 }
 
@@ -275,10 +274,10 @@ impl IndexServer {
             }
             self.connect_seconds = seconds.ok_or_else(|| {
                 LoadError::unusable(format!(
-                    "`{name}` is no parameter of this target, or has no value that it can have; an \
-                     index has ?connect_timeout=SECONDS, from 1 to {LOAD_REPLY_SECONDS}, \
-                     passfile=FILE, and elasticsearch+https also sslrootcert=FILE, where FILE may \
-                     be `system`, and sslcert=FILE with sslkey=FILE"
+                    "`{name}` is not a parameter of this target, or its value is invalid; an index \
+                     takes ?connect_timeout=SECONDS, from 1 to {LOAD_REPLY_SECONDS}, \
+                     passfile=FILE, and elasticsearch+https also sslrootcert=FILE (or `system`) \
+                     and sslcert=FILE with sslkey=FILE"
                 ))
             })?;
         }
@@ -288,7 +287,7 @@ impl IndexServer {
             (None, None) => None,
             _ => {
                 return Err(LoadError::unusable(
-                    "sslcert=FILE and sslkey=FILE are given together: a certificate and its key",
+                    "sslcert=FILE and sslkey=FILE must be used together: a certificate and its key",
                 ));
             }
         };
@@ -372,8 +371,8 @@ mod tests {
                 "a database is a file",
                 &["", "sqlite:", ":memory:", "sqlite::memory:"][..],
             ),
-            ("`mysql://` is no target", &["mysql://host/db"]),
-            ("`duckdb:` is no target", &["duckdb:x"]),
+            ("`mysql://` is not a target", &["mysql://host/db"]),
+            ("`duckdb:` is not a target", &["duckdb:x"]),
             (
                 "postgresql://USER@HOST/DATABASE",
                 &["host=db dbname=urls", "dbname=urls", "user=me host=db"],
@@ -441,15 +440,15 @@ mod tests {
             ),
             ("`sslcert` is no", &["http://host/urls?sslcert=a&sslkey=b"]),
             (
-                "`` is no parameter",
+                "`` is not a parameter",
                 &["https://host/urls?", "https://host/urls?sslrootcert=a&"],
             ),
             (
-                "`pipeline` is no parameter",
+                "`pipeline` is not a parameter",
                 &["https://host/urls?sslrootcert=a&pipeline=x"],
             ),
             (
-                "`sslrootcert` is no parameter",
+                "`sslrootcert` is not a parameter",
                 &[
                     "https://host/urls?sslrootcert=",
                     "http://host/urls?sslrootcert=a.crt",
@@ -457,7 +456,7 @@ mod tests {
                 ],
             ),
             (
-                "`connect_timeout` is no parameter",
+                "`connect_timeout` is not a parameter",
                 &[
                     "http://host/urls?connect_timeout=0",
                     "http://host/urls?connect_timeout=61",

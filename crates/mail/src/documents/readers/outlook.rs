@@ -25,7 +25,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
     let file = match CompoundFile::open(Cursor::new(bytes)) {
         Ok(file) => file,
         Err(error) => {
-            let message = format!("a damaged message of Outlook or document of Office: {error}");
+            let message = format!("a damaged Outlook message or Office document: {error}");
             unpacking.problem(DiagnosticKind::Damage, message);
             return unpacking.reading(DocumentContent::Unread);
         }
@@ -164,7 +164,8 @@ impl OutlookReader<'_> {
         if self.is_at_limit() {
             let max = self.unpacking.limits.message_bytes;
             let message = format!(
-                "a message of Outlook of more than {max} bytes (message_bytes) or {OUTLOOK_STREAMS} streams: the rest is not read"
+                "an Outlook message of more than {max} bytes (message_bytes) or {OUTLOOK_STREAMS} \
+                 streams: the rest is not read"
             );
             self.unpacking.problem(DiagnosticKind::Limit, message);
             return None;
@@ -178,7 +179,7 @@ impl OutlookReader<'_> {
         if let Err(error) = result {
             self.unpacking.problem(
                 DiagnosticKind::Damage,
-                format!("a damaged message of Outlook: {error}"),
+                format!("a damaged Outlook message: {error}"),
             );
         }
         self.unpacking.left -= bytes.len();
@@ -305,9 +306,8 @@ impl OutlookReader<'_> {
         if path.matches('/').count() / 2 <= max {
             self.attached.push_back(path);
         } else {
-            let message = format!(
-                "messages of Outlook inside more than {max} others (mime_depth) are not read"
-            );
+            let message =
+                format!("Outlook messages inside more than {max} others (mime_depth) are not read");
             self.unpacking.problem(DiagnosticKind::Limit, message);
         }
     }
@@ -331,7 +331,7 @@ impl OutlookReader<'_> {
         if rtf.is_none() {
             self.unpacking.problem(
                 DiagnosticKind::Damage,
-                "the packed body of a message of Outlook is damaged",
+                "the packed body of an Outlook message is damaged",
             );
         }
         let reading = rtf::read(&rtf?, self.unpacking.limits);

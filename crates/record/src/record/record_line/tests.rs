@@ -100,7 +100,7 @@ fn changed(field: &str, value: Option<Value>) -> String {
 /// The field that is named as invalid.
 fn invalid_field(line: &str) -> String {
     let error = refusal(line).to_string();
-    let rest = error.strip_prefix("no record: the field `");
+    let rest = error.strip_prefix("not a record: the field `");
     match rest.and_then(|rest| rest.split_once("` must be ")) {
         Some((field, _)) => field.to_owned(),
         None => panic!("{error}: {line}"),
@@ -211,19 +211,19 @@ fn faults_are_told_in_plain_words() {
     for (line, expected) in [
         (
             "x",
-            "no record: byte 1 is not JSON; records are lines as `urlspool scan` writes them",
+            "not a record: byte 1 is not JSON; records are lines as `urlspool scan` writes them",
         ),
-        ("[]", "no record: it is no JSON object"),
-        ("5", "no record: it is no JSON object"),
-        ("{\"files\":1}", "no record: the field `type` is missing"),
+        ("[]", "not a record: it is not a JSON object"),
+        ("5", "not a record: it is not a JSON object"),
+        ("{\"files\":1}", "not a record: the field `type` is missing"),
         (
             r#"{"type":"gone","digests":[]}"#,
-            "no record: the field `mailbox` is missing",
+            "not a record: the field `mailbox` is missing",
         ),
-        (&twice, "no record: the field `port` stands in it twice"),
+        (&twice, "not a record: the field `port` is repeated"),
         (
             &changed("port", Some(json!("x"))),
-            "no record: the field `port` must be a whole number from 0 to 65535",
+            "not a record: the field `port` must be a whole number from 0 to 65535",
         ),
         (
             &changed("schema", Some(json!(7))),
@@ -233,5 +233,5 @@ fn faults_are_told_in_plain_words() {
         assert_eq!(refusal(line).to_string(), expected);
     }
     let bytes = read_record_line(b"{\"a\xFF").unwrap_err();
-    assert_eq!(bytes.to_string(), "no record: byte 4 is not UTF-8");
+    assert_eq!(bytes.to_string(), "not a record: byte 4 is not UTF-8");
 }

@@ -152,7 +152,7 @@ impl GitReader {
             }
             skipped += line.len() as u64;
         }
-        let why = format!("{skipped} bytes after this object that belong to no object: not read");
+        let why = format!("{skipped} bytes after this object belong to no object and were skipped");
         Ok(ArchiveEntry {
             name: self.last.take().unwrap_or_default(),
             content: EntryContent::Broken(error::damage(why)),
@@ -206,7 +206,7 @@ impl RepositoryReader {
         }
         let Some(entry) = self.stream.next_entry()? else {
             self.objects.borrow_mut().finish()?;
-            return Err(error::damage("git has ended before the last message"));
+            return Err(error::damage("git ended before the last message"));
         };
         Ok(Some(match (expected, &entry.content) {
             (Expected::Deleted | Expected::PerhapsDeleted(_), EntryContent::Data(_)) => {

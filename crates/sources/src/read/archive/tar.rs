@@ -45,8 +45,7 @@ impl TarReader {
 
     /// Returns the warning about a tar that was read completely.
     pub(super) fn warning(&self) -> Option<&'static str> {
-        (!self.has_end_mark)
-            .then_some("a tar without the mark of its end: it may have been cut off")
+        (!self.has_end_mark).then_some("a tar without an end marker: it may have been cut off")
     }
 
     /// Returns the next entry, or `None` at the end.

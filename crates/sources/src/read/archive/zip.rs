@@ -195,7 +195,7 @@ impl ZipDirectory {
             46 if fixed.starts_with(DIRECTORY_ENTRY) => {}
             // A digital signature (4.3.13) may follow the last entry.
             _ if fixed.starts_with(b"PK\x05\x05") => return Ok(None),
-            _ => return Err(error::damage("a zip's directory is damaged")),
+            _ => return Err(error::damage("the directory of a zip is damaged")),
         }
         let name = self.field(u16_at(&fixed, 28))?;
         let extra = self.field(u16_at(&fixed, 30))?;
@@ -233,7 +233,7 @@ impl ZipDirectory {
         let mut field = vec![0; usize::from(bytes)];
         match fill(&mut self.entries, &mut field)? {
             read if read == field.len() => Ok(field),
-            _ => Err(error::damage("a zip's directory is cut off")),
+            _ => Err(error::damage("the directory of a zip is cut off")),
         }
     }
 
@@ -260,7 +260,7 @@ impl ZipDirectory {
         let before = self.ranges.range_mut(..end).next_back().map(|(_, end)| end);
         if before.as_ref().is_some_and(|before| **before > start) || end > self.start {
             return Err(error::damage(
-                "members of a zip overlap: nothing is read from here on",
+                "members of a zip overlap: the rest is not read",
             ));
         }
         match before {
@@ -358,7 +358,7 @@ impl ZipStream {
             EntryContent::plain(self.feed.begin_deflated_member())
         } else {
             return Err(error::damage(
-                "the size of a zip's member is only in the zip's directory, which comes last",
+                "the size of this zip member is only in the directory at the end",
             ));
         };
         let is_folder = name.ends_with(b"/");

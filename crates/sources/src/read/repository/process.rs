@@ -105,7 +105,7 @@ impl GitHost {
             }
         }
         Err(io::Error::other(format!(
-            "git has given nothing for {} s, and was ended; `git_silence_s` sets this limit",
+            "git was silent for {} s and was killed; `git_silence_s` sets this limit",
             self.silence_s
         )))
     }
@@ -383,8 +383,8 @@ impl GitProcess {
     fn failure(&self, status: ExitStatus) -> io::Error {
         let end = match (status.code(), status.signal()) {
             (Some(code), _) => format!("ended with status {code}"),
-            (None, Some(signal)) => format!("was ended by signal {signal}"),
-            (None, None) => "did not end in order".to_owned(),
+            (None, Some(signal)) => format!("was killed by signal {signal}"),
+            (None, None) => "did not exit normally".to_owned(),
         };
         let text = String::from_utf8_lossy(&self.messages);
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -419,8 +419,8 @@ fn read_pipe(pipe: &mut impl Read, buffer: &mut [u8]) -> io::Result<Option<usize
 fn not_started(error: &io::Error) -> io::Error {
     // Avoid the kind `NotFound`, which stands for a file that has vanished.
     io::Error::other(if error.kind() == io::ErrorKind::NotFound {
-        "it is a git repository, and there is no program `git` to read it; install git".to_owned()
+        "it is a git repository, but the program `git` is missing; install git".to_owned()
     } else {
-        format!("it is a git repository, and git cannot be started: {error}")
+        format!("it is a git repository, but git cannot be started: {error}")
     })
 }

@@ -205,10 +205,7 @@ impl BulkRows {
     fn request(&self, index: &str, items: &[usize]) -> Result<HttpRequest, LoadError> {
         let path = format!("/{index}/_bulk?filter_path=items.*.status,items.*.error");
         let compressed = self.compressed(items).map_err(|error| {
-            LoadError::io(format!(
-                "the lines of a request cannot be compressed: {error}"
-            ))
-            .caused_by(error)
+            LoadError::io(format!("cannot compress a request: {error}")).caused_by(error)
         })?;
         Ok(HttpRequest::post_lines(path, compressed))
     }
@@ -235,7 +232,7 @@ fn item_results(reply: HttpReply, count: usize) -> Result<Vec<ItemResult>, LoadE
     let results: BulkReply = reply.succeeded()?.json()?;
     if results.items.len() != count {
         return Err(LoadError::io(format!(
-            "the server answers for {} documents to a request of {count}",
+            "the server answered for {} documents to a request of {count}",
             results.items.len()
         )));
     }
@@ -310,7 +307,7 @@ fn delete_by_query(client: &HttpClient<'_>, index: &str, query: &Value) -> Resul
         if 0 < reply.deleted {
             backoff.reset();
         }
-        let reason = "the server does not remove all documents of messages that are gone";
+        let reason = "the server did not delete all documents of messages that are gone";
         backoff.wait(LoadError::new(LoadErrorKind::Unreachable, reason), None)?;
     }
 }

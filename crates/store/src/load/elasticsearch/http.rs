@@ -99,8 +99,8 @@ impl HttpRequest {
 }
 
 /// Advice for a full disk, printed between the server's message and the setting of the block.
-const DISK_FULL: &str = "; a disk of the server is nearly full: make room on it, and the server \
-    takes the block away; or, if somebody set it, set";
+const DISK_FULL: &str = "; a disk of the server is nearly full: free some space, and the server \
+                         lifts the block; or, if it was set by hand, set";
 
 /// Error types of blocks. `OpenSearch` uses the second for new indexes.
 const BLOCK_KINDS: [&str; 2] = ["cluster_block_exception", "index_create_block_exception"];
@@ -163,7 +163,7 @@ impl ServerError {
 impl fmt::Display for ServerError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&*self.kind, &*self.reason) {
-            ("", "") => out.write_str("it gives no reason"),
+            ("", "") => out.write_str("no reason given"),
             (text, "") | ("", text) => out.write_str(text),
             (kind, reason) => write!(out, "{kind}: {reason}"),
         }
@@ -175,8 +175,7 @@ impl HttpReply {
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, LoadError> {
         serde_json::from_slice(&self.body).map_err(|error| {
             LoadError::io(format!(
-                "the server gives an answer that is not known: {error}; is it Elasticsearch or \
-                 OpenSearch?"
+                "the server sent an unknown answer: {error}; is it Elasticsearch or OpenSearch?"
             ))
             .caused_by(error)
         })
@@ -291,13 +290,12 @@ impl<'r> HttpClient<'r> {
                 Ok(Attempt::Again(self.busy(&reply.error()), retry_after))
             }
             401 | 403 => Err(LoadError::unusable(format!(
-                "{server}: {}; a key with the right to write comes from \
-                 URLSPOOL_ELASTICSEARCH_API_KEY, or the password of USER@ before the host from \
-                 URLSPOOL_ELASTICSEARCH_PASSWORD",
+                "{server}: {}; set a key with write access in URLSPOOL_ELASTICSEARCH_API_KEY, or \
+                 the password of USER@ in URLSPOOL_ELASTICSEARCH_PASSWORD",
                 reply.error()
             ))),
             300..=399 => Err(LoadError::unusable(format!(
-                "{server} redirects to another place; name that place"
+                "{server} redirects to another address; use that address"
             ))),
             429 | 500.. => Ok(Attempt::Again(self.busy(&reply.error()), retry_after)),
             _ => Ok(Attempt::Done(reply)),
@@ -356,8 +354,8 @@ impl<'r> HttpClient<'r> {
         }
         let message = match &error {
             ureq::Error::Timeout(_) => format!(
-                "{server}: the server has not answered in time; ?connect_timeout=SECONDS after the \
-                 index allows up to {LOAD_REPLY_SECONDS} s"
+                "{server}: the server did not answer in time; append ?connect_timeout=SECONDS to \
+                 the index, at most {LOAD_REPLY_SECONDS}"
             ),
             _ => format!("{server}: {error}"),
         };
@@ -372,8 +370,8 @@ impl<'r> HttpClient<'r> {
             return error.to_string();
         }
         format!(
-            "{error}; this machine does not know the authority of the server's certificate: name \
-             its file by ?sslrootcert=FILE after the index"
+            "{error}; this machine does not trust the authority of the server's certificate: \
+             append ?sslrootcert=FILE to the index"
         )
     }
 }
@@ -485,7 +483,7 @@ mod tests {
         assert_eq!(stated("kind", "reason"), "kind: reason");
         assert_eq!(stated("kind", ""), "kind");
         assert_eq!(stated("", "reason"), "reason");
-        assert_eq!(stated("", ""), "it gives no reason");
+        assert_eq!(stated("", ""), "no reason given");
     }
 
     #[test]

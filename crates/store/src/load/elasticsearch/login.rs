@@ -42,8 +42,8 @@ fn password(server: &IndexServer, user: &str, secrets: &Credentials) -> Result<S
     }
     secrets.elasticsearch_password.clone().ok_or_else(|| {
         LoadError::unusable(format!(
-            "there is no password of the user {user}: put it into URLSPOOL_ELASTICSEARCH_PASSWORD, \
-             or into a file that ?passfile=FILE after the index names"
+            "there is no password for the user {user}: set URLSPOOL_ELASTICSEARCH_PASSWORD, or \
+             append ?passfile=FILE to the index"
         ))
     })
 }
@@ -66,13 +66,14 @@ fn password_in(path: &Path) -> Result<Secret, LoadError> {
     })?;
     if is_public {
         return Err(LoadError::unusable(format!(
-            "other users may read the password in {name}: chmod 600 {name}"
+            "other users may read the password in {name}; run chmod 600 {name}"
         )));
     }
     let line = text.lines().next().unwrap_or_default();
     if line.is_empty() || text.len() as u64 == limit {
         return Err(LoadError::unusable(format!(
-            "{name} holds no password in its first line, or more than {LOAD_PASSWORD_BYTES} bytes"
+            "{name} has no password in its first line, or one of more than {LOAD_PASSWORD_BYTES} \
+             bytes"
         )));
     }
     Ok(Secret::new(line.to_owned()))
@@ -96,8 +97,8 @@ pub(super) fn client_certificate(files: &ClientFiles) -> Result<ClientCert, Load
     // Error messages must not reveal the content of the file.
     let checked = PrivateKeyDer::from_pem_slice(&text).map_err(|_| {
         LoadError::unusable(format!(
-            "{key_name} holds no private key in PEM; one with a passphrase cannot be read: openssl \
-             pkey -in FILE -out NEW"
+            "{key_name} has no private key in PEM; remove a passphrase with: openssl pkey -in FILE \
+             -out NEW"
         ))
     })?;
     let provider = rustls::crypto::ring::default_provider();
@@ -110,7 +111,7 @@ pub(super) fn client_certificate(files: &ClientFiles) -> Result<ClientCert, Load
     })?;
     let Ok(key) = PrivateKey::from_pem(&text) else {
         return Err(LoadError::unusable(format!(
-            "{key_name} holds no private key in PEM"
+            "{key_name} has no private key in PEM"
         )));
     };
     let chain = chain

@@ -13,8 +13,8 @@ pub(super) fn check_version(name: &str, version: i64) -> Result<(), LoadError> {
         return Ok(());
     }
     Err(LoadError::unusable(format!(
-        "{name} has tables of version {version}, which a newer urlspool made; this one knows \
-         version {VERSION}: use the newer one, or load into a new database"
+        "{name} has tables of version {version}, made by a newer urlspool; use that one, or load \
+         into a new database with version {VERSION}"
     )))
 }
 

@@ -131,7 +131,7 @@ impl TlsParameters {
         store.add_parsable_certificates(found);
         if store.is_empty() {
             return Err(LoadError::unusable(
-                "there are no certificates of authorities; name their file: sslrootcert=FILE",
+                "there are no certificates of authorities; name a file with sslrootcert=FILE",
             ));
         }
         Ok(store)
@@ -146,7 +146,7 @@ fn mode(name: &str) -> Result<(SslMode, bool), LoadError> {
         "require" => Ok((SslMode::Require, false)),
         "verify-full" => Ok((SslMode::Require, true)),
         _ => Err(LoadError::unusable(format!(
-            "`sslmode={name}` is no mode; write disable, prefer, require or verify-full"
+            "`sslmode={name}` is unknown; write disable, prefer, require or verify-full"
         ))),
     }
 }

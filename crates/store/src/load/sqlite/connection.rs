@@ -136,9 +136,9 @@ impl DatabaseFile {
 
     fn overwritten(&self) -> LoadError {
         LoadError::io(format!(
-            "{} was truncated or overwritten while it was being loaded; no segment was removed \
-             since. Bring it back from a backup, or move it away with its files -wal and -shm; \
-             then repeat the load",
+            "{} was truncated or overwritten during the load, and no segment was removed since; \
+             restore it from a backup, or move it away with its files -wal and -shm, then repeat \
+             the load",
             self.path.display()
         ))
     }
@@ -164,9 +164,8 @@ pub(super) fn merge_log(db: &Connection, path: &Path) -> Result<(), LoadError> {
         thread::sleep(Duration::from_millis(LOAD_LOG_POLL_MS));
     }
     Err(LoadError::locked(format!(
-        "another program has been reading {} for long, so that the rows of segments are still in \
-         its log; they were loaded, and will be removed by a load that is repeated when that \
-         program has ended",
+        "another program has been reading {} for too long, so loaded rows are still in its log; \
+         repeat the load after that program has ended, to remove the segments",
         path.display()
     )))
 }
@@ -184,7 +183,7 @@ fn merge_once(db: &Connection) -> rusqlite::Result<bool> {
 pub fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
     let found = fs::metadata(path).map_err(|error| {
         let name = path.display();
-        let reason = format!("{error}; `urlspool load --into {name}` makes a database");
+        let reason = format!("{error}; create a database with `urlspool load --into {name}`");
         LoadError::unusable(format!("cannot read {name}: {reason}")).caused_by(error)
     })?;
     check_kind(path, &found)?;
@@ -194,7 +193,7 @@ pub fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
         Owner::Nobody | Owner::Ourselves(NO_TABLES) => {
             let name = path.display();
             Err(LoadError::unusable(format!(
-                "{name} is empty; `urlspool load --into {name}` fills it"
+                "{name} is empty; fill it with `urlspool load --into {name}`"
             )))
         }
         owner => owner.check(path).map(|()| db),
@@ -217,8 +216,8 @@ fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
     if holds(&beside(path, "-wal")) {
         let name = path.display();
         return Err(LoadError::io(format!(
-            "{name} has changes in {name}-wal that can be read only by a user who may write in its \
-             folder; run this once as that user, or copy both files elsewhere"
+            "{name} has changes in {name}-wal, which needs write access to its folder; run this \
+             once with that access, or copy both files elsewhere"
         )));
     }
     open_immutable(path).map_err(|error| sqlite_error(path, error))
@@ -339,10 +338,10 @@ impl Owner {
                     .to_owned()
             }
             Owner::Ourselves(version) => format!(
-                "has tables of version {version}, which a newer urlspool made; this one knows \
-                 version {VERSION}: use the newer one, or load into a new file"
+                "has tables of version {version}, made by a newer urlspool; use that one, or load \
+                 into a new file with version {VERSION}"
             ),
-            Owner::Other => "is the database of another program; name another file".to_owned(),
+            Owner::Other => "is a database of another program; name another file".to_owned(),
         };
         Err(LoadError::unusable(format!("{} {reason}", path.display())))
     }
@@ -393,14 +392,13 @@ pub fn sqlite_error(path: &Path, error: rusqlite::Error) -> LoadError {
             LoadError::inconsistent(format!("{name} is damaged: {error}; load into a new file"))
         }
         Some(ErrorCode::DiskFull) => LoadError::io(format!(
-            "cannot write {name}: {error}; make room, and run it again: what was committed stays"
+            "cannot write {name}: {error}; free some space, and run it again: committed rows stay"
         )),
         Some(ErrorCode::ReadOnly) => LoadError::io(format!(
-            "cannot write {name}: {error}; run it as a user who may write there, or name another \
-             file"
+            "cannot write {name}: {error}; run it as a user with write access, or name another file"
         )),
         Some(ErrorCode::CannotOpen) => LoadError::io(format!(
-            "cannot open {name}; run it as a user who may read it, and its folder: {error}"
+            "cannot open {name}; run it as a user with read access to it and its folder: {error}"
         )),
         _ => LoadError::io(format!("{name}: {error}")),
     };
@@ -424,8 +422,8 @@ fn check_to_write(path: &Path) -> Result<(), LoadError> {
 /// Creates the error for a file that is not a database.
 fn no_database(path: &Path) -> LoadError {
     LoadError::unusable(format!(
-        "{} is not a database of SQLite; name a new file, or one that was loaded; \
-         `urlspool scan --into NEW.db PATH` makes one",
+        "{} is not a SQLite database; name another file, or create one with `urlspool scan --into \
+         NEW.db PATH`",
         path.display()
     ))
 }
@@ -436,7 +434,7 @@ fn check_kind(path: &Path, found: &fs::Metadata) -> Result<(), LoadError> {
         let file = path.join("urls.db");
         format!("is a folder; name a file, such as {}", file.display())
     } else if !found.is_file() {
-        "is no regular file, which a database needs; name a new file".to_owned()
+        "is not a regular file; name a new file".to_owned()
     } else if found.len() == TAKEN_FOR_EMPTY {
         return Err(no_database(path));
     } else {
@@ -456,8 +454,8 @@ fn check_logs(path: &Path) -> Result<(), LoadError> {
         // Examine the database last: if it has content by now, another load made the log.
         if fs::symlink_metadata(&log).is_ok() && !is_another_loader && !holds(&database) {
             return Err(LoadError::unusable(format!(
-                "{} stands where the log of the new database {} would be written and removed; move \
-                 it away, or load into another file",
+                "{} exists, but the log of the new database {} would overwrite it; move it away, \
+                 or load into another file",
                 log.display(),
                 path.display()
             )));

@@ -488,7 +488,7 @@ fn is_host(text: &[u8]) -> bool {
 }
 
 /// Words that URLs do not end with, each between line ends: the most frequent ones of ten languages,
-/// and those that close a letter. `docs/appendix.md` says how the list was made.
+/// and those that close a letter. `docs/evidence/joins.md` says how the list was made.
 const WORDS: &[u8] = include_bytes!("words.txt");
 
 /// Returns `true` if `word` is one of the words of `words.txt`, in small or capital letters.
