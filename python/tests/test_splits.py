@@ -89,7 +89,7 @@ def test_evidence_that_splits_cannot_use_is_refused_on_the_driver(tmp_path: Path
     with pytest.raises(ValueError, match="line 1 is neither a record nor a URL"):
         next(scan_splits([Split("/dev/null", 0, 0)], None, {"evidence": b"a table"}))
     (tmp_path / "evidence").write_bytes(b"SQLite format 3\0")
-    with pytest.raises(OSError, match="begins a database"):
+    with pytest.raises(OSError, match="starts a database"):
         urlspool.scan_stream(io.BytesIO(b""), evidence=tmp_path / "evidence")
 
 

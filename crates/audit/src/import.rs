@@ -569,7 +569,7 @@ mod tests {
     #[test]
     fn files_above_the_size_limit_are_refused() {
         let error = read(Path::new("/dev/zero"), 1_000).unwrap_err();
-        let expected = "/dev/zero has more than 1000 bytes; import it in parts of at most so many";
+        let expected = "/dev/zero has more than 1000 bytes; split it into smaller files";
         assert_eq!(error.to_string(), expected);
         assert_eq!(read(Path::new("/dev/null"), 0).unwrap(), b"");
     }

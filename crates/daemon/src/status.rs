@@ -582,8 +582,8 @@ mod tests {
                 spool(SpoolState::Ok, 0),
             ]),
             [
-                "spool /s is not read completely: /s/a: denied",
-                "spool /s is not read completely: /s/a: denied, and 2 more",
+                "spool /s cannot be read completely: /s/a: denied",
+                "spool /s cannot be read completely: /s/a: denied, and 2 more",
                 "spool /s is missing, or empty although it was not",
             ]
         );

@@ -266,7 +266,7 @@ mod tests {
                 .unwrap()
                 .to_string();
             assert!(
-                error.contains("leave them out") && !error.contains("secret"),
+                error.contains("remove them") && !error.contains("secret"),
                 "{error}"
             );
         }

@@ -683,7 +683,7 @@ mod tests {
         let [Some(first), repeated @ .., Some(last)] = &reported[..] else {
             panic!("{reported:?}");
         };
-        assert!(first.starts_with("Stale") && last.starts_with("could not be read for a day"));
+        assert!(first.starts_with("Stale") && last.starts_with("unreadable for a day"));
         assert!(repeated.iter().all(Option::is_none));
         assert_eq!((table.failing(), table.quarantined()), (0, 1));
         assert!(table.reported()[0].quarantined);

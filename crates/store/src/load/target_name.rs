@@ -406,7 +406,7 @@ mod tests {
     fn the_name_of_an_index_is_refused_with_a_reason() {
         for (reason, names) in [
             (
-                "an index is named by",
+                "an index name has",
                 &[
                     "http://host:9200",
                     "http://host:9200/",
@@ -435,7 +435,7 @@ mod tests {
             ),
             ("passfile=FILE has", &["https://host/urls?passfile=a"]),
             (
-                "are given together",
+                "must be used together",
                 &["https://host/urls?sslcert=a", "https://host/urls?sslkey=a"],
             ),
             ("`sslcert` is no", &["http://host/urls?sslcert=a&sslkey=b"]),

@@ -327,7 +327,7 @@ mod tests {
             entries(&format!("{wrong_size}{good}")),
             [
                 "40 fo",
-                "40 3 bytes after this object that belong to no object: not read",
+                "40 3 bytes after this object belong to no object and were skipped",
                 "40 good"
             ]
         );
@@ -337,7 +337,7 @@ mod tests {
             entries(&format!("{good}{bad_header}{good}")),
             [
                 "40 good".to_owned(),
-                format!("40 {lost} bytes after this object that belong to no object: not read"),
+                format!("40 {lost} bytes after this object belong to no object and were skipped"),
                 "40 good".to_owned()
             ]
         );
