@@ -251,7 +251,7 @@ fn paths_that_cannot_be_watched_are_refused_with_a_way_out() {
         &["-o", "urls", "-o", "md", "md"],
         "cannot be used multiple times",
     );
-    check(&["-o", ".", "md"], "it holds md, which is watched");
+    check(&["-o", ".", "md"], "it contains md, which is watched");
     check(&["-o", "box", "md"], "it is not a folder");
     check(&["-o", "urls", "--stdout", "md"], "cannot be used with");
     check(&["--config", "c.toml", "md"], "cannot be used with");

@@ -71,7 +71,7 @@ fn a_damaged_segment_leaves_no_row_and_the_inputs_before_it_are_loaded() {
         fs::write(&damaged, &damages[at]).unwrap();
         let out = folder.path("out").display().to_string();
         let ended = load(&folder, &[&file, &out, "--delete-segments"], b"");
-        ended.check(78, "0000000003.meta describes; none of it was loaded");
+        ended.check(78, "0000000003.meta; none of it was loaded");
         assert_eq!(ended.stderr.lines().count(), 1, "{at}: {}", ended.stderr);
         assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 12);
         assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM segments"), 2);

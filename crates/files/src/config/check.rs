@@ -272,7 +272,7 @@ pub fn check_header_field(name: &str) -> Result<(), ConfigError> {
 pub fn host_of(text: &str, domains: &str) -> Result<String, String> {
     if text.contains('*') {
         return Err(format!(
-            "write it without `*`: {domains} cern.ch takes all hosts below cern.ch too"
+            "write it without `*`: {domains} cern.ch also covers all hosts of cern.ch"
         ));
     }
     host_name(text).ok_or_else(|| "write only the name of a host, such as info.cern.ch".to_owned())
