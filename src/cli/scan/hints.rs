@@ -195,7 +195,7 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
     ),
     (
         DATABASE_START,
-        "a database of SQLite",
+        "a SQLite database",
         "search it with `urlspool search FILE WORD`, count it with `urlspool stats FILE`",
     ),
 ];
