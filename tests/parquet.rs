@@ -142,7 +142,7 @@ fn unsupported_parquet_options_are_usage_errors() {
         (&["--format", "jsonl", "--partition", "year"], "--partition"),
         (
             &["--format", "parquet", "--partition", "year", "-o", "mail/x"],
-            "is read",
+            "is inside the input",
         ),
         (
             &[
