@@ -273,7 +273,7 @@ const FIRST_ROW: &str = "SELECT urls.url, urls.href, coalesce(messages.list_id,
   WHERE urls.id=?1";
 
 const IS_DATED: &str = "SELECT EXISTS(SELECT 1 FROM urls JOIN messages ON messages.id=urls.message
-  WHERE urls.link=?1 AND messages.date IS NOT NULL)";
+  WHERE urls.link=?1 AND coalesce(urls.author_date, messages.date) IS NOT NULL)";
 
 const INSERT: &str = "INSERT INTO audit_links
   SELECT key, ?2, host, domain, scheme, ?3, first, last, citations, messages, ?4, ?5, ?6, ?7, ?8

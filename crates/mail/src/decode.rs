@@ -57,7 +57,7 @@ pub use form::TextForm;
 pub use header::{HeaderField, HeaderFields};
 pub use html::{ElementContent, tokenize};
 pub use html::{HtmlLink, link_attributes};
-pub use message_info::{InfoFields, MessageInfo, NamedField};
+pub use message_info::{Author, AuthorKind, InfoFields, MessageInfo, NamedField};
 pub use part::MimePart;
 pub use part_kind::form_of_name;
 pub use region::{BodyRegion, EXTERNAL_BODY_REGION, Regions};

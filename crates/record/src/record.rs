@@ -41,7 +41,9 @@ pub use source_range::{SourceRange, read_item, read_source_range, write_item};
 pub use value::MessageTail;
 pub use written_line::{ParsedGrepLine, is_written_file, is_written_line, parse_grep_line};
 
-use urlspool_mail::decode::{MessageInfo, MimePart};
+use std::sync::Arc;
+
+use urlspool_mail::decode::{Author, MessageInfo, MimePart};
 use urlspool_text::hash::hash_pieces;
 use urlspool_text::origin::{Source, SourceKind};
 use urlspool_text::parse::{FoundUrl, Hazard, found_hazards};
@@ -69,6 +71,8 @@ pub struct FoundRecord<'r> {
     pub origin: RecordOrigin<'r>,
     /// The header data of the message; `None` for a text without a header.
     pub message: Option<&'r MessageInfo>,
+    /// The innermost message that holds the URL; `None` if that is the outermost one.
+    pub author: Option<&'r Arc<Author>>,
     /// The part that holds the URL; `None` for the header of the message and for a text without parts.
     pub part: Option<&'r MimePart>,
     /// The text around the URL, if it was asked for.

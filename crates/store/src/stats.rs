@@ -93,7 +93,9 @@ pub trait StatsRow {
     /// Returns the citation date. `today` is the latest usable date.
     fn date(&self, today: &str) -> CitedDate<'_> {
         let scheme = self.text(FieldId::Scheme).unwrap_or_default();
-        CitedDate::of(scheme, self.text(FieldId::MessageDate), today)
+        let date = self.text(FieldId::AuthorDate);
+        let date = date.or_else(|| self.text(FieldId::MessageDate));
+        CitedDate::of(scheme, date, today)
     }
 }
 
@@ -103,7 +105,10 @@ pub trait StatsRow {
 struct PendingMessage {
     place: Option<[u64; 2]>,
     urls: u64,
-    sender: Option<String>,
+    /// From field of the innermost message of the last record.
+    from: Option<String>,
+    /// Number of URLs of the last records with that field.
+    sent: u64,
     list: Option<String>,
     newsgroups: Vec<String>,
 }
@@ -134,9 +139,10 @@ impl Stats {
         FieldId::SourceMember,
         FieldId::MessageStart,
         FieldId::MessageDate,
-        FieldId::MessageFrom,
         FieldId::MessageNewsgroups,
         FieldId::MessageListId,
+        FieldId::AuthorFrom,
+        FieldId::AuthorDate,
     ];
 
     /// Adds a record. `today` is the latest usable date, for example `1996-07-02`.
@@ -147,6 +153,12 @@ impl Stats {
         }
         self.urls += 1;
         self.message.urls += 1;
+        let from = row.text(FieldId::AuthorFrom);
+        if self.message.from.as_deref() != from {
+            self.end_sender();
+            self.message.from = from.map(str::to_owned);
+        }
+        self.message.sent += 1;
         let scheme = row.text(FieldId::Scheme).unwrap_or_default();
         let key = row.text(FieldId::Key).or_else(|| row.text(FieldId::Url));
         self.keys.add(key.unwrap_or_default().as_bytes());
@@ -188,7 +200,8 @@ impl Stats {
         self.message = PendingMessage {
             place: Some(place),
             urls: 0,
-            sender: row.text(FieldId::MessageFrom).map(sender_address),
+            from: None,
+            sent: 0,
             list: row.text(FieldId::MessageListId).map(list_name),
             newsgroups,
         };
@@ -215,15 +228,21 @@ impl Stats {
         }
     }
 
+    /// Counts the URLs of the last sender.
+    fn end_sender(&mut self) {
+        let urls = std::mem::take(&mut self.message.sent);
+        if let Some(from) = self.message.from.as_deref().filter(|_| 0 < urls) {
+            self.senders.add(&sender_address(from), urls);
+        }
+    }
+
     /// Ends the last message. Counts are complete only after this call.
     pub fn end_message(&mut self) {
+        self.end_sender();
         let message = std::mem::take(&mut self.message);
         let urls = message.urls;
         if urls == 0 {
             return;
-        }
-        if let Some(sender) = &message.sender {
-            self.senders.add(sender, urls);
         }
         if let Some(list) = &message.list {
             self.lists.add(list, urls);

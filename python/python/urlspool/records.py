@@ -94,6 +94,19 @@ Message = TypedDict(
 """The message that contains a URL."""
 
 
+Author = TypedDict(
+    "Author",
+    {
+        "from": Optional[str],
+        "subject": Optional[str],
+        "date": Optional[str],
+        "message_id": Optional[str],
+        "by": str,
+    },
+)
+"""The innermost message that holds a URL."""
+
+
 class MimePart(TypedDict):
     """The MIME part that contains a URL."""
 
@@ -151,6 +164,7 @@ class Record(TypedDict):
     unwrapped_by: Optional[str]
     source: Source
     message: Message
+    author: Author
     part: Optional[MimePart]
     context: Optional[Context]
     truncated_tail: bool

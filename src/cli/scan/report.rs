@@ -250,7 +250,7 @@ pub(super) fn summary_text(summary: &Summary) -> String {
          urlspool: {} members: {} read, {} skipped{}, {} failed{}; {} bytes unpacked\n\
          urlspool: {} messages: {} scanned, {} skipped{}; {} bytes\n\
          urlspool: {} candidates, {} unwrapped: {} records, {} rejects{}, {} filtered{}, {} \
-         duplicates",
+         duplicates; {} records of other authors than their messages'",
         summary.files,
         summary.files_read,
         summary.files_skipped.sum(),
@@ -277,6 +277,7 @@ pub(super) fn summary_text(summary: &Summary) -> String {
         summary.filtered.sum(),
         by_name(&summary.filtered),
         summary.duplicates,
+        summary.other_authors,
     )
 }
 

@@ -223,6 +223,7 @@ impl<'w> BatchBuilder<'w> {
         if self.batch.records.len() == 0 {
             self.begin_records();
         }
+        self.message_summary.other_authors += u64::from(record.author.is_some());
         let writer = &mut self.scratch.writer;
         let count_at = match &mut self.batch.records {
             BatchRecords::Lines(lines) if self.unique == Unique::None => {

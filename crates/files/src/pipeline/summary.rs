@@ -66,6 +66,8 @@ pub struct Summary {
     pub duplicates: u64,
     /// Records of targets extracted from redirectors' URLs, which are not candidates.
     pub unwrapped: u64,
+    /// Records whose author is not the message's, those of repetitions included.
+    pub other_authors: u64,
     /// Events, by kind.
     pub events: NamedCounts,
     /// URLs that passed the filters, by scheme. Like the next three fields, it includes duplicates
@@ -245,7 +247,7 @@ impl Summary {
     }
 
     /// Returns all fields that are single numbers.
-    fn numbers(&mut self) -> [&mut u64; 14] {
+    fn numbers(&mut self) -> [&mut u64; 15] {
         [
             &mut self.files,
             &mut self.files_read,
@@ -261,6 +263,7 @@ impl Summary {
             &mut self.records,
             &mut self.duplicates,
             &mut self.unwrapped,
+            &mut self.other_authors,
         ]
     }
 

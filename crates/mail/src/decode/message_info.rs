@@ -5,8 +5,10 @@ use super::date::{Date, parse_date};
 use super::field_names::KnownField;
 use super::header::{HeaderField, HeaderFields, field_text};
 use super::mime_walk::document_header;
+use super::region::HeaderLines;
 use crate::split::{HeaderForm, Message};
 use urlspool_text::limits::REPEATED_NAMES;
+use urlspool_text::named_enum;
 
 /// Header fields of a message that its records repeat. Texts are unfolded, with encoded words
 /// decoded.
@@ -34,6 +36,59 @@ pub struct MessageInfo {
     pub is_cut: bool,
 }
 
+named_enum! {
+    /// Kind of the innermost message that holds a text.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum AuthorKind {
+        /// The outermost message.
+        Outer = "outer",
+        /// A message in a part or in an attachment, or the header of one (RFC 6522).
+        #[default]
+        Rfc822 = "rfc822",
+        /// A message of a digest (RFC 1153, RFC 2046 section 5.1.5).
+        Digest = "digest",
+        /// The message that an abuse report is about (RFC 5965).
+        Arf = "arf",
+        /// A message below header lines in a text, which anybody can write.
+        Text = "text",
+    }
+}
+
+/// Innermost message that holds a text, other than the outermost one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Author {
+    /// Kind of the message.
+    pub kind: AuthorKind,
+    /// Its From, Subject, Date and Message-ID.
+    pub info: MessageInfo,
+}
+
+impl Author {
+    /// Reads a header whose fields are ranges of `raw`, of each at most `max_bytes`. `None` if it
+    /// has none of the fields.
+    pub(super) fn of_header(
+        kind: AuthorKind,
+        raw: &[u8],
+        fields: &HeaderFields,
+        max_bytes: usize,
+    ) -> Option<Author> {
+        let info = MessageInfo::wanted(raw, fields, max_bytes, InfoFields::OF_AUTHOR);
+        (info != MessageInfo::default()).then_some(Author { kind, info })
+    }
+
+    /// Takes the values of header lines in a text.
+    pub(super) fn of_lines(kind: AuthorKind, lines: &HeaderLines<'_>) -> Author {
+        let info = MessageInfo {
+            id: lines.id.map(trimmed),
+            date: lines.date.map(|date| parse_date(&trimmed(date))),
+            from: lines.from.map(trimmed),
+            subject: lines.subject.map(trimmed),
+            ..MessageInfo::default()
+        };
+        Author { kind, info }
+    }
+}
+
 /// A header field that was asked for by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedField {
@@ -45,7 +100,7 @@ pub struct NamedField {
 
 /// A set of fields of [`MessageInfo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InfoFields(u8);
+pub struct InfoFields(u16);
 
 impl InfoFields {
     /// No field.
@@ -66,8 +121,15 @@ impl InfoFields {
     pub const REFERENCES: InfoFields = InfoFields(1 << 6);
     /// `named_fields`.
     pub const NAMED: InfoFields = InfoFields(1 << 7);
+    /// The fields of the innermost message, too.
+    pub const AUTHOR: InfoFields = InfoFields(1 << 8);
     /// All fields.
-    pub const ALL: InfoFields = InfoFields(u8::MAX);
+    pub const ALL: InfoFields = InfoFields(u16::MAX);
+    /// The fields of an [`Author`].
+    const OF_AUTHOR: InfoFields = InfoFields::ID
+        .with(InfoFields::DATE)
+        .with(InfoFields::FROM)
+        .with(InfoFields::SUBJECT);
 
     /// Returns the set with the fields of both.
     #[must_use]

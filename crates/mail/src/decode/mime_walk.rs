@@ -27,8 +27,8 @@ use super::part::{
 use super::part_kind::{PartReader, reader};
 use super::transfer::TransferEncoding;
 use super::{
-    AttachmentPolicy, DecodeReport, DecodedText, HeaderPolicy, HtmlPolicy, LineLayout, OffsetMap,
-    Region, SkippedPart, TextPolicy,
+    AttachmentPolicy, Author, AuthorKind, DecodeReport, DecodedText, HeaderPolicy, HtmlPolicy,
+    LineLayout, OffsetMap, Region, SkippedPart, TextPolicy,
 };
 use crate::documents::{DocumentContent, DocumentKind, DocumentReading, read_document};
 use crate::lines::begins_with;
@@ -212,12 +212,11 @@ struct EntityStart {
 impl EntityStart {
     /// The message `raw` at `at` in the part at `place`.
     fn of_message(at: usize, raw: &[u8], place: PartPlace, limits: &Limits) -> EntityStart {
-        let id = HeaderFields::of(raw, limits.header_bytes)
-            .first_known(KnownField::MessageId)
-            .map(|field| field_text(field.value.of(raw)));
+        let fields = HeaderFields::of(raw, limits.header_bytes);
+        let author = Author::of_header(place.messages, raw, &fields, limits.field_bytes);
         EntityStart {
             at,
-            place: place.message(id.as_deref()),
+            place: place.message(author),
             default_type: DEFAULT_TYPE,
         }
     }
@@ -598,9 +597,16 @@ impl PartWalk<'_, '_> {
             "multipart/digest" => DEFAULT_TYPE_IN_DIGEST,
             _ => DEFAULT_TYPE,
         };
+        let messages = match default_type {
+            DEFAULT_TYPE_IN_DIGEST => AuthorKind::Digest,
+            _ => AuthorKind::default(),
+        };
         self.open.0.push(OpenMultipart {
             boundaries,
-            place: entity.place,
+            place: PartPlace {
+                messages,
+                ..entity.place
+            },
             parts: 0,
             default_type,
         });
@@ -775,6 +781,19 @@ impl PartWalk<'_, '_> {
 
     /// Reads a body without parts of its own.
     fn leaf(&mut self, body: BodyRange, part: &MimePart) -> EntityStep {
+        let header;
+        let part = if part.media_type == ABUSE_REPORT {
+            // The message that it is about follows.
+            if let Some(report) = self.open.0.last_mut() {
+                report.place.messages = AuthorKind::Arf;
+            }
+            part
+        } else if HEADERS.contains(&part.media_type.as_str()) {
+            header = self.header_in_part(body.span, part);
+            &header
+        } else {
+            part
+        };
         let is_unwanted_html =
             part.form == TextForm::Html && self.state.policy.html == HtmlPolicy::Skip;
         if is_unwanted_html {
@@ -783,6 +802,19 @@ impl PartWalk<'_, '_> {
         self.state.report.text_parts += 1;
         self.text(body.span, part);
         self.after(body.boundary)
+    }
+
+    /// Returns a part whose body is the header of a message (RFC 6522) as a part of that message.
+    fn header_in_part(&self, body: Span, part: &MimePart) -> MimePart {
+        let (raw, limits) = (body.of(self.raw), self.state.limits);
+        let report = self.open.0.last();
+        let kind = report.map_or_else(AuthorKind::default, |report| report.place.messages);
+        let fields = HeaderFields::of(raw, limits.header_bytes);
+        let author = Author::of_header(kind, raw, &fields, limits.field_bytes).map(Arc::new);
+        MimePart {
+            author: author.or_else(|| part.author.clone()),
+            ..part.clone()
+        }
     }
 
     /// Counts a body that is not read.
@@ -944,6 +976,12 @@ impl AttachedBytes {
         }
     }
 }
+
+/// The type of the part of an abuse report that describes the message (RFC 5965).
+const ABUSE_REPORT: &str = "message/feedback-report";
+
+/// The types of a part that is the header of a message.
+const HEADERS: [&str; 2] = ["text/rfc822-headers", "message/global-headers"];
 
 /// Bytes at the start of the body of a multipart in which its boundary is guessed.
 const GUESSED_BOUNDARY_BYTES: usize = 64 << 10;

@@ -14,7 +14,10 @@ use super::html::{ParsedHtml, Unclosed};
 use super::part_kind::{MESSAGES, text_form};
 use super::stretch::{is_marked, stretches};
 use super::transfer::{TransferEncoding, base64, quoted_printable, unfold, unstuff};
-use super::{DecodedText, HtmlPage, LineLayout, MappedBytes, OffsetMap, Region, charset, html};
+use super::{
+    Author, AuthorKind, DecodedText, HtmlPage, LineLayout, MappedBytes, OffsetMap, Region, charset,
+    html,
+};
 use crate::lines::{is_listed, text_border};
 use urlspool_text::limits::{CONTENT_TYPE_FIELDS, NAME_BYTES, TEXT_BYTES};
 use urlspool_text::span::{ByteMap, Span};
@@ -34,6 +37,8 @@ pub struct MimePart {
     pub name: Option<String>,
     /// The Message-ID of the innermost message inside a part that this part belongs to.
     pub message_id: Option<String>,
+    /// The innermost message that it belongs to; `None` in the outermost message.
+    pub author: Option<Arc<Author>>,
     /// The layout of its text; [`TextForm::Other`] if its media type is of no text.
     pub(super) form: TextForm,
     /// The names of the member that holds it, from the outermost archive inwards; `None` outside the
@@ -56,6 +61,10 @@ pub(super) struct PartPlace {
     pub(super) is_message: bool,
     /// The Message-ID of the innermost message inside a part that it belongs to, shortened as in records.
     pub(super) message_id: Option<String>,
+    /// The innermost message inside a part that it belongs to, if its header names any of the fields.
+    pub(super) author: Option<Arc<Author>>,
+    /// The kind of a message at this place, or of those that are its parts.
+    pub(super) messages: AuthorKind,
     /// Number of messages inside parts that it is nested in; 0 in the outermost message.
     pub(super) depth: usize,
     /// The transfer encoding of the outermost encoded attachment that holds it.
@@ -90,6 +99,7 @@ impl MimePart {
                 .collect(),
             name: None,
             message_id: place.message_id.clone(),
+            author: place.author.clone(),
             member: place.member.clone(),
             outer_encoding: place.encoding.clone(),
             base: (content.form == TextForm::Html)
@@ -104,6 +114,7 @@ impl MimePart {
     pub(super) fn between_parts(place: Option<&PartPlace>) -> MimePart {
         MimePart {
             path: place.map_or(String::new(), |place| place.path.clone()),
+            author: place.and_then(|place| place.author.clone()),
             media_type: "text/plain".to_owned(),
             encoding: "7bit".to_owned(),
             ..MimePart::default()
@@ -180,11 +191,14 @@ impl PartPlace {
         }
     }
 
-    /// The place of the message inside this part, whose Message-ID is `message_id`.
-    pub(super) fn message(self, message_id: Option<&str>) -> PartPlace {
+    /// The place of the message inside this part, which is `author`.
+    pub(super) fn message(self, author: Option<Author>) -> PartPlace {
+        let id = author.as_ref().and_then(|author| author.info.id.as_deref());
         PartPlace {
             is_message: true,
-            message_id: message_id.map(|id| repeated_name(id.trim()).to_owned()),
+            message_id: id.map(|id| repeated_name(id).to_owned()),
+            author: author.map(Arc::new).or(self.author),
+            messages: AuthorKind::default(),
             depth: self.depth + 1,
             ..self
         }

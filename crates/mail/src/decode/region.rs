@@ -1,4 +1,5 @@
-//! Regions of a body: new text, signature, forwarded message, and the footer of a mailing list.
+//! Regions of a body: new text, signature, forwarded message, and the footer of a mailing list; and
+//! the messages in it, forwarded ones and those of a digest (RFC 1153).
 //!
 //! Blocks of header lines that mail programs put before the message that is answered or forwarded begin a region too. Outlook writes
 //! no line of hyphens, but the fields in the language of its user: `Von:`, `Gesendet:`, `An:`, `Betreff:`.
@@ -8,7 +9,8 @@ use urlspool_text::named_enum;
 
 use memchr::memmem::Finder;
 
-use crate::lines::is_line_start;
+use super::message_info::{Author, AuthorKind};
+use crate::lines::{begins_with, first_line, is_line_start, line_end, run_len};
 use urlspool_text::byte_scan::WordSearcher;
 
 /// The value of a record's `region` for a body that stands elsewhere.
@@ -80,22 +82,47 @@ fn begun_by(text: &[u8]) -> Option<BodyRegion> {
 }
 
 /// The regions of a text: offset and kind of each, in order. The first begins at 0, each ends where
-/// the next begins.
+/// the next begins. So do the messages in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Regions(Vec<(usize, BodyRegion)>);
+pub struct Regions {
+    regions: Vec<(usize, BodyRegion)>,
+    messages: Vec<TextMessage>,
+}
+
+/// Start of a message in a text, or the place at which the message around the text goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TextMessage {
+    at: usize,
+    /// Offset of its header lines.
+    header: usize,
+    /// `None` for the message around the text.
+    kind: Option<AuthorKind>,
+    /// `true` if all of its lines have a quote mark.
+    is_quoted: bool,
+}
 
 impl Regions {
     /// Divides a text. Linear.
     #[must_use]
     pub fn of(text: &[u8]) -> Regions {
-        let mut found = vec![(0, BodyRegion::Body)];
+        let (mut found, mut messages) = (vec![(0, BodyRegion::Body)], Vec::new());
         let starts = std::iter::successors(Some(0), |after: &usize| {
             LINES.find(text, *after).map(|end| end + 1)
         });
         let tail = text.len().saturating_sub(FOOTER_BYTES);
-        for (at, region) in starts.filter_map(|at| Some((at, begun_by(&text[at..])?))) {
+        let mut digest = None;
+        for at in starts {
+            let region = begun_by(&text[at..]);
+            if let Some(message) = TextMessage::at(text, at, region, digest) {
+                if message.kind == Some(AuthorKind::Digest) {
+                    digest = Some(message);
+                }
+                messages.push(message);
+            }
             // A region that goes on needs no entry, but for those that the footer may divide.
-            if tail <= at || found.last().is_none_or(|&(_, last)| last != region) {
+            if let Some(region) = region
+                && (tail <= at || found.last().is_none_or(|&(_, last)| last != region))
+            {
                 found.push((at, region));
             }
         }
@@ -103,16 +130,182 @@ impl Regions {
         let rule = rules.find(|&at| is_line_start(text, at));
         found.extend(rule.map(|at| (at, BodyRegion::Footer)));
         found.sort_unstable_by_key(|(at, _)| *at);
-        Regions(found)
+        Regions {
+            regions: found,
+            messages,
+        }
+    }
+
+    /// The number of the message in `text` that holds the byte at `at`, if that is not the message
+    /// around the text. `text` is the one that was divided. Logarithmic in the number of messages.
+    #[must_use]
+    pub fn message_at(&self, text: &[u8], at: usize) -> Option<usize> {
+        let index = self.messages.partition_point(|found| found.at <= at);
+        let index = index.checked_sub(1)?;
+        let TextMessage {
+            kind, is_quoted, ..
+        } = self.messages[index];
+        kind?;
+        let line = memchr::memrchr(b'\n', &text[..at]).map_or(0, |end| end + 1);
+        let is_in = !is_quoted || text[line..].starts_with(b">");
+        (is_in && self.at(at) != BodyRegion::Footer).then_some(index)
+    }
+
+    /// Returns the author of the message with this number.
+    #[must_use]
+    pub fn author(&self, text: &[u8], message: usize) -> Option<Author> {
+        let TextMessage { header, kind, .. } = *self.messages.get(message)?;
+        let lines = HeaderLines::of(&text[header..])?;
+        Some(Author::of_lines(kind?, &lines))
     }
 
     /// The kind of the region that holds the byte at `at`. Logarithmic in the number of regions.
     #[must_use]
     pub fn at(&self, at: usize) -> BodyRegion {
-        let index = self.0.partition_point(|&(begin, _)| begin <= at);
+        let index = self.regions.partition_point(|&(begin, _)| begin <= at);
         index
             .checked_sub(1)
-            .map_or(BodyRegion::Body, |index| self.0[index].1)
+            .map_or(BodyRegion::Body, |index| self.regions[index].1)
+    }
+}
+
+/// Words after hyphens that announce a message.
+const ANNOUNCED: [&[u8]; 8] = [
+    b"original message",
+    b"forwarded message",
+    b"begin forwarded message",
+    b"start of forwarded message",
+    b"begin included message",
+    b"included message",
+    // Reports of qmail and Exim.
+    b"below this line is a copy of the message.",
+    b"this is a copy of ",
+];
+
+/// Words after hyphens that end one.
+const ENDED: [&[u8]; 3] = [b"end of forward", b"end forward", b"end included message"];
+
+/// Hyphens between two messages of a digest (RFC 1153).
+const SEPARATOR: &[u8] = &[b'-'; 30];
+
+/// Hyphens before its first message.
+const PREAMBLE_END: &[u8] = &[b'-'; 70];
+
+/// Maximum number of blank lines between a line that announces a message and its header lines.
+const BLANK_LINES: usize = 3;
+
+impl TextMessage {
+    /// Returns what begins with the line at `at`, which begins `region`. `digest` is the last message
+    /// of a digest so far.
+    fn at(
+        text: &[u8],
+        at: usize,
+        region: Option<BodyRegion>,
+        digest: Option<TextMessage>,
+    ) -> Option<TextMessage> {
+        let rest = &text[at..];
+        let has_hyphens = rest.starts_with(b"--");
+        if !has_hyphens && region.is_none() {
+            return None;
+        }
+        let line = first_line(rest).trim_ascii_end();
+        let words = &line[run_len(line, |byte| b"- ".contains(&byte))..];
+        let begin = |known: &&[u8]| has_hyphens && begins_with(words, known);
+        let is_divided = line == SEPARATOR || line == PREAMBLE_END;
+        let is_announced = ANNOUNCED.iter().any(begin) || !has_hyphens && line == BEGIN_FORWARDED;
+        let is_framed = has_hyphens
+            && line.ends_with(b"--")
+            && words.first().is_some_and(|byte| byte.is_ascii_alphabetic());
+        if ENDED.iter().any(begin) {
+            let header = digest.map_or(at, |digest| digest.header);
+            let kind = digest.and_then(|digest| digest.kind);
+            return Some(TextMessage {
+                at,
+                header,
+                kind,
+                is_quoted: false,
+            });
+        }
+        let mut header = at;
+        if is_divided || is_announced || is_framed {
+            header = line_end(text, at);
+            for _ in 0..BLANK_LINES {
+                let end = line_end(text, header);
+                let is_blank = text[header..end].trim_ascii().is_empty();
+                header = if is_blank { end } else { header };
+            }
+        }
+        let is_block = !has_hyphens && region == Some(BodyRegion::Forwarded);
+        let kind = match HeaderLines::of(&text[header..]) {
+            Some(lines) if is_divided && lines.are_complete() => Some(AuthorKind::Digest),
+            Some(_) if is_announced || is_block => Some(AuthorKind::Text),
+            Some(lines) if is_framed && lines.are_complete() => Some(AuthorKind::Text),
+            // No line of a message of a digest is a separator.
+            _ if is_divided && digest.is_some() => None,
+            _ => return None,
+        };
+        let is_quoted = text[header..].starts_with(b">");
+        Some(TextMessage {
+            at: header,
+            header,
+            kind,
+            is_quoted,
+        })
+    }
+}
+
+/// Header lines in a text. Each value is the rest of its line.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HeaderLines<'t> {
+    pub(super) from: Option<&'t [u8]>,
+    pub(super) date: Option<&'t [u8]>,
+    pub(super) subject: Option<&'t [u8]>,
+    pub(super) id: Option<&'t [u8]>,
+}
+
+/// Maximum length of header lines. Copies of whole headers have many fields before From.
+const HEADER_LINES_BYTES: usize = 16 << 10;
+
+impl<'t> HeaderLines<'t> {
+    /// Reads the header lines at the start of `text`, which may have quote marks, up to the second
+    /// From. `None` without a sender.
+    fn of(text: &'t [u8]) -> Option<HeaderLines<'t>> {
+        let text = &text[..text.len().min(HEADER_LINES_BYTES)];
+        let is_quoted = text.starts_with(b">");
+        let mut found = HeaderLines::default();
+        for line in text.split(|&byte| byte == b'\n') {
+            let line = match line.strip_prefix(b">") {
+                Some(line) if is_quoted => line.strip_prefix(b" ").unwrap_or(line),
+                _ => line,
+            };
+            if line.trim_ascii().is_empty() {
+                break;
+            }
+            // The rest of a folded field.
+            if line.starts_with(b" ") || line.starts_with(b"\t") {
+                continue;
+            }
+            let Some((name, value)) = field(line) else {
+                break;
+            };
+            let place = match FieldNames::index_of(name) {
+                Some(0) if found.from.is_some() => break,
+                Some(0) => &mut found.from,
+                Some(1) => &mut found.date,
+                Some(3) => &mut found.subject,
+                None if name.eq_ignore_ascii_case(b"message-id") => &mut found.id,
+                None if memchr::memchr(b' ', name).is_some() => break,
+                _ => continue,
+            };
+            *place = place.or(Some(value));
+        }
+        found.from.filter(|from| !from.is_empty())?;
+        Some(found)
+    }
+
+    /// Returns `true` if they have a date and a subject, too.
+    fn are_complete(&self) -> bool {
+        self.date.is_some() && self.subject.is_some()
     }
 }
 
@@ -187,6 +380,15 @@ fn begins_block(text: &[u8]) -> bool {
 }
 
 impl FieldNames {
+    /// Returns the index among `names` of a field in any language.
+    fn index_of(name: &[u8]) -> Option<usize> {
+        LANGUAGES.iter().find_map(|language| {
+            let mut names = language.names.iter();
+            let index = names.position(|known| known.as_bytes().eq_ignore_ascii_case(name));
+            index.or_else(|| is_any(name, language.sent).then_some(1))
+        })
+    }
+
     /// Returns `true` if the lines after the first are those of a block.
     fn is_followed(&self, text: &[u8]) -> bool {
         let (mut is_sent, mut is_dated, mut is_addressed, mut folded) = (false, false, false, 0);
@@ -225,13 +427,23 @@ const NAME_BYTES: usize = 32;
 /// Returns the name of the field at the start of a line, without marks of bold type
 /// (`*From:* Joe`) and the blank that French has before a colon.
 fn field_name(line: &[u8]) -> Option<&[u8]> {
+    field(line).map(|(name, _)| name)
+}
+
+/// Returns that name, and the rest of the line.
+fn field(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let stars = line.iter().take_while(|&&byte| byte == b'*').count();
     let start = &line[stars..line.len().min(stars + NAME_BYTES)];
     // The colon may be full-width (U+FF1A). No name has a character with its first byte.
-    let name = &start[..memchr::memchr3(b':', b'\n', 0xEF, start)?];
+    let len = memchr::memchr3(b':', b'\n', 0xEF, start)?;
+    let name = &start[..len];
     let name = name.strip_suffix("\u{a0}".as_bytes()).unwrap_or(name);
     let name = name.trim_ascii_end();
-    Some(name.strip_suffix(b"*").unwrap_or(name)).filter(|name| !name.is_empty())
+    let name = Some(name.strip_suffix(b"*").unwrap_or(name)).filter(|name| !name.is_empty())?;
+    let value = &line[stars + len..];
+    let value = value.strip_prefix("\u{ff1a}".as_bytes());
+    let value = value.unwrap_or(&line[stars + len + 1..]);
+    Some((name, value.strip_prefix(b"*").unwrap_or(value).trim_ascii()))
 }
 
 #[cfg(test)]
@@ -259,7 +471,7 @@ mod tests {
             String::from_utf8_lossy(RULE)
         );
         let regions = Regions::of(text.as_bytes());
-        assert!(regions.0.len() < FOOTER_BYTES);
+        assert!(regions.regions.len() < FOOTER_BYTES);
         assert_eq!(regions.at(39_999), BodyRegion::Signature);
         assert_eq!(regions.at(40_000), BodyRegion::Footer);
         assert_eq!(regions.at(text.len() - 1), BodyRegion::Signature);

@@ -1,13 +1,14 @@
 //! The emission of a URL: filters, duplicates, the record, and the targets of redirectors.
 
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 use twox_hash::XxHash3_64;
 
 use super::message_pass::{ExtractLimit, MessagePass};
 use super::{Extractor, Finding, Unique};
 use crate::record::{Demand, FoundRecord, RedirectSource, UrlContext, context_border, record_id};
-use urlspool_mail::decode::{DecodedText, EXTERNAL_BODY_REGION, MimePart, OffsetMap};
+use urlspool_mail::decode::{Author, DecodedText, EXTERNAL_BODY_REGION, MimePart, OffsetMap};
 use urlspool_text::diagnostic::UrlFilter;
 use urlspool_text::hash::hash_pieces;
 use urlspool_text::limits::{CONTEXT_BYTES, COUNTED_URLS};
@@ -27,6 +28,8 @@ pub(super) struct Location<'t> {
     pub(super) region: &'t str,
     pub(super) quote_depth: usize,
     pub(super) part: Option<&'t MimePart>,
+    /// The innermost message that holds the URL; `None` in the outermost one.
+    pub(super) author: Option<&'t Arc<Author>>,
     /// The text that an HTML page shows for the link.
     pub(super) anchor: Option<&'t [u8]>,
     /// `true` if the URL's range in `bytes` is exact to the byte.
@@ -46,6 +49,7 @@ impl<'t> Location<'t> {
             region: EXTERNAL_BODY_REGION,
             quote_depth: 0,
             part: text.part,
+            author: text.part.and_then(|part| part.author.as_ref()),
             anchor: None,
             exact: false,
             joins: &[],
@@ -137,7 +141,8 @@ impl MessagePass<'_, '_> {
             self.note(ExtractLimit::Url, origin.start);
         }
         let anchor_bytes = location.anchor.map_or(0, <[u8]>::len);
-        if limits.field_bytes < anchor_bytes {
+        let is_cut = location.author.is_some_and(|author| author.info.is_cut);
+        if limits.field_bytes < anchor_bytes || is_cut {
             self.note(ExtractLimit::Field, origin.start);
         }
         let anchor = location.shown_text(limits.field_bytes);
@@ -151,6 +156,7 @@ impl MessagePass<'_, '_> {
             quote_depth: location.quote_depth,
             origin,
             message: self.info.as_ref(),
+            author: location.author,
             part: location.part,
             context: (context_bytes > 0).then(|| context(location.bytes, found.raw, context_bytes)),
             anchor: anchor.filter(|anchor| !anchor.is_empty()),

@@ -1,12 +1,14 @@
 //! The scan of one decoded text: from each start to a URL or a reject.
 
+use std::sync::Arc;
+
 use super::Extractor;
 use super::elsewhere::TextEvidence;
 use super::emission::Location;
 use super::message_pass::{ExtractLimit, MessagePass};
 use crate::record::Demand;
 use urlspool_mail::decode::{
-    DecodedText, EXTERNAL_BODY_REGION, HtmlLink, LineLayout, Region, Regions,
+    Author, DecodedText, EXTERNAL_BODY_REGION, HtmlLink, InfoFields, LineLayout, Region, Regions,
 };
 use urlspool_text::grammar::escaped_byte;
 use urlspool_text::limits::{PREFILTER_BYTES, REJECTED_WORDS_BYTES, REJECTED_WORDS_RATIO};
@@ -20,6 +22,20 @@ use urlspool_text::repair::{
 };
 use urlspool_text::scan::{Opening, UrlStart, names_machine};
 use urlspool_text::span::Span;
+
+/// Regions and messages of a text, found when its first URL needs them.
+#[derive(Default)]
+pub(super) struct TextParts {
+    regions: Option<Regions>,
+    /// The last message in the text that a URL was in, and its number.
+    author: Option<(usize, Arc<Author>)>,
+}
+
+impl TextParts {
+    fn regions(&mut self, text: &DecodedText<'_>) -> &Regions {
+        self.regions.get_or_insert_with(|| Regions::of(&text.bytes))
+    }
+}
 
 impl MessagePass<'_, '_> {
     /// Scans a text. On an HTML page the links of attributes are read in between, in the order of
@@ -37,10 +53,12 @@ impl MessagePass<'_, '_> {
         if let Some(page) = &text.page
             && page.is_incomplete
         {
-            return page.links.iter().for_each(|link| self.link(text, link));
+            let mut parts = TextParts::default();
+            let links = page.links.iter();
+            return links.for_each(|link| self.link(text, link, &mut parts));
         }
         let Extractor { scanner, .. } = self.extractor;
-        let mut regions = None;
+        let mut parts = TextParts::default();
         self.note_long_base(text);
         let links = text.page.as_ref().map_or(&[][..], |page| &page.links);
         let mut links = links.iter().peekable();
@@ -62,16 +80,16 @@ impl MessagePass<'_, '_> {
                 continue;
             }
             while let Some(link) = links.next_if(|link| link.at <= start.at) {
-                self.link(text, link);
+                self.link(text, link, &mut parts);
             }
-            let outcome = self.start(text, &start, &mut regions);
+            let outcome = self.start(text, &start, &mut parts);
             if let Some(reason) = outcome.reject {
                 let span = Span::new(start.at, outcome.resume.max(start.resume));
                 self.reject(reason, span.of(&text.bytes), &text.offset_map, span);
             }
             from = outcome.resume.max(start.at + 1);
         }
-        links.for_each(|link| self.link(text, link));
+        links.for_each(|link| self.link(text, link, &mut parts));
     }
 
     /// Notes the limit if the page's `<base>` is too long to be used.
@@ -88,7 +106,7 @@ impl MessagePass<'_, '_> {
         &mut self,
         text: &DecodedText<'_>,
         start: &UrlStart,
-        regions: &mut Option<Regions>,
+        parts: &mut TextParts,
     ) -> ParseOutcome {
         let before = start.at.checked_sub(1).map(|at| text.bytes[at]);
         // The buffer is put back below, also if the start is rejected.
@@ -109,7 +127,7 @@ impl MessagePass<'_, '_> {
                     after: &text.bytes[end..],
                     close,
                 };
-                self.parse(text, &candidate, regions)
+                self.parse(text, &candidate, parts)
             }
             Err(rejected) => rejected,
         };
@@ -186,7 +204,7 @@ impl MessagePass<'_, '_> {
         &mut self,
         text: &DecodedText<'_>,
         candidate: &Candidate<'_>,
-        regions: &mut Option<Regions>,
+        parts: &mut TextParts,
     ) -> ParseOutcome {
         let Extractor {
             scanner, options, ..
@@ -195,7 +213,7 @@ impl MessagePass<'_, '_> {
         let opening = Span::new(start.at, start.content);
         self.count_steps(line.text().len(), &text.offset_map, opening);
         let outcome = parse_candidate(candidate, scanner, options.limits.url_bytes, &mut |found| {
-            self.report_in_text(text, line.joins(), regions, found)
+            self.report_in_text(text, line.joins(), parts, found)
         });
         if outcome.reject.is_some() && candidate.close.is_none() {
             if let Some(RejectReason::Grammar(_)) = outcome.reject {
@@ -215,7 +233,7 @@ impl MessagePass<'_, '_> {
         &mut self,
         text: &DecodedText<'_>,
         joins: &[Join],
-        regions: &mut Option<Regions>,
+        parts: &mut TextParts,
         found: &FoundUrl<'_>,
     ) {
         let name;
@@ -228,10 +246,11 @@ impl MessagePass<'_, '_> {
             }
             Region::Body if text.page.is_some() => "html:text",
             Region::Body => {
-                let regions = regions.get_or_insert_with(|| Regions::of(&text.bytes));
+                let regions = parts.regions(text);
                 regions.at(found.raw.start).name()
             }
         };
+        let author = self.author(text, found.raw.start, parts);
         let may_be_quoted = text.region == Region::Body && text.lines == LineLayout::Written;
         let quote_depth = if may_be_quoted {
             quote_depth(&text.bytes, found.raw.start)
@@ -243,9 +262,37 @@ impl MessagePass<'_, '_> {
             quote_depth,
             exact: true,
             joins,
+            author: author.as_ref(),
             ..Location::of(text)
         };
         self.report(&location, found);
+    }
+
+    /// Returns the innermost message that holds the byte at `at` of a text; `None` if that is the
+    /// outermost one, and if no record needs it.
+    fn author(
+        &self,
+        text: &DecodedText<'_>,
+        at: usize,
+        parts: &mut TextParts,
+    ) -> Option<Arc<Author>> {
+        let around = text.part.and_then(|part| part.author.clone());
+        let is_needed = self.extractor.options.info.contains(InfoFields::AUTHOR);
+        if !is_needed || text.region != Region::Body || text.lines == LineLayout::Folded {
+            return around;
+        }
+        let Some(message) = parts.regions(text).message_at(&text.bytes, at) else {
+            return around;
+        };
+        if parts
+            .author
+            .as_ref()
+            .is_none_or(|(last, _)| *last != message)
+        {
+            let author = parts.regions(text).author(&text.bytes, message)?;
+            parts.author = Some((message, Arc::new(author)));
+        }
+        parts.author.as_ref().map(|(_, author)| Arc::clone(author))
     }
 
     /// Returns `true` if words are read to their ends. A word may be rejected and read again from
@@ -301,7 +348,7 @@ impl MessagePass<'_, '_> {
     }
 
     /// Parses the URL of an HTML attribute, and reports it.
-    pub(super) fn link(&mut self, text: &DecodedText<'_>, link: &HtmlLink) {
+    fn link(&mut self, text: &DecodedText<'_>, link: &HtmlLink, parts: &mut TextParts) {
         let Some(page) = &text.page else { return };
         let limits = &self.extractor.options.limits;
         let (region, confidence) = match link.attribute {
@@ -311,12 +358,14 @@ impl MessagePass<'_, '_> {
         let anchor = link
             .anchor
             .map(|anchor| anchor.of(&text.bytes).trim_ascii());
+        let author = self.author(text, link.at, parts);
         let location = Location {
             bytes: &page.source,
             offset_map: &page.offset_map,
             region: &region,
             anchor,
             exact: link.exact,
+            author: author.as_ref(),
             ..Location::of(text)
         };
         let base = page
@@ -374,4 +423,63 @@ fn first_invalid(word: &[u8]) -> usize {
         !is_allowed || *byte == b'%' && escaped_byte(&word[at..]).is_none()
     });
     ill.unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::Finding;
+    use urlspool_mail::split::Message;
+    use urlspool_text::origin::Source;
+
+    /// Mails and their authors. `|` is a line end, `=` a line of 30 hyphens, `HEAD` three header lines. A
+    /// blank line before the last fields of a header begins no message.
+    const CASES: &str = "\
+Content-Type: multipart/mixed; boundary-b||--b|INNER|--b||URL => rfc822 Joe, outer
+Content-Type: multipart/digest; boundary-b||--b||HEAD|URL|--b||Date: x||URL => digest Joe, digest
+REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b|INNER => outer, arf Joe
+REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
+|MIME-Version: 1.0||URL => outer
+|URL|-----Original Message-----|HEAD|URL => outer, text Joe
+|-------- Weitergeleitete Nachricht --------|HEAD|URL => text Joe
+|Begin forwarded message:||> From: Joe|> |> URL||URL => text Joe, outer
+|Von: Joe|Gesendet: Montag|An: x|Betreff: x||URL => text Joe
+|------- Forwarded Message||HEAD|URL|------- End of Forwarded Message|URL => text Joe, outer
+|--- Below this line is a copy of the message.||From: Joe||URL => text Joe
+|=||HEAD|URL|=||HEAD|URL|=||End of x Digest|URL => digest Joe, digest Joe, outer
+|-----Original Message-----|URL => outer
+|=||URL => outer
+|> -----Original Message-----|> From: Joe|>|> URL => outer
+Content-Type: text/html||<p>-----Original Message-----<br>From: Joe<br><br>URL => text Joe";
+
+    #[test]
+    fn the_innermost_message_names_the_author() {
+        for case in CASES.lines() {
+            let (mail, expected) = case.split_once(" => ").unwrap();
+            let mut mail =
+                format!("From: outer|MIME-Version: 1.0|{mail}").replace('=', &"-".repeat(30));
+            for (name, text) in [
+                ("REPORT", "Content-Type: multipart/report; boundary-b||--b"),
+                ("INNER", "Content-Type: message/rfc822||HEAD|URL"),
+                ("HEAD", "From: Joe|Date: Mon, 1 May 2006|Subject: x|"),
+                ("URL", "http://a.example/"),
+                ("boundary-", "boundary="),
+                ("|", "\n"),
+            ] {
+                mail = mail.replace(name, text);
+            }
+            let mut found = Vec::new();
+            let (message, source) = (Message::parse(mail.as_bytes()), Source::at("a".into()));
+            Extractor::default().extract(&message, &source, &mut |finding| {
+                let Finding::Url(record) = finding else {
+                    return;
+                };
+                found.push(record.author.map_or("outer".to_owned(), |author| {
+                    let from = author.info.from.as_deref().unwrap_or_default();
+                    format!("{} {from}", author.kind.name()).trim().to_owned()
+                }));
+            });
+            assert_eq!(found.join(", "), expected, "{mail}");
+        }
+    }
 }

@@ -7,7 +7,9 @@
 use FieldType::{Boolean, Integer, List, Number, Object, Text, Texts};
 use FieldValues::{Any, Base64, Constant, Digest, Instant, Names, Region, Unit, Version};
 
-use urlspool_mail::decode::{BodyRegion, EXTERNAL_BODY_REGION, InfoFields, link_attributes};
+use urlspool_mail::decode::{
+    AuthorKind, BodyRegion, EXTERNAL_BODY_REGION, InfoFields, link_attributes,
+};
 use urlspool_text::diagnostic::{DiagnosticKind, SkipReason};
 use urlspool_text::grammar::{RejectKind, RejectPart, UrlForm, Warning};
 use urlspool_text::origin::SourceKind;
@@ -56,6 +58,7 @@ pub(super) enum FieldScope {
     Record,
     /// The URL, and whether its link shows another host.
     Url,
+    /// The message, and the innermost one in it.
     Message,
 }
 
@@ -149,6 +152,11 @@ impl Field {
             info,
             ..self.of_message()
         }
+    }
+
+    /// A field of the innermost message.
+    const fn of_author(self, info: InfoFields) -> Field {
+        self.of_header(info.with(InfoFields::AUTHOR))
     }
 
     const fn slim(mut self) -> Field {
@@ -396,6 +404,18 @@ record_fields! {
     => Field::new("message.fields.name", Text).of_message().not_loaded(),
         "Name of the field, as the option has it";
     => Field::new("message.fields.value", Text).of_message().not_loaded(), "Value of the field";
+    => Field::new("author", Object), "Innermost message that holds the URL, which tells who wrote it";
+    AuthorFrom => Field::new("author.from", Text).or_null().of_author(InfoFields::FROM).indexed().prose(),
+        "Its From field";
+    AuthorSubject => Field::new("author.subject", Text).or_null().of_author(InfoFields::SUBJECT).prose(),
+        "Its Subject field";
+    AuthorDate => Field::new("author.date", Text).with(Instant).or_null().of_author(InfoFields::DATE).indexed(),
+        "Its date in UTC";
+    AuthorMessageId => Field::new("author.message_id", Text).or_null().of_author(InfoFields::ID).indexed(),
+        "Its Message-ID with its brackets";
+    AuthorBy => Field::new("author.by", Text).with(Names(ClosedSet::AuthorKinds)).of_author(InfoFields::NONE).indexed(),
+        "Kind of that message: `outer` for the one in `message`; `text` for header lines in a text, \
+         which anybody can write";
     => Field::new("part", Object).or_null().not_loaded(),
         "MIME part that holds the URL; null in the message's header and in texts without parts";
     PartPath => Field::new("part.path", Text).not_loaded(),
@@ -550,6 +570,8 @@ pub enum ClosedSet {
     ErrorParts,
     /// Redirectors.
     Redirectors,
+    /// Kinds of the innermost message.
+    AuthorKinds,
     /// Kinds of sources.
     SourceKinds,
     /// Reasons for which a candidate is no URL.
@@ -588,6 +610,7 @@ impl ClosedSet {
                 }
                 names
             }
+            ClosedSet::AuthorKinds => AuthorKind::ALL.map(AuthorKind::name).to_vec(),
             ClosedSet::SourceKinds => SourceKind::ALL.map(SourceKind::name).to_vec(),
             ClosedSet::RejectReasons => RejectReasonKind::ALL.map(RejectReasonKind::name).to_vec(),
             ClosedSet::EventKinds => DiagnosticKind::ALL.map(DiagnosticKind::name).to_vec(),

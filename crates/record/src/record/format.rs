@@ -4,13 +4,14 @@
 //! A format is resolved once for a run ([`LineFormat`]), so that no name is looked up for a record.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::defang::{Links, write_defanged, write_defanged_host};
 use super::json::{Caches, JsonSink, text};
 use super::owned::{Record, RecordBuilder};
 use super::value::{MessageTail, RecordValues, Scalar, ValueSink};
 use super::{Demand, FieldId, FoundRecord, JsonFields};
-use urlspool_mail::decode::InfoFields;
+use urlspool_mail::decode::{Author, InfoFields};
 use urlspool_text::diagnostic::{EscapeForm, printable, printable_lines};
 use urlspool_text::parse::Verdicts;
 
@@ -446,6 +447,8 @@ pub struct RecordWriter {
     caches: Caches,
     /// The maker of values, if there are no lines.
     builder: RecordBuilder,
+    /// The innermost message of the record before.
+    author: Option<Arc<Author>>,
 }
 
 impl RecordWriter {
@@ -457,14 +460,27 @@ impl RecordWriter {
             tail: MessageTail::Complete,
             caches: Caches::default(),
             builder: RecordBuilder::new(format.values().unwrap_or_default()),
+            author: None,
         }
     }
 
     /// Begins a message, which the next records belong to.
     pub fn begin(&mut self, tail: MessageTail) {
+        self.forget_message();
+        self.tail = tail;
+    }
+
+    fn forget_message(&mut self) {
         self.caches.begin_message();
         self.builder.begin_message();
-        self.tail = tail;
+    }
+
+    /// Forgets the fields of the message if the record is of another one inside it.
+    fn begin_author(&mut self, record: &FoundRecord<'_>) {
+        if self.author.as_ref() != record.author {
+            self.forget_message();
+            self.author = record.author.cloned();
+        }
     }
 
     /// Appends the line of `record`, of which no repetition was left out.
@@ -485,6 +501,7 @@ impl RecordWriter {
     }
 
     fn write_to(&mut self, record: &FoundRecord<'_>, sink: &mut JsonSink<'_>) -> Option<usize> {
+        self.begin_author(record);
         let values = RecordValues::new(record, self.tail);
         let full = record.found.full;
         match &self.format {
@@ -531,6 +548,7 @@ impl RecordWriter {
     /// occurrences. In another format all fields are null.
     #[must_use]
     pub fn record(&mut self, record: &FoundRecord<'_>) -> Record {
+        self.begin_author(record);
         self.builder.record(&RecordValues::new(record, self.tail))
     }
 }

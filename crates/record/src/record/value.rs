@@ -11,7 +11,7 @@ use twox_hash::XxHash3_64;
 use super::fields::FieldId;
 use super::parts::Parts;
 use super::{FoundRecord, SCHEMA};
-use urlspool_mail::decode::{Date, MessageInfo, MimePart, NamedField, Zone};
+use urlspool_mail::decode::{AuthorKind, Date, MessageInfo, MimePart, NamedField, Zone};
 use urlspool_text::byte_scan::is_plain_json;
 use urlspool_text::grammar::{Reject, Url, Warning};
 use urlspool_text::limits::{RECORD_CACHE_ENTRIES, RECORD_CACHE_ENTRY_BYTES};
@@ -254,6 +254,14 @@ impl<'v, 'r> RecordValues<'v, 'r> {
                 }
                 None => Null,
             },
+            F::AuthorFrom => self.author(|info| info.from.as_deref()),
+            F::AuthorSubject => self.author(|info| info.subject.as_deref()),
+            F::AuthorDate => self.author(|info| info.date.as_ref()?.utc.as_deref()),
+            F::AuthorMessageId => self.author(|info| info.id.as_deref()),
+            F::AuthorBy => {
+                let kind = record.author.map(|author| author.kind);
+                Name(kind.unwrap_or(AuthorKind::Outer).name())
+            }
             F::PartPath => Scalar::str(record.part.map(|part| &*part.path)),
             F::PartType => Scalar::str(record.part.map(|part| &*part.media_type)),
             F::PartCharset => Scalar::str(record.part.and_then(|part| part.charset.as_deref())),
@@ -287,6 +295,12 @@ impl<'v, 'r> RecordValues<'v, 'r> {
     /// A text from the header of the message.
     fn info(&self, text: fn(&MessageInfo) -> Option<&str>) -> Scalar<'_> {
         Scalar::str(self.record.message.and_then(text))
+    }
+
+    /// A text from the header of the innermost message.
+    fn author(&self, text: fn(&MessageInfo) -> Option<&str>) -> Scalar<'_> {
+        let inner = self.record.author.map(|author| &author.info);
+        Scalar::str(inner.or(self.record.message).and_then(text))
     }
 
     fn put_list<S: ValueSink>(&self, list: fn(&MessageInfo) -> &[String], sink: &mut S) {

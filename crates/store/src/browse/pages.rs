@@ -747,9 +747,10 @@ fn result(row: &PageRow, filter: &Filter) -> Markup {
         li { "\n"
             p.url { code { (foreign(&url)) } } "\n"
             p.mail {
-                (date(message.date.as_deref()))
-                @if let Some(from) = &message.from { " " (sender(from, filter)) }
-                @if let Some(subject) = &message.subject { " " q.subject { (foreign(subject)) } }
+                (date(found.author.date.as_deref().or(found.message.date.as_deref())))
+                @if let Some(from) = &found.author.from { " " (sender(from, filter)) }
+                @if let Some(subject) = &found.author.subject { " " q.subject { (foreign(subject)) } }
+                @if found.author.is_claimed() { " (by header lines in the text)" }
             } "\n"
             @if let Some(text) = &found.anchor { p.passage { "Link text: " (foreign(text)) } "\n" }
             @if let Some(context) = &found.context { p.passage { (passage(context, &url)) } "\n" }

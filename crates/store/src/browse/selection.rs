@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use super::request::{FilterField, LinkOrder, PageSearch};
 use crate::load::SearchOrder;
 use crate::stats::{list_names, sender_address};
+use urlspool_mail::decode::AuthorKind;
 use urlspool_record::record::{json_list, list_texts};
 use urlspool_text::limits::{
     BROWSE_EXACT_ROWS, BROWSE_SAMPLE_ROWS, BROWSE_SAMPLE_RUNS, BROWSE_TOP_NAMES,
@@ -168,7 +169,7 @@ fn sample(db: &Connection, search: &PageSearch) -> rusqlite::Result<Selection> {
 
 /// Columns that [`SelectionBuilder::add`] reads.
 const ROW: &str = "urls.id, urls.cited, urls.source, urls.start, urls.message, urls.scheme, \
-    urls.host, urls.domain, urls.link, urls.hazards";
+    urls.host, urls.domain, urls.link, urls.hazards, urls.author_by, urls.author_from";
 
 /// Hazards of a row that has none.
 const NO_HAZARDS: &str = "[]";
@@ -258,8 +259,12 @@ impl<'d> SelectionBuilder<'d> {
             })?;
             self.last = Some((message, sender, lists));
         }
-        if let Some((_, sender, lists)) = &self.last {
-            if let Some(sender) = sender {
+        let is_inner =
+            row.get_ref(10)?.as_str_or_null().ok().flatten() != Some(AuthorKind::Outer.name());
+        let inner: Option<String> = if is_inner { row.get(11)? } else { None };
+        let inner = inner.as_deref().map(sender_address);
+        if let Some((_, outer, lists)) = &self.last {
+            if let Some(sender) = if is_inner { &inner } else { outer } {
                 count(&mut self.counts[FilterField::Sender as usize], sender);
             }
             for list in lists {
@@ -387,7 +392,7 @@ mod tests {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(&format!(
             "CREATE TABLE urls(id INTEGER PRIMARY KEY, cited, source, start, message, scheme, \
-                host, domain, link, hazards);
+                host, domain, link, hazards, author_by DEFAULT 'outer', author_from);
              CREATE TABLE messages(id INTEGER PRIMARY KEY, sender, list_id, newsgroups, \
              message_id, reference_ids);
              CREATE TABLE links(id INTEGER PRIMARY KEY, host, domain, key, clean_key);
@@ -398,8 +403,8 @@ mod tests {
              INSERT INTO messages VALUES(1, 'Jane <Jane@m.example>', '<alt.lamps>', \
              '[\"alt.lamps\"]', '<1>', '[]');
              WITH RECURSIVE n(n) AS (VALUES(1) UNION ALL SELECT n + 1 FROM n WHERE n < {rows})
-             INSERT INTO urls SELECT n, iif(n % 4 = 0, '1996', '1995') || '-01-01T00:00:00Z', 1, \
-             n, 1, 'http',
+             INSERT INTO urls(id, cited, source, start, message, scheme, host, domain, link, hazards)
+             SELECT n, iif(n % 4 = 0, '1996', '1995') || '-01-01T00:00:00Z', 1, n, 1, 'http',
                iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 'a', 'b') || '.example', \
                iif(n % 4 = 0, 1, 2),
                iif(n % 8 = 0, '[\"mismatch\",\"password\"]', '[]')

@@ -3,7 +3,8 @@
 
 use std::sync::LazyLock;
 
-use urlspool_record::record::{Field, FieldId};
+use urlspool_mail::decode::AuthorKind;
+use urlspool_record::record::{Field, FieldId, LoadedRecord, LoadedValue};
 
 /// A table that has columns for fields. The columns of `links` and `segments` are in `tables.sql`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,27 @@ pub(super) const SEARCHED_FIELDS: [FieldId; 6] = [
     FieldId::ContextBefore,
     FieldId::ContextAfter,
 ];
+
+/// Fields of the author. Null in `urls` if the author is the outermost message's, whose row has
+/// them.
+const OF_AUTHOR: [(FieldId, &str); 4] = [
+    (FieldId::AuthorFrom, "messages.sender"),
+    (FieldId::AuthorSubject, "messages.subject"),
+    (FieldId::AuthorDate, "messages.date"),
+    (FieldId::AuthorMessageId, "messages.message_id"),
+];
+
+/// Value of `author.by` for the outermost message.
+const OUTER: &str = AuthorKind::Outer.name();
+
+/// Returns the value of the column that a field fills.
+pub(super) fn column_value(record: &LoadedRecord, field: FieldId) -> &LoadedValue {
+    let is_outer = || record.text(FieldId::AuthorBy) == Some(OUTER);
+    if OF_AUTHOR.iter().any(|(known, _)| *known == field) && is_outer() {
+        return &LoadedValue::Null;
+    }
+    record.value(field)
+}
 
 /// Fields placed last in their table and in the view.
 const LAST: &[FieldId] = &[
@@ -138,6 +160,11 @@ impl Column {
             Column::Field(FieldId::MessageId) => "message_id",
             Column::Field(FieldId::MessageFrom) => "sender",
             Column::Field(FieldId::MessageReferences) => "reference_ids",
+            Column::Field(FieldId::AuthorFrom) => "author_from",
+            Column::Field(FieldId::AuthorSubject) => "author_subject",
+            Column::Field(FieldId::AuthorDate) => "author_date",
+            Column::Field(FieldId::AuthorMessageId) => "author_message_id",
+            Column::Field(FieldId::AuthorBy) => "author_by",
             Column::Field(FieldId::ContextBefore) => "context_before",
             Column::Field(FieldId::ContextAfter) => "context_after",
             Column::Field(field) => field.field().key(),
@@ -223,7 +250,10 @@ fn viewed(field: FieldId) -> Vec<String> {
         (None, _) => return Vec::new(),
     };
     let (column, name) = (Column::Field(field).name(), field.name().replace('.', "_"));
-    let shown = if column == name {
+    let of_message = OF_AUTHOR.iter().find(|(known, _)| *known == field);
+    let shown = if let Some((_, outer)) = of_message {
+        format!("CASE urls.author_by WHEN '{OUTER}' THEN {outer} ELSE urls.{column} END AS {name}")
+    } else if column == name {
         format!("{table}.{column}")
     } else {
         format!("{table}.{column} AS {name}")
@@ -256,8 +286,8 @@ mod tests {
                 Table::Urls,
                 "url fragment scheme host domain port href cited conforms warnings hazards form \
                  wrapper repairs confidence truncated region quote_depth anchor mismatch \
-                 unwrapped_from unwrapped_by start \"end\" line exact count context_before \
-                 context_after",
+                 unwrapped_from unwrapped_by start \"end\" line exact author_from author_subject \
+                 author_date author_message_id author_by count context_before context_after",
             ),
         ] {
             let columns = table.columns();

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::stats::list_names;
+use urlspool_mail::decode::AuthorKind;
 use urlspool_record::record::{GrepLine, GrepStyle, TableSyntax, json_line, list_texts};
 use urlspool_text::diagnostic::{printable, shortened};
 
@@ -29,6 +30,7 @@ pub struct FoundRow {
     pub anchor: Option<String>,
     pub source: FoundSource,
     pub message: FoundMessage,
+    pub author: FoundAuthor,
     pub context: Option<FoundContext>,
 }
 
@@ -61,6 +63,24 @@ pub struct FoundMessage {
     pub date: Option<String>,
     pub from: Option<String>,
     pub subject: Option<String>,
+}
+
+/// `author` of a record that was found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FoundAuthor {
+    pub from: Option<String>,
+    pub subject: Option<String>,
+    pub date: Option<String>,
+    pub message_id: Option<String>,
+    pub by: String,
+}
+
+impl FoundAuthor {
+    /// Returns `true` if only header lines in a text name the author. Anybody can write them.
+    #[must_use]
+    pub fn is_claimed(&self) -> bool {
+        self.by == AuthorKind::Text.name()
+    }
 }
 
 /// `context` of a record that was found.
@@ -194,12 +214,13 @@ impl FoundRow {
         line.write(style, out);
     }
 
-    /// Appends the date, the sender and the subject on one line, then the line of
-    /// [`FoundRow::write_grep`], then the passage if the record has its context.
+    /// Appends the date, the sender and the subject of the innermost message on one line, then the
+    /// line of [`FoundRow::write_grep`], then the passage if the record has its context.
     pub fn write_text(&self, style: GrepStyle, out: &mut Vec<u8>) {
-        let date = self.message.date.as_deref().unwrap_or(NO_DATE);
+        let date = self.author.date.as_deref().or(self.message.date.as_deref());
+        let date = date.unwrap_or(NO_DATE);
         let mut line = date.get(..NO_DATE.len()).unwrap_or(date).to_owned();
-        let texts = [&self.message.from, &self.message.subject];
+        let texts = [&self.author.from, &self.author.subject];
         for text in texts.into_iter().flatten() {
             line.push_str("  ");
             line.push_str(&printable(text));
@@ -315,8 +336,16 @@ impl Citation {
     pub fn write_text(&self, style: GrepStyle, out: &mut Vec<u8>) {
         self.found.write_text(style, out);
         let quoted = (0 < self.quote_depth).then(|| self.quote_depth.to_string());
+        let author = match &self.found.author {
+            author if author.is_claimed() => {
+                Some("by header lines in the text, which anybody can write")
+            }
+            author if author.by == AuthorKind::Outer.name() => None,
+            author => Some(&*author.by),
+        };
         let lists = Some(self.lists().join(", ")).filter(|text| !text.is_empty());
         for (name, text) in [
+            ("author", author),
             ("list", lists.as_deref()),
             ("thread", self.thread.as_deref()),
             ("quoted", quoted.as_deref()),
@@ -343,6 +372,9 @@ impl ListRow for Citation {
         "source.path",
         "source.start",
         "message.id",
+        "author.date",
+        "author.from",
+        "author.by",
     ];
 
     fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
@@ -366,6 +398,9 @@ impl ListRow for Citation {
                 Some(&*found.source.path),
                 Some(&*start),
                 found.message.id.as_deref(),
+                found.author.date.as_deref(),
+                found.author.from.as_deref(),
+                Some(&*found.author.by),
             ],
             out,
         );
@@ -433,6 +468,7 @@ mod tests {
                 from: None,
                 subject: None,
             },
+            author: FoundAuthor::default(),
             context: None,
         }
     }

@@ -13,7 +13,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Error};
 
-use super::columns::{Column, SEARCHED_FIELDS, records_view};
+use super::columns::{Column, SEARCHED_FIELDS, column_value, records_view};
 use super::target::{
     ChangedRows, GoneMessages, LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile,
     Target, today,
@@ -101,6 +101,9 @@ impl PostgresTarget {
         if self.number("SELECT count(to_regclass('urlspool_tables'))")? == 1 {
             let version = self.number("SELECT version::bigint FROM urlspool_tables")?;
             schema::check_version(&self.name, version)?;
+            if self.number(schema::HAS_AUTHORS)? == 0 {
+                return Err(schema::development_version(&self.name));
+            }
         } else if self.number("SELECT count(to_regclass('urlspool_version'))")? == 1 {
             return Err(schema::development_version(&self.name));
         } else if self.instance.is_some() {
@@ -482,9 +485,14 @@ impl CopyRows {
         }
         for column in &self.columns {
             match column {
-                Column::Field(field) => append_value(record.value(*field), out),
-                Column::Cited if cited.is_none() => append_value(&LoadedValue::Null, out),
-                Column::Cited => append_value(record.value(FieldId::MessageDate), out),
+                Column::Field(field) => append_value(column_value(record, *field), out),
+                Column::Cited => match cited {
+                    None => append_value(&LoadedValue::Null, out),
+                    Some(date) => {
+                        out.push('\t');
+                        append_text(date, out);
+                    }
+                },
             }
         }
         out.push('\t');

@@ -6,11 +6,12 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params_from_iter};
 
 use super::LoadError;
-use super::found_row::{Citation, FoundContext, FoundMessage, FoundRow, FoundSource};
+use super::found_row::{Citation, FoundAuthor, FoundContext, FoundMessage, FoundRow, FoundSource};
 use super::sqlite::{open_to_read, sqlite_error};
 use super::words::{Marker, Phrase, Phrases};
 use urlspool_files::config::named_values;
 use urlspool_files::evidence::WHOLE_CONFIDENCE;
+use urlspool_mail::decode::AuthorKind;
 use urlspool_record::record::list_texts;
 use urlspool_text::parse::key;
 use urlspool_text::repair::{Repair, UrlEvidence};
@@ -155,6 +156,30 @@ fn texts(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<String>> {
 }
 
 fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
+    let message = FoundMessage {
+        id: row.get(12)?,
+        date: row.get(13)?,
+        from: row.get(14)?,
+        subject: row.get(15)?,
+    };
+    let by: String = row.get(22)?;
+    let author = if by == AuthorKind::Outer.name() {
+        FoundAuthor {
+            from: message.from.clone(),
+            subject: message.subject.clone(),
+            date: message.date.clone(),
+            message_id: message.id.clone(),
+            by,
+        }
+    } else {
+        FoundAuthor {
+            from: row.get(18)?,
+            subject: row.get(19)?,
+            date: row.get(20)?,
+            message_id: row.get(21)?,
+            by,
+        }
+    };
     Ok(FoundRow {
         id: row.get(0)?,
         url: row.get(1)?,
@@ -170,12 +195,8 @@ fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
             start: row.get(10)?,
             end: row.get(11)?,
         },
-        message: FoundMessage {
-            id: row.get(12)?,
-            date: row.get(13)?,
-            from: row.get(14)?,
-            subject: row.get(15)?,
-        },
+        message,
+        author,
         context: Option::zip(row.get(16)?, row.get(17)?)
             .map(|(before, after)| FoundContext::new(before, after)),
     })
@@ -194,7 +215,7 @@ pub struct SearchQuery {
     pub domain: Option<String>,
     /// A URL in any spelling with the same key ([`urlspool_text::parse::key`]).
     pub url: Option<String>,
-    /// A substring of the sender. ASCII letters match in both cases.
+    /// A substring of the innermost message's sender. ASCII letters match in both cases.
     pub sender: Option<String>,
     /// `List-Id` of a mailing list, or a newsgroup. ASCII letters match in both cases.
     pub list: Option<String>,
@@ -229,7 +250,8 @@ const COLUMNS: &str =
     "SELECT urls.record_id, urls.url, urls.fragment, urls.confidence, urls.region, urls.anchor,
   sources.path, sources.path_b64, sources.member, sources.member_b64, urls.start, urls.\"end\",
   messages.message_id, messages.date, messages.sender, messages.subject,
-  urls.context_before, urls.context_after";
+  urls.context_before, urls.context_after,
+  urls.author_from, urls.author_subject, urls.author_date, urls.author_message_id, urls.author_by";
 
 const TABLES: &str =
     "JOIN messages ON messages.id = urls.message JOIN sources ON sources.id = urls.source";
@@ -307,8 +329,10 @@ impl SearchQuery {
             ),
             (WITH_KEY, self.url.as_deref().map(key_of)),
             (
-                "urls.message IN (SELECT id FROM messages \
-                    WHERE instr(lower(sender), lower(?)) > 0)",
+                "urls.id IN (SELECT urls.id FROM messages JOIN urls ON urls.message = messages.id
+                   WHERE author_by = 'outer' AND instr(lower(sender), lower(?)) > 0
+                   UNION ALL SELECT id FROM urls INDEXED BY urls_by_author
+                   WHERE author_by <> 'outer' AND instr(lower(author_from), lower(?)) > 0)",
                 self.sender.clone(),
             ),
             (

@@ -104,7 +104,7 @@ struct DatabaseRow<'r> {
 /// `cited` after them.
 const FIELDS: [FieldId; 11] = [
     FieldId::MessageDate,
-    FieldId::MessageFrom,
+    FieldId::AuthorFrom,
     FieldId::MessageListId,
     FieldId::MessageNewsgroups,
     FieldId::Key,
@@ -116,7 +116,8 @@ const FIELDS: [FieldId; 11] = [
     FieldId::UnwrappedBy,
 ];
 
-const ROWS: &str = "SELECT urls.source, urls.message, messages.date, messages.sender, \
+const ROWS: &str = "SELECT urls.source, urls.message, coalesce(urls.author_date, messages.date), \
+    CASE urls.author_by WHEN 'outer' THEN messages.sender ELSE urls.author_from END, \
     messages.list_id, messages.newsgroups,
     ifnull(links.key, urls.url), urls.scheme, urls.host, urls.domain, urls.wrapper, urls.repairs, \
     urls.unwrapped_by, urls.cited

@@ -31,7 +31,8 @@ CREATE TABLE links(
 CREATE INDEX links_by_host ON links{equal}(host);
 CREATE INDEX links_by_domain ON links{equal}(domain);
 -- One row for each record. record_key: hash of the record's id and its source; record_id: the record's id; cited: the date of
--- the message, if it is plausible.
+-- the innermost message that has one, if it is plausible; author_by: the kind of the innermost message. If that is 'outer', the other
+-- columns of the author are null.
 CREATE TABLE urls(
   id {id},
   record_key {hash} NOT NULL UNIQUE,
@@ -44,6 +45,7 @@ CREATE TABLE urls(
 CREATE INDEX urls_by_link ON urls(link, message, cited);
 CREATE INDEX urls_by_message ON urls(message);
 CREATE INDEX urls_by_source ON urls(source);
+CREATE INDEX urls_by_author ON urls(author_from) WHERE author_by <> 'outer';
 -- Segments of the daemon whose rows are here.
 CREATE TABLE segments(
   instance {text} NOT NULL,

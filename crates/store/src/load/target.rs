@@ -72,10 +72,13 @@ pub(super) struct LoadRow<'r> {
 }
 
 impl<'r> LoadRow<'r> {
-    /// Returns the citation date if it is plausible on the day of loading.
+    /// Returns the citation date if it is plausible on the day of loading: the innermost message's,
+    /// or the outermost one's if the innermost has none.
     pub(super) fn cited(&self, today: &str) -> Option<&'r str> {
         let scheme = self.record.text(FieldId::Scheme)?;
-        match CitedDate::of(scheme, self.record.text(FieldId::MessageDate), today) {
+        let date = self.record.text(FieldId::AuthorDate);
+        let date = date.or_else(|| self.record.text(FieldId::MessageDate));
+        match CitedDate::of(scheme, date, today) {
             CitedDate::Usable(date) => Some(date),
             CitedDate::Later | CitedDate::Unknown => None,
         }

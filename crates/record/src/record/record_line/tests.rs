@@ -75,7 +75,7 @@ const RECORD: &str = r#"{
     "source": {"path": "a", "path_b64": null, "mailbox": "a", "mailbox_b64": null, "member": null, "member_b64": null, "kind": "mbox",
         "start": 0, "end": 9, "line": 1, "exact": true},
     "message": {"start": 0, "end": 9, "id": null, "digest": "00", "date": null, "date_raw": null, "from": null,
-        "subject": null, "newsgroups": [], "list_id": null, "references": []},
+        "subject": null, "newsgroups": [], "list_id": null, "references": []}, "author": {"by": "outer"},
     "part": null, "context": {"before": "a", "after": "b"}, "truncated_tail": false, "count": null
 }"#;
 

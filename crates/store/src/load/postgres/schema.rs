@@ -18,8 +18,12 @@ pub(super) fn check_version(name: &str, version: i64) -> Result<(), LoadError> {
     )))
 }
 
+/// Counts the columns of `urls` that name authors. Development versions had none.
+pub(super) const HAS_AUTHORS: &str = "SELECT count(*) FROM pg_attribute
+  WHERE attrelid = 'urls'::regclass AND attname = 'author_by'";
+
 /// Creates the error for tables of a development version, which keep their version in
-/// `urlspool_version`.
+/// `urlspool_version` or have no authors.
 pub(super) fn development_version(name: &str) -> LoadError {
     LoadError::unusable(format!(
         "the tables of {name} were made by a development version; load the records again, into a \
@@ -34,7 +38,7 @@ pub(super) const FOREIGN_TABLE: &str = "SELECT relname::text FROM pg_class
     AND relname IN ('urlspool_tables', 'urls', 'links', 'messages', 'sources', 'segments', \
     'records',
       'messages_by_digest', 'links_by_host', 'links_by_domain', 'urls_by_link', 'urls_by_message',
-      'urls_by_source', 'urls_by_words')
+      'urls_by_source', 'urls_by_author', 'urls_by_words')
   ORDER BY relname LIMIT 1";
 
 /// Returns the SQL type of a field's column. Texts are compared as bytes, as in `SQLite`.

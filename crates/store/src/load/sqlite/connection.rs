@@ -372,6 +372,7 @@ fn owner(db: &Connection) -> rusqlite::Result<Owner> {
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i32>(0));
     let version = number("PRAGMA user_version")?;
     Ok(match number("PRAGMA application_id")? {
+        APPLICATION_ID if version == VERSION && number(HAS_AUTHORS)? == 0 => Owner::Development,
         APPLICATION_ID => Owner::Ourselves(version),
         DEVELOPMENT_ID => Owner::Development,
         0 if version == 0 && number("SELECT count(*) FROM sqlite_master")? == 0 => Owner::Nobody,
@@ -550,6 +551,9 @@ const APPLICATION_ID: i32 = 0x7572_6C70;
 
 /// `PRAGMA application_id` used by development versions: `urls`.
 const DEVELOPMENT_ID: i32 = 0x7572_6C73;
+
+/// Counts the columns of `urls` that name authors. Development versions had none.
+const HAS_AUTHORS: &str = "SELECT count(*) FROM pragma_table_info('urls') WHERE name='author_by'";
 
 /// `PRAGMA user_version`: version of the tables.
 const VERSION: i32 = 1;

@@ -10,7 +10,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params, params_from_iter};
 
 use super::connection::SEARCHED;
-use crate::load::columns::{Column, Table};
+use crate::load::columns::{Column, Table, column_value};
 use crate::load::target::{GoneMessages, LoadRow, ReplacedFiles, StoredFile};
 use urlspool_record::record::{FieldId, LoadedRecord, LoadedValue, mailbox_key};
 
@@ -211,7 +211,7 @@ impl<'db> RowInsert<'db> {
         for (index, column) in (1 + leading.len()..).zip(self.columns) {
             match column {
                 Column::Field(field) => {
-                    statement.raw_bind_parameter(index, sql_value(record.value(*field)))?
+                    statement.raw_bind_parameter(index, sql_value(column_value(record, *field)))?
                 }
                 Column::Cited => statement.raw_bind_parameter(index, cited)?,
             }

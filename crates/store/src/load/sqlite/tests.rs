@@ -24,7 +24,7 @@ fn line(id: &str, digest: &str, key: &str) -> String {
         "start":0,"end":9,"line":1,"exact":true}},"message":{{"start":0,"end":9,"id":null,
         "digest":"{digest}","date":null,
         "date_raw":null,"from":null,"subject":null,"newsgroups":[],"list_id":null,
-        "references":[]}},"count":null}}"#
+        "references":[]}},"author":{{"by":"outer"}},"count":null}}"#
     )
 }
 
