@@ -233,6 +233,7 @@ fn defanged_urls_are_not_links_and_are_read_back() {
         urls,
         "hxxp://www[.]a[.]example/b.html#c\n\
          hxxps://d[.]example/?u=hxxp://e[.]example/\n\
+         hxxp://e[.]example/\n\
          mailto[:]joe[at]f[.]example\n\
          ftp[:]//ftp[.]g[.]example/h\n"
     );

@@ -30,5 +30,7 @@ pub use found::{
 };
 pub use hazard::{Hazard, found_hazards, hazards, mismatch};
 pub use redirector::redirector_names;
-pub use redirector::{RedirectTarget, redirect_target, redirect_target_of, without_recipient};
+pub use redirector::{
+    QUERY_TARGET, RedirectTarget, redirect_targets, redirect_targets_of, without_recipient,
+};
 pub use verdict::{Grammar, Verdicts, WhatwgReading, key};

@@ -11,10 +11,10 @@ use crate::record::{Demand, FoundRecord, RedirectSource, UrlContext, context_bor
 use urlspool_mail::decode::{Author, DecodedText, EXTERNAL_BODY_REGION, MimePart, OffsetMap};
 use urlspool_text::diagnostic::UrlFilter;
 use urlspool_text::hash::hash_pieces;
-use urlspool_text::limits::{CONTEXT_BYTES, COUNTED_URLS};
+use urlspool_text::limits::{CONTEXT_BYTES, COUNTED_URLS, NESTED_TARGETS, QUERY_TARGETS};
 use urlspool_text::parse::{
-    FoundUrl, RedirectTarget, RejectReason, key, mismatch, parse_nested, parse_replacement,
-    redirect_target, redirect_target_of, without_recipient,
+    FoundUrl, QUERY_TARGET, RedirectTarget, RejectReason, key, mismatch, parse_nested,
+    parse_replacement, redirect_targets, redirect_targets_of, without_recipient,
 };
 use urlspool_text::repair::Join;
 use urlspool_text::scan::Rules;
@@ -85,7 +85,7 @@ impl MessagePass<'_, '_> {
         }
         if let Some(filter) = self.filter_of(location, found) {
             (self.sink)(Finding::Filtered(filter));
-            if self.target_in(found).is_none() {
+            if self.targets_in(found).is_empty() {
                 self.hold_back(location, found);
             } else if options.unique != Unique::Message
                 || self.held_back_keys.insert(key_hash(found))
@@ -228,49 +228,72 @@ impl MessagePass<'_, '_> {
         record_id(digest, path, found.full, before)
     }
 
-    /// Returns the first URL inside a redirector's URL. `None` also where none is searched.
-    fn target_in(&self, found: &FoundUrl<'_>) -> Option<RedirectTarget> {
+    /// Returns the URLs inside a URL, of one level. None also where none is searched.
+    fn targets_in(&self, found: &FoundUrl<'_>) -> Vec<RedirectTarget> {
         let is_searched = found.truncated.is_none()
             && self.extractor.options.rules != Rules::Rfc1738
             && self.may_take_steps();
         match found.verdicts {
-            _ if !is_searched => None,
-            Some(verdicts) => redirect_target_of(found.full, &verdicts.components),
-            None => redirect_target(found.full),
+            _ if !is_searched => Vec::new(),
+            Some(verdicts) => redirect_targets_of(found.full, &verdicts.components),
+            None => redirect_targets(found.full),
         }
     }
 
-    /// Emits the URLs inside a redirector's URL that pass the filters, each as a child of the one around it.
+    /// Emits the URLs inside a URL that pass the filters, each as a child of the one around it.
     pub(super) fn emit_targets(&mut self, location: &Location<'_>, found: &FoundUrl<'_>, id: u128) {
         let Extractor {
             scanner, options, ..
         } = self.extractor;
-        let (mut parent, mut target) = (id, self.target_in(found));
-        let max_bytes = options.limits.url_bytes;
-        for _ in 0..options.limits.unwrap_depth {
-            let Some(RedirectTarget { url, redirector }) = target else {
-                return;
+        let (max_bytes, max_depth) = (options.limits.url_bytes, options.limits.unwrap_depth);
+        let targets = self.targets_in(found);
+        // Who allows none asks for none.
+        if targets.is_empty() || max_depth == 0 {
+            return;
+        }
+        let mut open = vec![(id, 0, targets.into_iter())];
+        let mut emitted = 0;
+        while let Some((parent, number, targets)) = open.last_mut() {
+            let Some(RedirectTarget { url, redirector }) = targets.next() else {
+                open.pop();
+                continue;
+            };
+            if NESTED_TARGETS <= emitted || QUERY_TARGETS <= *number {
+                self.note_in(ExtractLimit::Targets, location.offset_map, found.raw);
+                open.pop();
+                continue;
+            }
+            *number += 1;
+            emitted += 1;
+            let outer = RedirectSource {
+                record_id: *parent,
+                redirector,
+            };
+            let confidence = match redirector {
+                QUERY_TARGET => QUERY_CONFIDENCE,
+                _ => 1.0,
             };
             let mut child = None;
-            parse_nested(found, &url, scanner, max_bytes, &mut |inside| {
-                let outer = RedirectSource {
-                    record_id: parent,
-                    redirector,
-                };
+            parse_nested(found, &url, confidence, scanner, max_bytes, &mut |inside| {
                 child = Some(match self.filter_of(location, inside) {
                     Some(_) => self.hold_back_outer(location, inside),
                     None => self.emit(location, inside, Some(outer)),
                 });
             });
-            let Some(id) = child else { return };
-            (parent, target) = (id, redirect_target(&url));
-        }
-        // Who allows none asks for none.
-        if target.is_some() && options.limits.unwrap_depth > 0 {
-            self.note_in(ExtractLimit::Unwrap, location.offset_map, found.raw);
+            let inner = child.map(|id| (id, redirect_targets(&url)));
+            match inner.filter(|(_, targets)| !targets.is_empty()) {
+                None => {}
+                Some(_) if max_depth <= open.len() => {
+                    self.note_in(ExtractLimit::Unwrap, location.offset_map, found.raw);
+                }
+                Some((id, targets)) => open.push((id, 0, targets.into_iter())),
+            }
         }
     }
 }
+
+/// Confidence in a URL in the query of another. Its last parameters may be those of the other URL.
+const QUERY_CONFIDENCE: f32 = 0.95;
 
 /// Number of bytes of the URLs that a record holds.
 fn written_bytes(found: &FoundUrl<'_>) -> usize {

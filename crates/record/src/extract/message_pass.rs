@@ -11,8 +11,8 @@ use urlspool_mail::split::Message;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 use urlspool_text::hash::hash_pieces;
 use urlspool_text::limits::{
-    COARSE_RUN_BYTES, Limits, MAP_BYTES, MESSAGE_EVIDENCE_URLS, MESSAGE_STEPS, PREFILTER_BYTES,
-    TEXT_BYTES,
+    COARSE_RUN_BYTES, Limits, MAP_BYTES, MESSAGE_EVIDENCE_URLS, MESSAGE_STEPS, NESTED_TARGETS,
+    PREFILTER_BYTES, QUERY_TARGETS, TEXT_BYTES,
 };
 use urlspool_text::origin::Source;
 use urlspool_text::parse::RejectReason;
@@ -284,6 +284,8 @@ pub(super) enum ExtractLimit {
     Wrapper,
     /// `unwrap_depth`: a redirector inside others is not undone.
     Unwrap,
+    /// [`QUERY_TARGETS`] or [`NESTED_TARGETS`]: further URLs inside a URL are not records.
+    Targets,
     /// [`TEXT_BYTES`]: a text is read in pieces.
     Text,
     /// [`MAP_BYTES`]: the ranges of URLs are not exact.
@@ -331,6 +333,10 @@ impl ExtractLimit {
             ExtractLimit::Unwrap => format!(
                 "more than {unwrap_depth} redirectors, one inside the other (unwrap_depth): the \
                  innermost URL gets no record"
+            ),
+            ExtractLimit::Targets => format!(
+                "more than {QUERY_TARGETS} URLs in the query of a URL, or {NESTED_TARGETS} in all of \
+                 it: the others are not records of their own"
             ),
             ExtractLimit::Text => format!(
                 "a text of more than {TEXT_BYTES} bytes is read in pieces: regions restart in each"

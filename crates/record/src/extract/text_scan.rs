@@ -430,7 +430,6 @@ mod tests {
     use super::*;
     use crate::extract::Finding;
     use urlspool_mail::split::Message;
-    use urlspool_text::origin::Source;
 
     /// Mails and their authors. `|` is a line end, `=` a line of 30 hyphens, `HEAD` three header lines. A
     /// blank line before the last fields of a header begins no message.
@@ -469,16 +468,20 @@ Content-Type: text/html||<p>-----Original Message-----<br>From: Joe<br><br>URL =
                 mail = mail.replace(name, text);
             }
             let mut found = Vec::new();
-            let (message, source) = (Message::parse(mail.as_bytes()), Source::at("a".into()));
-            Extractor::default().extract(&message, &source, &mut |finding| {
-                let Finding::Url(record) = finding else {
-                    return;
-                };
-                found.push(record.author.map_or("outer".to_owned(), |author| {
-                    let from = author.info.from.as_deref().unwrap_or_default();
-                    format!("{} {from}", author.kind.name()).trim().to_owned()
-                }));
-            });
+            let source = urlspool_text::origin::Source::at("a".into());
+            Extractor::default().extract(
+                &Message::parse(mail.as_bytes()),
+                &source,
+                &mut |finding| {
+                    let Finding::Url(record) = finding else {
+                        return;
+                    };
+                    found.push(record.author.map_or("outer".to_owned(), |author| {
+                        let from = author.info.from.as_deref().unwrap_or_default();
+                        format!("{} {from}", author.kind.name()).trim().to_owned()
+                    }));
+                },
+            );
             assert_eq!(found.join(", "), expected, "{mail}");
         }
     }

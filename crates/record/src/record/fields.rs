@@ -340,12 +340,13 @@ record_fields! {
         "Number of quote marks before the line where the URL starts; bars of a table do not count";
     Anchor => Field::new("anchor", Text).or_null().prose(), "Text of the link";
     Mismatch => Field::new("mismatch", Boolean).or_null().indexed(),
-        "True if the text of the link names another host than its target, even through \
-         redirectors; null if the URL is not an attribute";
+        "True if the text of the link names another host than its innermost target; null if the \
+         URL is not an attribute";
     UnwrappedFrom => Field::new("unwrapped_from", Text).with(Digest).or_null(),
-        "Id of the record of the redirector URL that contained this one";
+        "Id of the record of the URL that contained this one: a redirector's, or one with a whole \
+         URL in its query";
     UnwrappedBy => Field::new("unwrapped_by", Text).with(Names(ClosedSet::Redirectors)).or_null(),
-        "Name of the redirector";
+        "Name of the redirector; `query` for a whole URL in the query of another";
     => Field::new("source", Object), "Place of the URL in the input";
     SourcePath => Field::new("source.path", Text).of_message().slim().column(9).indexed(),
         "Path of the file, as given and walked";

@@ -11,6 +11,13 @@ pub const RFC1738_WRAPPER_BYTES: usize = 2_000;
 /// default of `wrapper_bytes`, for line breaks and quote marks inside.
 pub const OPEN_WRAPPER_BYTES: usize = 16 << 10;
 
+/// Maximum number of URLs that are read out of the query of one URL. Programs that check or share pages
+/// have one or two.
+pub const QUERY_TARGETS: usize = 8;
+
+/// Maximum number of URLs that are read out of one URL, one inside the other or side by side.
+pub const NESTED_TARGETS: usize = 32;
+
 /// Maximum number of hyphens before line ends for which every combination of kept and dropped
 /// hyphens is tried.
 ///

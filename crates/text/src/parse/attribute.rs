@@ -201,16 +201,21 @@ fn names_domain(rest: &[u8]) -> bool {
 }
 
 /// Passes `full`, which was read out of the URL `outer`, to `sink` with the position of `outer`, if
-/// it is a URL.
+/// it is a URL. `confidence` is the probability that `full` is one if `outer` is right.
 pub fn parse_nested(
     outer: &FoundUrl<'_>,
     full: &[u8],
+    confidence: f32,
     scanner: &Scanner,
     url_bytes: usize,
     sink: &mut dyn FnMut(&FoundUrl<'_>),
 ) {
     if let Ok(verdicts) = accept(full, TextContext::Attribute, scanner, url_bytes) {
-        emit_in_place_of(outer, full, url_bytes, verdicts, sink);
+        let outer = FoundUrl {
+            confidence: outer.confidence * confidence,
+            ..*outer
+        };
+        emit_in_place_of(&outer, full, url_bytes, verdicts, sink);
     }
 }
 

@@ -7,7 +7,7 @@ use super::components::{
     Site, components, has_known_suffix, host_name, is_default_port, scheme_of_absolute,
 };
 use super::found::FoundUrl;
-use super::redirector::{LinkRewriter, redirect_target};
+use super::redirector::{LinkRewriter, QUERY_TARGET, redirect_targets};
 use super::verdict::Verdicts;
 use crate::byte_scan::prefix_len;
 use crate::grammar::decode;
@@ -186,7 +186,8 @@ fn is_neutral(script: Script) -> bool {
 ///
 /// `shown` names a host if it begins with a URL, or is one word that can only be a host. A leading
 /// `www.` is ignored, and a domain and its subdomains count as one host. `url` may be a
-/// redirector's: then its target counts as well, and if that cannot be read, nothing differs.
+/// redirector's: then its target counts as well; of a URL with another in its query the inner one
+/// counts alone, and if that cannot be read, nothing differs.
 #[must_use]
 pub fn mismatch(shown: &[u8], url: &[u8]) -> bool {
     let Some(shown) = shown_url(shown.trim_ascii()) else {
@@ -211,15 +212,18 @@ pub fn mismatch(shown: &[u8], url: &[u8]) -> bool {
 /// Maximum number of redirectors in one another that are followed.
 const FOLLOWED_REDIRECTORS: usize = 8;
 
-/// Returns the host of a URL, and those of the targets in it, if it is a redirector's. Empty for a
-/// URL without a host. `None` if the last one is a redirector's and does not say where it leads.
+/// Returns the host of a URL, and those of the targets in it, if it is a redirector's; of a URL in the
+/// query of another, only the inner one's. Empty for a URL without a host. `None` if the last one is a redirector's and does not say where it leads.
 fn hosts_on_the_way(url: &[u8]) -> Option<Vec<String>> {
     let mut hosts = Vec::from_iter(host_of(url));
     let mut last = url.to_vec();
     for _ in 0..FOLLOWED_REDIRECTORS {
-        let Some(target) = redirect_target(&last) else {
+        let Some(target) = redirect_targets(&last).into_iter().next() else {
             break;
         };
+        if target.redirector == QUERY_TARGET {
+            hosts.clear();
+        }
         hosts.extend(host_of(&target.url));
         last = target.url;
     }

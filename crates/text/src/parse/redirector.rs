@@ -1,6 +1,8 @@
 //! Recognition of redirectors, offline: the target is read out of the redirector's URL, with one
 //! function for each form.
 //!
+//! A parameter of any other URL whose value is a whole URL is a target, too.
+//!
 //! One level at a time: the caller decides how many levels to follow. Opaque URLs (short links,
 //! Mimecast) have no target. The known redirectors are in `redirector/table.rs`, and those that mail
 //! gateways put in place of a link without its target.
@@ -12,7 +14,8 @@ use memchr::memmem;
 
 use super::components::{UrlComponents, components};
 use crate::byte_scan::prefix_len;
-use crate::grammar::{decode, is_scheme_char};
+use crate::grammar::{BareRequirement, Scheme, decode, is_scheme_char};
+use crate::limits::QUERY_TARGETS;
 use crate::scan::{CutText, HostAndPort, cut, plausible_host};
 use crate::span::Span;
 use table::{OPAQUE_REWRITERS, REDIRECTORS, Redirector, TargetForm, is_host};
@@ -23,30 +26,37 @@ pub struct RedirectTarget {
     /// The target, with its fragment if it has one. Begins with a scheme and `://`, and holds no
     /// white space.
     pub url: Vec<u8>,
-    /// The name of the redirector: `safelinks`, `urldefense-v1`, ...
+    /// The name of the redirector: `safelinks`, `urldefense-v1`, ...; [`QUERY_TARGET`] if the URL is
+    /// no known redirector's.
     pub redirector: &'static str,
 }
 
-/// Returns the names of all redirectors.
+/// The name of a target in the query of a URL that is no known redirector's.
+pub const QUERY_TARGET: &str = "query";
+
+/// Returns the names of all redirectors, and [`QUERY_TARGET`].
 pub fn redirector_names() -> impl Iterator<Item = &'static str> {
-    REDIRECTORS.iter().map(|redirector| redirector.name)
+    let names = REDIRECTORS.iter().map(|redirector| redirector.name);
+    names.chain([QUERY_TARGET])
 }
 
-/// Returns the target that `url` (with its fragment or without) names, if it is a known
-/// redirector's. Reads one level.
+/// Returns the targets that `url` (with its fragment or without) names: the one of a known
+/// redirector, else the values of its query that are whole URLs, at most [`QUERY_TARGETS`] and one
+/// more. Reads one level.
 ///
-/// Escapes are decoded once. `None` as well if the target is cut off, relative, a script, or longer
-/// than 16 KiB. A fragment after a redirector's parameters belongs to the redirector and is
-/// dropped. Linear in the length of `url`.
+/// Escapes are decoded once. A target that is cut off, relative, a script, or longer than 16 KiB is
+/// left out. A fragment after a redirector's parameters belongs to the redirector and is dropped.
+/// Linear in the length of `url`.
 #[must_use]
-pub fn redirect_target(url: &[u8]) -> Option<RedirectTarget> {
-    target_of(&WebAddress::of(url)?)
+pub fn redirect_targets(url: &[u8]) -> Vec<RedirectTarget> {
+    WebAddress::of(url).map_or_else(Vec::new, |address| targets_of(&address))
 }
 
-/// Does the same as [`redirect_target`], given the components of `url` without its fragment.
+/// Does the same as [`redirect_targets`], given the components of `url` without its fragment.
 #[must_use]
-pub fn redirect_target_of(url: &[u8], components: &UrlComponents<'_>) -> Option<RedirectTarget> {
-    target_of(&WebAddress::of_components(url, components)?)
+pub fn redirect_targets_of(url: &[u8], components: &UrlComponents<'_>) -> Vec<RedirectTarget> {
+    let address = WebAddress::of_components(url, components);
+    address.map_or_else(Vec::new, |address| targets_of(&address))
 }
 
 /// A URL that a program put in place of a link, which does not hold the link's target.
@@ -72,11 +82,34 @@ impl LinkRewriter {
     }
 }
 
-fn target_of(address: &WebAddress<'_>) -> Option<RedirectTarget> {
-    let redirector = Redirector::of(address)?;
-    Some(RedirectTarget {
-        url: target(redirector.form, address)?,
+fn targets_of(address: &WebAddress<'_>) -> Vec<RedirectTarget> {
+    let Some(redirector) = Redirector::of(address) else {
+        return query_targets(address).take(QUERY_TARGETS + 1).collect();
+    };
+    let target = target(redirector.form, address).map(|url| RedirectTarget {
+        url,
         redirector: redirector.name,
+    });
+    target.into_iter().collect()
+}
+
+/// Returns the values of the query that are whole URLs of known schemes with hosts.
+fn query_targets(address: &WebAddress<'_>) -> impl Iterator<Item = RedirectTarget> {
+    let parameters = address.query.split(|&byte| byte == b'&');
+    let values = parameters.filter_map(|text| QueryParameter::of(text).value);
+    // The colon may be escaped. Most values have no scheme.
+    let with_scheme = values.filter(|value| {
+        let rest = &value[scheme_len(value)..];
+        rest.starts_with(b":") || rest.starts_with(b"%3")
+    });
+    with_scheme.filter_map(|value| {
+        let url = decode(value);
+        let target = valid_target(&url)?;
+        let scheme = Scheme::named(&target[..scheme_len(target)])?;
+        (scheme.bare == BareRequirement::Host).then(|| RedirectTarget {
+            url: target.to_vec(),
+            redirector: QUERY_TARGET,
+        })
     })
 }
 
@@ -439,8 +472,13 @@ url-protection https://checkpoint.url-protection.com/v1/r07/url?o={E}&g=N==&h=M=
             .replace("{B}", &base64)
     }
 
+    fn first_target(url: &str) -> Option<RedirectTarget> {
+        let mut targets = redirect_targets(url.as_bytes()).into_iter();
+        targets.find(|target| target.redirector != QUERY_TARGET)
+    }
+
     fn target(url: &str) -> Option<String> {
-        redirect_target(url.as_bytes()).map(|found| String::from_utf8(found.url).unwrap())
+        first_target(url).map(|found| String::from_utf8(found.url).unwrap())
     }
 
     #[test]
@@ -448,7 +486,7 @@ url-protection https://checkpoint.url-protection.com/v1/r07/url?o={E}&g=N==&h=M=
         for (name, form) in cases() {
             let url = filled(form);
             assert_eq!(
-                redirect_target(url.as_bytes()).map(|found| found.redirector),
+                first_target(&url).map(|found| found.redirector),
                 Some(name),
                 "{url}"
             );
@@ -589,11 +627,11 @@ https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www
             for amp in ["&", "&amp;"] {
                 let url = format!("{begin}{}", data.replace('&', amp));
                 assert_eq!(target(&url).as_deref(), Some(expected), "{url}");
-                let found = redirect_target(url.as_bytes()).unwrap();
-                assert_eq!(found.redirector, "safelinks");
+                let found = redirect_targets(url.as_bytes());
+                assert_eq!(found[0].redirector, "safelinks");
                 let without = without_recipient(url.as_bytes()).unwrap();
                 assert!(!without.windows(2).any(|pair| pair == b"me"));
-                assert_eq!(redirect_target(&without), Some(found));
+                assert_eq!(redirect_targets(&without), found);
                 assert_eq!(without_recipient(&without), None);
             }
         }
@@ -619,10 +657,10 @@ https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www
             let mut url = form.into_bytes();
             let at = at.index(url.len());
             url.splice(at..url.len().min(at + noise.len() / 2), noise);
-            let found = redirect_target(&url);
+            let found = redirect_targets(&url);
             prop_assert!(found.iter().all(|to| memmem::find(&to.url, b"://").is_some() && !to.url.contains(&b' ')));
             let without = without_recipient(&url).unwrap_or(url);
-            prop_assert!(found.is_none() || redirect_target(&without) == found);
+            prop_assert!(found.is_empty() || redirect_targets(&without) == found);
         }
     }
 }
