@@ -108,7 +108,7 @@ impl Request {
             "no_header_urls" => extract.headers = false,
             "no_html" => extract.html = false,
             "attachments" => extract.attachments = keyword.one(named)?,
-            "no_schemeless" => extract.schemeless = false,
+            "schemeless" => extract.schemeless = keyword.one(named)?,
             "strip_recipient" => extract.strip_recipient = true,
             "unique" => extract.unique = keyword.one(named)?,
             "limit" => {

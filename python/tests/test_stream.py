@@ -68,7 +68,7 @@ def test_a_compressed_file_is_one_item(tmp_path: Path) -> None:
 
 
 def test_options_and_the_path_are_given() -> None:
-    records = urlspool.scan_stream(io.BytesIO(b"http://a.example/ www.b.example"), path="s3://c/d", no_schemeless=True)
+    records = urlspool.scan_stream(io.BytesIO(b"http://a.example/ www.b.example"), path="s3://c/d", schemeless="off")
     [record] = records
     assert record["source"]["path"] == "s3://c/d"
     [record] = urlspool.scan_stream(io.BytesIO(b"a: b\n\nhttp://c.example/"), kind="text", fields="source")

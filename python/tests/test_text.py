@@ -58,10 +58,10 @@ def test_options_are_those_of_the_program() -> None:
     text = "www.a.example and http://b.example/~c and ftp://d.example/"
     found = lambda **options: [url["url"] for url in urlspool.urls(text, **options)]  # noqa: E731
     assert len(found()) == 3
-    assert found(no_schemeless=True, schemes=["ftp", "http"]) == ["http://b.example/~c", "ftp://d.example/"]
+    assert found(schemeless="off", schemes=["ftp", "http"]) == ["http://b.example/~c", "ftp://d.example/"]
     assert found(schemes="ftp") == ["ftp://d.example/"]
     assert found(rules="rfc1738") == ["ftp://d.example/"]
-    assert found(no_schemeless=False) == found()
+    assert found(schemeless="on") == found()
 
 
 @pytest.mark.parametrize(
@@ -134,10 +134,10 @@ def test_dictionaries_are_those_of_json(tmp_path: pathlib.Path) -> None:
 
 def test_threads_share_the_options() -> None:
     mails = [b"A: b\n\n" + b"http://a.example/%d and www.b.example\n" % number * 50 for number in range(40)]
-    expected = [urlspool.extract(mail, no_schemeless=True) for mail in mails]
+    expected = [urlspool.extract(mail, schemeless="off") for mail in mails]
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         for _ in range(5):
-            assert list(pool.map(lambda mail: urlspool.extract(mail, no_schemeless=True), mails)) == expected
+            assert list(pool.map(lambda mail: urlspool.extract(mail, schemeless="off"), mails)) == expected
 
 
 def test_the_interpreter_lock_is_released() -> None:
@@ -211,7 +211,7 @@ def test_an_input_is_explained_as_the_command_explains_it() -> None:
     assert accepted["record"]["url"] == urlspool.extract(mail)[0]["url"] == "http://a.example/xy"
     assert refused["outcome"]["rejected"]["name"] == "shortened"
     assert urlspool.explain(b"")["skipped"] == "empty"
-    assert urlspool.explain(b"www.a.example", no_schemeless=True)["messages"][0]["candidates"] == []
+    assert urlspool.explain(b"www.a.example", schemeless="off")["messages"][0]["candidates"] == []
     with pytest.raises(TypeError, match="input must be bytes, not str"):
         urlspool.explain("http://a.example/")  # type: ignore[arg-type]
 

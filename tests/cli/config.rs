@@ -194,10 +194,10 @@ fn every_flag_has_a_reverse() {
     assert_eq!(found("", &[]), [header, text, html]);
     assert_eq!(found("", &["--no-html"]), [header, text]);
     assert_eq!(found("", &["--no-header-urls"]), [text, html]);
-    assert_eq!(found("", &["--no-schemeless"]), [header, html]);
+    assert_eq!(found("", &["--schemeless", "off"]), [header, html]);
     assert_eq!(found("", &["--no-html", "--html"]), [header, text, html]);
     assert_eq!(found("", &["--html", "--no-html"]), [header, text]);
-    let bare = "[extract]\nheaders = false\nhtml = false\nschemeless = false\n\
+    let bare = "[extract]\nheaders = false\nhtml = false\nschemeless = \"off\"\n\
         extra_schemes = [\"lamp\"]\n";
     assert_eq!(found(bare, &[]), ["lamp:oil"]);
     assert_eq!(
@@ -205,14 +205,15 @@ fn every_flag_has_a_reverse() {
         [header]
     );
     assert_eq!(
-        found(bare, &["--html", "--schemeless"]),
+        found(bare, &["--html", "--schemeless", "on"]),
         [text, "lamp:oil", html]
     );
     assert_eq!(
         found(
             "",
             &[
-                "--no-schemeless",
+                "--schemeless",
+                "off",
                 "--no-html",
                 "--extra-schemes",
                 "oil,lamp"

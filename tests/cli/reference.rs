@@ -236,7 +236,7 @@ fn a_configuration_is_printed_with_every_key() {
     for key in [
         "context = 7",
         "rules = \"wide\"",
-        "schemeless = true",
+        "schemeless = \"on\"",
         "message_bytes = ",
         "url_bytes = ",
     ] {

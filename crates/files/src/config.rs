@@ -89,8 +89,9 @@ pub struct ExtractTable {
     /// The attachments to search.
     #[serde(with = "named")]
     pub attachments: AttachmentPolicy,
-    /// `true` to find hosts without a scheme.
-    pub schemeless: bool,
+    /// Hosts without a scheme to find.
+    #[serde(with = "named")]
+    pub schemeless: SchemelessPolicy,
     /// `true` to remove the recipient's address from redirectors' URLs.
     pub strip_recipient: bool,
     /// Hosts of the URLs to write. All URLs are written if this and `domain` are empty.
@@ -126,7 +127,7 @@ impl Default for ExtractTable {
             headers: true,
             html: true,
             attachments: AttachmentPolicy::default(),
-            schemeless: true,
+            schemeless: SchemelessPolicy::Find,
             strip_recipient: false,
             host: Vec::new(),
             domain: Vec::new(),
@@ -238,11 +239,7 @@ impl Config {
         let extract = &self.extract;
         Options {
             rules: extract.rules,
-            schemeless: if extract.schemeless {
-                SchemelessPolicy::Find
-            } else {
-                SchemelessPolicy::Skip
-            },
+            schemeless: extract.schemeless,
             extra_schemes: extract.extra_schemes.clone(),
             headers: if extract.headers {
                 HeaderPolicy::Search

@@ -580,7 +580,9 @@ fn wrapper_text(wrapper: Wrapper) -> NamedReason {
         Wrapper::UrlPrefix => "`URL:` before it",
         Wrapper::Bare => "its scheme, and by white space or punctuation after it",
         Wrapper::Attr => "the quotes of an attribute",
-        Wrapper::Schemeless => "a host that starts with `www.` or `ftp.`; its scheme is a guess",
+        Wrapper::Schemeless => {
+            "a host that starts with `www.` or `ftp.`, or has a path; its scheme is a guess"
+        }
     };
     NamedReason::new(wrapper.name(), text)
 }

@@ -44,7 +44,7 @@ use urlspool_text::scan::{Rules, Scanner, SchemelessPolicy};
 pub struct Options {
     /// The rules by which URLs are found.
     pub rules: Rules,
-    /// The treatment of hosts without a scheme (`www.` and `ftp.`).
+    /// The treatment of hosts without a scheme (`www.` and `ftp.`, and those with a path).
     pub schemeless: SchemelessPolicy,
     /// Further schemes that need no `//`.
     pub extra_schemes: Vec<String>,
@@ -446,6 +446,13 @@ pub fn extract_parsed(
         .is_some_and(elsewhere::MessageEvidence::is_full)
     {
         pass.note(ExtractLimit::Evidence, message.start);
+    }
+    if pass
+        .evidence
+        .as_ref()
+        .is_some_and(elsewhere::MessageEvidence::has_all_hosts)
+    {
+        pass.note(ExtractLimit::Hosts, message.start);
     }
     let reached = std::mem::take(&mut pass.reached);
     let reached = reached

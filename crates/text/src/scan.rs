@@ -9,7 +9,7 @@ mod trigger;
 
 pub use host_check::{
     CutText, HostAndPort, cut, host_before_refused, is_country, is_cut_short, is_ipv4, likely_host,
-    names_machine, names_site, plausible_host, public_suffix,
+    names_machine, names_page, names_site, plausible_host, public_suffix,
 };
 pub use spelling::{Spelling, defanged_mark, guessed_scheme, spelled_head};
 pub use trigger::UrlStarts;
@@ -41,6 +41,20 @@ pub enum Opening {
     /// `www.` or `ftp.`, also with a number (`www2.`), without a scheme. The field is the scheme
     /// guessed for it.
     Schemeless(&'static str),
+    /// A host and the slash of its path, without a scheme (`archive.org/details/x`). The field is the
+    /// scheme guessed for it.
+    HostPath(&'static str),
+}
+
+impl Opening {
+    /// Returns the scheme that was guessed.
+    #[must_use]
+    pub fn guessed(self) -> Option<&'static str> {
+        match self {
+            Opening::Schemeless(scheme) | Opening::HostPath(scheme) => Some(scheme),
+            _ => None,
+        }
+    }
 }
 
 /// A place in a text where a URL may start.
@@ -70,6 +84,8 @@ pub struct Scanner {
     rules: Rules,
     /// `true` if `www.` and `ftp.` are starts. Never by the strict rules.
     schemeless: bool,
+    /// `true` if hosts with a path are starts, known or not.
+    paths: bool,
     /// The names of the schemes that the user added, in lower case.
     extra: Vec<Vec<u8>>,
     suffixes: SchemeSuffixes,
@@ -78,11 +94,14 @@ pub struct Scanner {
 /// Policy for URLs without a scheme. By the strict rules they are never found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SchemelessPolicy {
-    /// `www.x.org` and `ftp.x.org` are found (the default).
+    /// `www.x.org` and `ftp.x.org` are found, and hosts with a path that occur with a scheme elsewhere
+    /// (the default).
     #[default]
     Find,
     /// They are skipped.
     Skip,
+    /// All hosts with a path are found, too (`x.org/y`).
+    Paths,
 }
 
 impl Scanner {
@@ -104,7 +123,8 @@ impl Scanner {
             .chain(["url"]);
         Scanner {
             rules,
-            schemeless: rules == Rules::Wide && schemeless == SchemelessPolicy::Find,
+            schemeless: rules == Rules::Wide && schemeless != SchemelessPolicy::Skip,
+            paths: schemeless == SchemelessPolicy::Paths,
             suffixes: SchemeSuffixes::new(names),
             extra: extra
                 .iter()
@@ -135,6 +155,12 @@ impl Scanner {
         Scheme::named(scheme).is_some() || self.is_extra(scheme)
     }
 
+    /// Returns `true` if a host with a path needs no evidence.
+    #[must_use]
+    pub fn finds_all_paths(&self) -> bool {
+        self.paths
+    }
+
     fn is_extra(&self, scheme: &[u8]) -> bool {
         self.extra
             .iter()
@@ -144,7 +170,13 @@ impl Scanner {
     /// Returns the URL starts in `text`.
     #[must_use]
     pub fn starts<'t>(&'t self, text: &'t [u8]) -> UrlStarts<'t> {
-        UrlStarts::new(self, text)
+        UrlStarts::new(self, text, self.schemeless)
+    }
+
+    /// Returns the URL starts in the value of a header field, without hosts with a path.
+    #[must_use]
+    pub fn field_starts<'t>(&'t self, text: &'t [u8]) -> UrlStarts<'t> {
+        UrlStarts::new(self, text, false)
     }
 }
 

@@ -70,7 +70,7 @@ def urls(text: str | bytes, **options: Unpack[ExtractOptions]) -> list[Url]:
     ('http://a.example/x', 6, 24)
     >>> urls("caf\u00e9: http://a.example/x.".encode())[0]["start"]
     7
-    >>> [url["url"] for url in urls("www.a.example, http://b.example/", no_schemeless=True)]
+    >>> [url["url"] for url in urls("www.a.example, http://b.example/", schemeless="off")]
     ['http://b.example/']
     """
     extractor = _prepared(options, ExtractOptions)

@@ -10,6 +10,7 @@ StrPath = Union[str, "PathLike[str]"]
 Rules = Literal["wide", "rfc1738"]
 Grammar = Literal["rfc1738", "rfc3986", "whatwg"]
 Attachments = Literal["none", "text", "all"]
+Schemeless = Literal["off", "on", "paths"]
 Kind = Literal["auto", "mbox", "maildir", "mh", "news", "rnews", "mmdf", "babyl", "message", "text"]
 Unique = Literal["none", "message", "run"]
 Hazard = Literal[
@@ -47,7 +48,8 @@ class ExtractOptions(TypedDict, total=False):
     no_html: bool
     attachments: Attachments
     """`none`, `text` or `all` (the default)."""
-    no_schemeless: bool
+    schemeless: Schemeless
+    """`off`, `on` (the default) or `paths`."""
     strip_recipient: bool
     limit: Mapping[str, int | str]
     """Limits by name."""
@@ -136,6 +138,7 @@ _VALUES = {
     "rules": get_args(Rules),
     "accept": get_args(Grammar),
     "attachments": get_args(Attachments),
+    "schemeless": get_args(Schemeless),
     "kind": get_args(Kind),
     "unique": get_args(Unique),
     "hazard": get_args(Hazard),
@@ -143,7 +146,7 @@ _VALUES = {
 _TYPES: list[tuple[Iterable[str], tuple[type, ...], str]] = [
     (_NUMBERS, (int,), "an int"),
     (_DATES, (str, int), "a str or an int"),
-    (["rules", "attachments", "kind", "unique"], (str,), "a str"),
+    (["rules", "attachments", "schemeless", "kind", "unique"], (str,), "a str"),
     (["config", "evidence"], (str, PathLike), "a str or os.PathLike"),
 ]
 """Options with one value, the types of the value, and the name of the types in messages."""

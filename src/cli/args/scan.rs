@@ -17,7 +17,7 @@ use urlspool_mail::decode::AttachmentPolicy;
 use urlspool_record::extract::Unique;
 use urlspool_store::load::TargetName;
 use urlspool_text::parse::Grammar;
-use urlspool_text::scan::Rules;
+use urlspool_text::scan::{Rules, SchemelessPolicy};
 
 /// The arguments of `scan`.
 #[derive(clap::Args, Debug)]
@@ -346,13 +346,9 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_name = "WHICH", value_parser = named::<AttachmentPolicy>(), help_heading = EXTRACT)]
     pub(crate) attachments: Option<AttachmentPolicy>,
 
-    /// Skip hosts without a scheme (www.example.org)
-    #[arg(long, overrides_with = "schemeless", help_heading = EXTRACT)]
-    no_schemeless: bool,
-
-    /// Find hosts without a scheme
-    #[arg(long, overrides_with = "no_schemeless", hide_short_help = true, help_heading = EXTRACT)]
-    schemeless: bool,
+    /// Hosts without a scheme that are found
+    #[arg(long, value_name = "WHICH", value_parser = named::<SchemelessPolicy>(), help_heading = EXTRACT)]
+    schemeless: Option<SchemelessPolicy>,
 
     /// Remove the recipient's address from redirector URLs
     #[arg(long, overrides_with = "no_strip_recipient", help_heading = EXTRACT)]
@@ -397,7 +393,7 @@ impl ExtractArgs {
         set_list(header_fields, &self.header_fields, self.no_header_fields);
         set_flag(headers, self.header_urls, self.no_header_urls);
         set_flag(html, self.html, self.no_html);
-        set_flag(schemeless, self.schemeless, self.no_schemeless);
+        *schemeless = self.schemeless.unwrap_or(*schemeless);
         set_flag(
             strip_recipient,
             self.strip_recipient,

@@ -13,7 +13,7 @@ use urlspool_record::extract::Unique;
 use urlspool_record::record::SchemaLanguage;
 use urlspool_text::origin::SourceKind;
 use urlspool_text::parse::Grammar;
-use urlspool_text::scan::Rules;
+use urlspool_text::scan::{Rules, SchemelessPolicy};
 
 /// A value of an option, written by name in flags and in the configuration file.
 pub trait NamedValue: Copy + Send + Sync + 'static {
@@ -75,6 +75,12 @@ named_values! {
         None = "none": "No attachments",
         Text = "text": "Texts and messages, even under other labels",
         All = "all": "Texts, messages, archives and documents",
+    }
+    SchemelessPolicy {
+        Skip = "off": "None",
+        Find = "on": "www.example.org, and hosts with a path that occur with a scheme in the message or \
+                     in the evidence",
+        Paths = "paths": "All hosts with a path, too (example.org/x)",
     }
     SchemaLanguage {
         JsonSchema = "json-schema": "JSON Schema of records, rejects, events and messages that are \

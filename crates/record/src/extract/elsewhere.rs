@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
@@ -15,7 +16,7 @@ use crate::record::FoundRecord;
 use urlspool_mail::decode::{DecodedText, KnownField, MimePart};
 use urlspool_mail::split::Message;
 use urlspool_text::byte_scan::prefix_len;
-use urlspool_text::limits::MESSAGE_EVIDENCE_URLS;
+use urlspool_text::limits::{HOST_LOOKUPS, MESSAGE_EVIDENCE_URLS};
 use urlspool_text::origin::Source;
 use urlspool_text::repair::{Elsewhere, JoinedReading, Repair, UrlEvidence};
 
@@ -35,6 +36,8 @@ pub(super) struct MessageEvidence<'s, 'm> {
     starts: RefCell<Option<[Vec<usize>; 2]>>,
     /// Number of URLs that were compared.
     compared: Cell<usize>,
+    /// Schemes that hosts without one have elsewhere in the message.
+    hosts: RefCell<BTreeMap<Vec<u8>, Option<&'static str>>>,
 }
 
 /// Finds the slashes after a scheme.
@@ -60,12 +63,37 @@ impl<'s, 'm> MessageEvidence<'s, 'm> {
             encoded_parts: OnceCell::new(),
             starts: RefCell::default(),
             compared: Cell::new(0),
+            hosts: RefCell::default(),
         }
     }
 
     /// Returns `true` if there was no room for all URLs of the message.
     pub(super) fn is_full(&self) -> bool {
         self.urls.get().is_some_and(UrlEvidence::is_full)
+    }
+
+    /// Returns `true` if no further host can be looked up.
+    pub(super) fn has_all_hosts(&self) -> bool {
+        HOST_LOOKUPS <= self.hosts.borrow().len()
+    }
+
+    /// Returns the scheme that `host` has elsewhere in the message, or in the evidence of the run.
+    /// `text` is the text with the host.
+    pub(super) fn scheme_of(&self, text: &DecodedText<'_>, host: &[u8]) -> Option<&'static str> {
+        let host = host.to_ascii_lowercase();
+        if let Some(known) = self.hosts.borrow().get(&host) {
+            return *known;
+        }
+        if self.has_all_hosts() {
+            return None;
+        }
+        let run = self.extractor.evidence.as_ref();
+        let page = text.page.as_ref().map_or(&b""[..], |page| &page.source);
+        let mut texts = [self.message.raw, &text.bytes, page].into_iter();
+        let scheme = texts.find_map(|text| scheme_in(text, &host));
+        let scheme = scheme.or_else(|| run.and_then(|run| run.scheme_of(&host)));
+        self.hosts.borrow_mut().insert(host, scheme);
+        scheme
     }
 
     /// Begins the next text of the message.
@@ -144,6 +172,19 @@ impl<'s, 'm> MessageEvidence<'s, 'm> {
             urls
         })
     }
+}
+
+/// Returns the scheme, `http` or `https`, of the first URL in `text` with this host.
+fn scheme_in(text: &[u8], host: &[u8]) -> Option<&'static str> {
+    let url = [b"://", host].concat();
+    memmem::find_iter(text, &url).find_map(|at| {
+        let is_longer = match &text[at + url.len()..] {
+            [b'.', next, ..] | [next, ..] => next.is_ascii_alphanumeric() || b"-_@".contains(next),
+            [] => false,
+        };
+        let mut schemes = ["https", "http"].into_iter();
+        schemes.find(|scheme| !is_longer && text[..at].ends_with(scheme.as_bytes()))
+    })
 }
 
 /// Returns `true` if a text is decoded from quoted-printable or base64.

@@ -11,8 +11,8 @@ use urlspool_mail::split::Message;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 use urlspool_text::hash::hash_pieces;
 use urlspool_text::limits::{
-    COARSE_RUN_BYTES, Limits, MAP_BYTES, MESSAGE_EVIDENCE_URLS, MESSAGE_STEPS, NESTED_TARGETS,
-    PREFILTER_BYTES, QUERY_TARGETS, TEXT_BYTES,
+    COARSE_RUN_BYTES, HOST_LOOKUPS, Limits, MAP_BYTES, MESSAGE_EVIDENCE_URLS, MESSAGE_STEPS,
+    NESTED_TARGETS, PREFILTER_BYTES, QUERY_TARGETS, TEXT_BYTES,
 };
 use urlspool_text::origin::Source;
 use urlspool_text::parse::RejectReason;
@@ -284,6 +284,8 @@ pub(super) enum ExtractLimit {
     Wrapper,
     /// `unwrap_depth`: a redirector inside others is not undone.
     Unwrap,
+    /// [`HOST_LOOKUPS`]: further hosts without a scheme are not looked up in the message.
+    Hosts,
     /// [`QUERY_TARGETS`] or [`NESTED_TARGETS`]: further URLs inside a URL are not records.
     Targets,
     /// [`TEXT_BYTES`]: a text is read in pieces.
@@ -333,6 +335,10 @@ impl ExtractLimit {
             ExtractLimit::Unwrap => format!(
                 "more than {unwrap_depth} redirectors, one inside the other (unwrap_depth): the \
                  innermost URL gets no record"
+            ),
+            ExtractLimit::Hosts => format!(
+                "{HOST_LOOKUPS} or more hosts without a scheme in one message: further ones are not \
+                 looked up in it"
             ),
             ExtractLimit::Targets => format!(
                 "more than {QUERY_TARGETS} URLs in the query of a URL, or {NESTED_TARGETS} in all of \

@@ -20,7 +20,7 @@ use urlspool_text::repair::{
     BareWord, Elsewhere, Join, LineBreakPolicy, LogicalLine, WrappedText, has_other_notation,
     prefilter, quote_depth, unfold_bare_word, unfold_wrapper,
 };
-use urlspool_text::scan::{Opening, UrlStart, names_machine};
+use urlspool_text::scan::{Opening, UrlStart, names_machine, names_page};
 use urlspool_text::span::Span;
 
 /// Regions and messages of a text, found when its first URL needs them.
@@ -69,7 +69,10 @@ impl MessagePass<'_, '_> {
         if let Some(evidence) = &mut self.evidence {
             evidence.begin_text();
         }
-        let mut starts = scanner.starts(&text.bytes);
+        let mut starts = match text.region {
+            Region::Body => scanner.starts(&text.bytes),
+            _ => scanner.field_starts(&text.bytes),
+        };
         while let Some(start) = starts.next_from(from) {
             passed += encoded[passed..]
                 .iter()
@@ -82,6 +85,10 @@ impl MessagePass<'_, '_> {
             while let Some(link) = links.next_if(|link| link.at <= start.at) {
                 self.link(text, link, &mut parts);
             }
+            let Some(start) = self.with_known_host(text, start) else {
+                from = start.resume;
+                continue;
+            };
             let outcome = self.start(text, &start, &mut parts);
             if let Some(reason) = outcome.reject {
                 let span = Span::new(start.at, outcome.resume.max(start.resume));
@@ -101,6 +108,27 @@ impl MessagePass<'_, '_> {
         }
     }
 
+    /// Returns a start at a host with a path with the scheme that the host has elsewhere, and any other
+    /// start as it is. `None` if the host is not known, and not all of them are found.
+    fn with_known_host(&self, text: &DecodedText<'_>, start: UrlStart) -> Option<UrlStart> {
+        let Opening::HostPath(guessed) = start.opening else {
+            return Some(start);
+        };
+        // A slash follows the host.
+        let host = &text.bytes[start.at..start.resume - 1];
+        let (scanner, evidence) = (&self.extractor.scanner, self.evidence.as_ref());
+        let known = evidence.and_then(|evidence| evidence.scheme_of(text, host));
+        let scheme = match known {
+            Some(scheme) => scheme,
+            None if scanner.finds_all_paths() && names_page(&text.bytes, start.at) => guessed,
+            None => return None,
+        };
+        Some(UrlStart {
+            opening: Opening::HostPath(scheme),
+            ..start
+        })
+    }
+
     /// Repairs and parses the candidate at a start, and reports its URL.
     pub(super) fn start(
         &mut self,
@@ -113,7 +141,7 @@ impl MessagePass<'_, '_> {
         let mut line = std::mem::take(&mut self.line);
         let unfolded = match start.opening {
             Opening::UrlBracket | Opening::Angle => self.unfold_wrapped(text, start, &mut line),
-            Opening::UrlPrefix | Opening::Bare | Opening::Schemeless(_) => {
+            Opening::UrlPrefix | Opening::Bare | Opening::Schemeless(_) | Opening::HostPath(_) => {
                 self.unfold_bare(text, start, before, &mut line)
             }
         };
@@ -324,11 +352,11 @@ impl MessagePass<'_, '_> {
         start: &UrlStart,
         word: &BareWord,
     ) -> Result<(), RejectReason> {
-        let guessed = match start.opening {
-            Opening::Schemeless(scheme) => Some(scheme),
-            _ => None,
-        };
-        prefilter(text, word, guessed, &self.extractor.scanner)?;
+        let guessed = start.opening.guessed();
+        // The host before a path was checked.
+        if !matches!(start.opening, Opening::HostPath(_)) {
+            prefilter(text, word, guessed, &self.extractor.scanner)?;
+        }
         if guessed.is_some() && names_machine(text, start.at) {
             return Err(RejectReason::Machine);
         }
@@ -429,15 +457,17 @@ fn first_invalid(word: &[u8]) -> usize {
 mod tests {
     use super::*;
     use crate::extract::Finding;
+    use crate::record::FoundRecord;
     use urlspool_mail::split::Message;
+    use urlspool_text::origin::Source;
 
-    /// Mails and their authors. `|` is a line end, `=` a line of 30 hyphens, `HEAD` three header lines. A
+    /// Mails and their authors. `|` is a line end, `~` a line of 30 hyphens, `HEAD` three header lines. A
     /// blank line before the last fields of a header begins no message.
     const CASES: &str = "\
-Content-Type: multipart/mixed; boundary-b||--b|INNER|--b||URL => rfc822 Joe, outer
-Content-Type: multipart/digest; boundary-b||--b||HEAD|URL|--b||Date: x||URL => digest Joe, digest
-REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b|INNER => outer, arf Joe
-REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
+Content-Type: multipart/mixed; boundary=b||--b|Content-Type: message/rfc822||HEAD|URL|--b||URL => rfc822 Joe, outer
+Content-Type: multipart/digest; boundary=b||--b||HEAD|URL|--b||Date: x||URL => digest Joe, digest
+Content-Type: multipart/report; boundary=b||--b|Content-Type: message/feedback-report||Reported-URI: URL|--b|Content-Type: message/rfc822||HEAD|URL => outer, arf Joe
+Content-Type: multipart/report; boundary=b||--b|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
 |MIME-Version: 1.0||URL => outer
 |URL|-----Original Message-----|HEAD|URL => outer, text Joe
 |-------- Weitergeleitete Nachricht --------|HEAD|URL => text Joe
@@ -445,9 +475,9 @@ REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
 |Von: Joe|Gesendet: Montag|An: x|Betreff: x||URL => text Joe
 |------- Forwarded Message||HEAD|URL|------- End of Forwarded Message|URL => text Joe, outer
 |--- Below this line is a copy of the message.||From: Joe||URL => text Joe
-|=||HEAD|URL|=||HEAD|URL|=||End of x Digest|URL => digest Joe, digest Joe, outer
+|~||HEAD|URL|~||HEAD|URL|~||End of x Digest|URL => digest Joe, digest Joe, outer
 |-----Original Message-----|URL => outer
-|=||URL => outer
+|~||URL => outer
 |> -----Original Message-----|> From: Joe|>|> URL => outer
 Content-Type: text/html||<p>-----Original Message-----<br>From: Joe<br><br>URL => text Joe";
 
@@ -455,33 +485,19 @@ Content-Type: text/html||<p>-----Original Message-----<br>From: Joe<br><br>URL =
     fn the_innermost_message_names_the_author() {
         for case in CASES.lines() {
             let (mail, expected) = case.split_once(" => ").unwrap();
-            let mut mail =
-                format!("From: outer|MIME-Version: 1.0|{mail}").replace('=', &"-".repeat(30));
-            for (name, text) in [
-                ("REPORT", "Content-Type: multipart/report; boundary-b||--b"),
-                ("INNER", "Content-Type: message/rfc822||HEAD|URL"),
-                ("HEAD", "From: Joe|Date: Mon, 1 May 2006|Subject: x|"),
-                ("URL", "http://a.example/"),
-                ("boundary-", "boundary="),
-                ("|", "\n"),
-            ] {
-                mail = mail.replace(name, text);
-            }
-            let mut found = Vec::new();
-            let source = urlspool_text::origin::Source::at("a".into());
-            Extractor::default().extract(
-                &Message::parse(mail.as_bytes()),
-                &source,
-                &mut |finding| {
-                    let Finding::Url(record) = finding else {
-                        return;
-                    };
-                    found.push(record.author.map_or("outer".to_owned(), |author| {
-                        let from = author.info.from.as_deref().unwrap_or_default();
-                        format!("{} {from}", author.kind.name()).trim().to_owned()
-                    }));
-                },
-            );
+            let mail = mail.replace("HEAD", "From: Joe|Date: Mon, 1 May 2006|Subject: x|");
+            let mail = mail.replace('~', &"-".repeat(30)).replace('|', "\n");
+            let mail = mail.replace("URL", "http://a.example/");
+            let mail = format!("From: outer\nMIME-Version: 1.0\n{mail}");
+            let message = Message::parse(mail.as_bytes());
+            let (source, mut found) = (Source::at("a".into()), Vec::new());
+            Extractor::default().extract(&message, &source, &mut |finding| {
+                if let Finding::Url(FoundRecord { author, .. }) = finding {
+                    let kind = author.map_or("outer", |author| author.kind.name());
+                    let from = author.and_then(|author| author.info.from.as_deref());
+                    found.push([kind, from.unwrap_or_default()].join(" ").trim().to_owned());
+                }
+            });
             assert_eq!(found.join(", "), expected, "{mail}");
         }
     }

@@ -40,7 +40,12 @@ impl Caches {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     /// A field, with the bytes before its value: comma, name and colon.
-    Value { key: Vec<u8>, field: FieldId },
+    Value {
+        key: Vec<u8>,
+        field: FieldId,
+        /// Index in [`REPEATED`].
+        pair: Option<usize>,
+    },
     /// An object, with the bytes before it.
     Object {
         key: Vec<u8>,
@@ -97,6 +102,14 @@ impl Default for JsonFields {
     }
 }
 
+/// Fields of the message and of the author that are the same if the author is that of the message.
+const REPEATED: [[FieldId; 2]; 4] = [
+    [FieldId::MessageId, FieldId::AuthorMessageId],
+    [FieldId::MessageDate, FieldId::AuthorDate],
+    [FieldId::MessageFrom, FieldId::AuthorFrom],
+    [FieldId::MessageSubject, FieldId::AuthorSubject],
+];
+
 /// Minimum number of fields of a URL that are cached. To look fewer up takes longer than to write
 /// them.
 const CACHED_URL_FIELDS: usize = 4;
@@ -111,7 +124,9 @@ fn steps(chosen: &[FieldId], parent: Option<&str>, buffers: &mut usize) -> Vec<S
     {
         let key = key(field, single.is_empty());
         if let Some(id) = chosen.iter().find(|id| id.name() == field.name) {
-            single.push((field.scope, Step::Value { key, field: *id }));
+            let pair = REPEATED.iter().position(|pair| pair.contains(id));
+            let field = *id;
+            single.push((field.field().scope, Step::Value { key, field, pair }));
         } else if let Some(scope) = scope_of_members(chosen, field.name) {
             let steps = steps(chosen, Some(field.name), buffers);
             let name = field.name;
@@ -164,9 +179,20 @@ fn write_steps(
 ) {
     for step in steps {
         match (step, caches.as_deref_mut()) {
-            (Step::Value { key, field }, _) => {
+            (Step::Value { key, field, pair }, _) => {
                 sink.push(key);
-                values.put(*field, sink);
+                let Some(pair) = pair else {
+                    values.put(*field, sink);
+                    continue;
+                };
+                match sink.pairs[*pair].filter(|_| values.has_outer_author()) {
+                    Some((start, end)) => sink.out.extend_from_within(start..end),
+                    None => {
+                        let start = sink.out.len();
+                        values.put(*field, sink);
+                        sink.pairs[*pair] = Some((start, sink.out.len()));
+                    }
+                }
             }
             (Step::Object { key, name, .. }, _) if values.is_null_object(name) => {
                 sink.push(key);
@@ -213,6 +239,8 @@ pub(super) struct JsonSink<'o> {
     /// `true` if the number of occurrences of a URL is inserted later, and not null.
     is_open: bool,
     count_at: Option<usize>,
+    /// Ranges of the values of [`REPEATED`] that were written.
+    pairs: [Option<(usize, usize)>; REPEATED.len()],
 }
 
 impl<'o> JsonSink<'o> {
@@ -222,6 +250,7 @@ impl<'o> JsonSink<'o> {
             out,
             is_open: false,
             count_at: None,
+            pairs: [None; REPEATED.len()],
         }
     }
 

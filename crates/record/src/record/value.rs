@@ -297,6 +297,11 @@ impl<'v, 'r> RecordValues<'v, 'r> {
         Scalar::str(self.record.message.and_then(text))
     }
 
+    /// Returns `true` if the author is that of the outermost message.
+    pub(super) fn has_outer_author(&self) -> bool {
+        self.record.author.is_none()
+    }
+
     /// A text from the header of the innermost message.
     fn author(&self, text: fn(&MessageInfo) -> Option<&str>) -> Scalar<'_> {
         let inner = self.record.author.map(|author| &author.info);

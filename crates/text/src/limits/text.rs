@@ -11,6 +11,10 @@ pub const RFC1738_WRAPPER_BYTES: usize = 2_000;
 /// default of `wrapper_bytes`, for line breaks and quote marks inside.
 pub const OPEN_WRAPPER_BYTES: usize = 16 << 10;
 
+/// Maximum number of distinct hosts without a scheme that are looked up in their message. Each costs a
+/// search through it.
+pub const HOST_LOOKUPS: usize = 32;
+
 /// Maximum number of URLs that are read out of the query of one URL. Programs that check or share pages
 /// have one or two.
 pub const QUERY_TARGETS: usize = 8;

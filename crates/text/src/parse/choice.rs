@@ -214,10 +214,8 @@ impl CandidateParser<'_> {
         }
         let line = self.candidate.line.text();
         let whole = self.with_scheme(&line[..self.end(0).url]);
-        let guessed = match self.candidate.start.opening {
-            Opening::Schemeless(scheme) => scheme.len() + 3,
-            _ => 0,
-        };
+        let guessed = self.candidate.start.opening.guessed();
+        let guessed = guessed.map_or(0, |scheme| scheme.len() + 3);
         let cut = end_before_refused(&whole, self.scanner)?.checked_sub(guessed)?;
         let end = ending::trimmed(&line[..cut], prior.last().copied(), rules);
         let text = self.with_scheme(&line[..end]);
@@ -530,7 +528,7 @@ impl CandidateParser<'_> {
     fn confidence_of(&self, shortened: Option<ShortenedComponent>) -> f32 {
         let of_start = match (shortened, self.candidate.start.opening) {
             (Some(_), _) => SHORTENED_CONFIDENCE,
-            (_, Opening::Schemeless(_)) => SCHEMELESS_CONFIDENCE,
+            (_, Opening::Schemeless(_) | Opening::HostPath(_)) => SCHEMELESS_CONFIDENCE,
             _ => 1.0,
         };
         let of_repair = |repair| match repair {
@@ -555,9 +553,8 @@ impl CandidateParser<'_> {
     /// own.
     fn with_scheme<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
         let guessed = match self.candidate.start.opening {
-            Opening::Schemeless(scheme) => Some(scheme),
             Opening::UrlBracket if self.scanner.rules() == Rules::Wide => guessed_scheme(text),
-            _ => None,
+            opening => opening.guessed(),
         };
         guessed.map_or(text.into(), |scheme| {
             with_guessed_scheme(scheme, text).into()

@@ -97,7 +97,7 @@ impl From<Opening> for Wrapper {
             Opening::Angle => Wrapper::Angle,
             Opening::UrlPrefix => Wrapper::UrlPrefix,
             Opening::Bare => Wrapper::Bare,
-            Opening::Schemeless(_) => Wrapper::Schemeless,
+            Opening::Schemeless(_) | Opening::HostPath(_) => Wrapper::Schemeless,
         }
     }
 }

@@ -5,8 +5,8 @@
 //! after another, and whose URL occurs whole in none, is wrong: in each of them the same line
 //! follows the URL. Who collects the URLs, and from where, is left to the caller.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use memchr::{memchr, memchr3, memmem};
 use twox_hash::XxHash3_64;
@@ -51,6 +51,8 @@ impl JoinedReading<'_> {
 #[derive(Clone, Debug)]
 pub struct UrlEvidence {
     sightings: HashMap<u64, Sighting>,
+    /// Schemes and hosts of those that were found whole, by their hashes.
+    sites: HashSet<u64>,
     max_urls: usize,
     is_full: bool,
     /// Number of the current message.
@@ -80,6 +82,7 @@ impl UrlEvidence {
     pub fn new(max_urls: usize) -> UrlEvidence {
         UrlEvidence {
             sightings: HashMap::new(),
+            sites: HashSet::new(),
             max_urls,
             is_full: false,
             message: 0,
@@ -105,6 +108,19 @@ impl UrlEvidence {
                 *sighting = Sighting::Whole;
             }
         }
+        let start = memmem::find(url, b"://").map_or(0, |at| at + b"://".len());
+        let len = memchr3(b'/', b'?', b'#', &url[start..]).unwrap_or(url.len() - start);
+        if self.sites.len() < self.max_urls {
+            self.sites.insert(hash(&url[..start + len]));
+        }
+    }
+
+    /// Returns the scheme with which a URL of this host was found whole.
+    #[must_use]
+    pub fn scheme_of(&self, host: &[u8]) -> Option<&'static str> {
+        let site = |scheme: &str| hash(&[scheme.as_bytes(), b"://", host].concat());
+        let mut schemes = ["https", "http"].into_iter();
+        schemes.find(|scheme| self.sites.contains(&site(scheme)))
     }
 
     /// Adds a URL that may go over a line break, in a line that is not quoted.

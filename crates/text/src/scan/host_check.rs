@@ -188,6 +188,107 @@ pub fn likely_host(host: &[u8]) -> bool {
     labels >= 3 && ends_in_top_level_domain(host)
 }
 
+/// Top-level domains, beside those of countries, that are believed without evidence. Newer ones are
+/// words: `local-fs.target/start`, `bufferedio.works/sec`.
+const GENERIC_DOMAINS: [&[u8]; 10] = [
+    b"com", b"org", b"net", b"edu", b"gov", b"mil", b"int", b"info", b"dev", b"app",
+];
+
+/// Endings of files that are country codes, too.
+const FILE_ENDINGS: [&[u8]; 10] = [
+    b"ac", b"am", b"in", b"md", b"mk", b"pl", b"ps", b"py", b"sh", b"so",
+];
+
+/// What follows the names of owner and repository in the address of a page. Other names are those of
+/// packages.
+const REPOSITORY_PAGES: [&[u8]; 11] = [
+    b"pull",
+    b"issues",
+    b"commit",
+    b"commits",
+    b"tree",
+    b"blob",
+    b"wiki",
+    b"releases",
+    b"compare",
+    b"raw",
+    b"-",
+];
+
+/// Hosts whose paths name images of containers.
+const REGISTRIES: [&[u8]; 4] = [b"docker.io", b"gcr.io", b"ghcr.io", b"quay.io"];
+
+/// Returns `true` if a host that is not known and its path at `at` are probably the address of a page.
+/// Packages, names of images with a version (`gcr.io/a/b:v1`) and settings (`a.org/b=c`) are none, and
+/// neither are the pieces of a URL that was broken at a hyphen or a slash.
+#[must_use]
+pub fn names_page(text: &[u8], at: usize) -> bool {
+    let word = &text[at..(at + PAGE_BYTES).min(text.len())];
+    let word = &word[..prefix_len(word, u8::is_ascii_graphic)];
+    let CutText {
+        before: host,
+        after,
+    } = cut(cut(word, b'?').before, b'/');
+    let path = after.unwrap_or_default();
+    let has_version = path
+        .windows(2)
+        .any(|pair| pair[0] == b':' && pair[1].is_ascii_alphanumeric());
+    let third = path.split(|&byte| byte == b'/').nth(2);
+    let is_package = REGISTRIES.contains(&host)
+        || matches!(host, b"github.com" | b"gitlab.com")
+            && third.is_some_and(|name| !name.is_empty() && !REPOSITORY_PAGES.contains(&name));
+    let blank = suffix_len(&text[at.saturating_sub(PAGE_BYTES)..at], |byte| {
+        byte.is_ascii_whitespace() || *byte == b'>'
+    });
+    let before = &text[..at - blank];
+    let goes_on = before.ends_with("\u{2010}".as_bytes())
+        || before.last().is_some_and(|last| b"-/".contains(last));
+    let is_broken =
+        word.ends_with(b"-") || goes_on && memchr::memchr(b'\n', &text[at - blank..at]).is_some();
+    is_registered(host) && !path.contains(&b'=') && !has_version && !is_package && !is_broken
+}
+
+/// Number of bytes before and after a host that [`names_page`] looks at.
+const PAGE_BYTES: usize = 512;
+
+/// Returns `true` if the last label of `host` is a top-level domain in lower case, and one of two labels
+/// is no ending of a file.
+fn is_registered(host: &[u8]) -> bool {
+    let mut labels = host.rsplit(|&byte| byte == b'.');
+    let last = labels.next().unwrap_or_default();
+    (is_country(last) || GENERIC_DOMAINS.contains(&last))
+        && last.iter().all(u8::is_ascii_lowercase)
+        && (2 <= labels.count() || !FILE_ENDINGS.contains(&last))
+}
+
+/// Returns `true` if the text may end with a host, by its last [`TOP_BYTES`] bytes: a letter, and a dot
+/// before it.
+#[must_use]
+pub(super) fn may_end_with_host(text: &[u8]) -> bool {
+    let Some(start) = text.last_chunk::<TOP_BYTES>() else {
+        return memchr::memchr(b'.', text).is_some();
+    };
+    let dots = u64::from_le_bytes(*start) ^ (u64::MAX / 255 * u64::from(b'.'));
+    let zeros = dots.wrapping_sub(u64::MAX / 255) & !dots & (u64::MAX / 255 * 0x80);
+    zeros != 0 && text.last().is_some_and(u8::is_ascii_alphabetic)
+}
+
+/// Number of bytes at the end of a host that are searched for its last dot. Longer top-level domains
+/// are rare.
+const TOP_BYTES: usize = 8;
+
+/// Returns the length of the host at the end of `text`, of at least two labels, the last of at least
+/// two letters.
+pub(super) fn host_len_before(text: &[u8]) -> Option<usize> {
+    let text = &text[text.len().saturating_sub(256)..];
+    let len = suffix_len(text, |byte| LABEL[usize::from(*byte)] || *byte == b'.');
+    let host = &text[text.len() - len..];
+    let is_host = host.first().is_some_and(u8::is_ascii_alphanumeric)
+        && plausible_host(host)
+        && is_domain(host);
+    is_host.then_some(len)
+}
+
 /// Returns `true` if the last label of `host` is a country code or has at least three letters.
 fn ends_in_top_level_domain(host: &[u8]) -> bool {
     let last = memchr::memrchr(b'.', host).map_or(host, |dot| &host[dot + 1..]);

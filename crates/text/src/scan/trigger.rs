@@ -5,7 +5,7 @@
 
 use memchr::memchr;
 
-use super::host_check::names_site;
+use super::host_check::{host_len_before, may_end_with_host, names_site};
 use super::spelling::{self, HostPrefix, spelled_head};
 use super::{Opening, Rules, Scanner, UrlStart};
 use crate::byte_scan::{last_char, prefix_len, suffix_len};
@@ -14,7 +14,7 @@ use crate::limits::SCHEME_CHARS;
 
 /// The URL starts of a text, found on demand.
 ///
-/// Two searches run ahead of the caller, each to its next trigger and no further, so that each of
+/// Three searches run ahead of the caller, each to its next trigger and no further, so that each of
 /// them reads every byte once. Checking a trigger reads at most [`SCHEME_CHARS`] bytes before it.
 #[derive(Debug)]
 pub struct UrlStarts<'t> {
@@ -25,16 +25,22 @@ pub struct UrlStarts<'t> {
     /// The first unchecked end of a word that needs no colon (see `spelling`), or the length of
     /// the text.
     word_end: usize,
+    /// The first unchecked slash that may follow a host, or the length of the text.
+    slash: usize,
 }
 
 impl<'t> UrlStarts<'t> {
-    pub(super) fn new(scanner: &'t Scanner, text: &'t [u8]) -> UrlStarts<'t> {
+    pub(super) fn new(scanner: &'t Scanner, text: &'t [u8], has_paths: bool) -> UrlStarts<'t> {
         let mut starts = UrlStarts {
             scanner,
             text,
             colon: 0,
             word_end: 0,
+            slash: text.len(),
         };
+        if has_paths {
+            starts.slash = starts.next_slash(0);
+        }
         starts.colon = starts.next_colon(0);
         starts.word_end = starts.next_word_end(0);
         starts
@@ -49,9 +55,18 @@ impl<'t> UrlStarts<'t> {
         if self.word_end < from {
             self.word_end = self.next_word_end(from);
         }
-        while self.colon.min(self.word_end) < self.text.len() {
+        if self.slash < from {
+            self.slash = self.next_slash(from);
+        }
+        while self.colon.min(self.word_end).min(self.slash) < self.text.len() {
             // A trigger with a start is kept: after a skipped bracket, its colon is checked again.
-            if self.colon < self.word_end {
+            if self.slash < self.colon.min(self.word_end) {
+                let start = start_at_slash(self.text, from, self.slash);
+                if start.is_some() {
+                    return start;
+                }
+                self.slash = self.next_slash(self.slash + 1);
+            } else if self.colon < self.word_end {
                 let start = start_at_colon(self.scanner, self.text, from, self.colon);
                 if start.is_some() {
                     return start;
@@ -71,6 +86,18 @@ impl<'t> UrlStarts<'t> {
     fn next_colon(&self, from: usize) -> usize {
         let rest = self.text.get(from..).unwrap_or_default();
         memchr(b':', rest).map_or(self.text.len(), |at| from + at)
+    }
+
+    fn next_slash(&self, from: usize) -> usize {
+        let mut at = from;
+        while let Some(len) = self.text.get(at..).and_then(|rest| memchr(b'/', rest)) {
+            at += len;
+            if may_end_with_host(&self.text[..at]) {
+                return at;
+            }
+            at += 1;
+        }
+        self.text.len()
     }
 
     fn next_word_end(&self, from: usize) -> usize {
@@ -379,6 +406,24 @@ fn start_at_word_end(scanner: &Scanner, text: &[u8], floor: usize, end: usize) -
     })
 }
 
+/// Returns the start at the host before the slash at `slash`, if a path follows. `None` if it does not
+/// begin a word at `floor` or later.
+fn start_at_slash(text: &[u8], floor: usize, slash: usize) -> Option<UrlStart> {
+    let next = *text.get(slash + 1)?;
+    if !next.is_ascii_alphanumeric() && !b"~_@%".contains(&next) {
+        return None;
+    }
+    let at = slash - host_len_before(&text[floor..slash])?;
+    // Two slashes before it begin the name of a share: `//host/share`.
+    let is_start = !text[..at].ends_with(b"/") && may_precede_host(&text[..at]);
+    is_start.then_some(UrlStart {
+        at,
+        content: at,
+        opening: Opening::HostPath("http"),
+        resume: slash + 1,
+    })
+}
+
 /// Returns the start at the mistyped scheme before the host at `site`, such as `http;//www`.
 fn start_before_site(
     scanner: &Scanner,
@@ -598,6 +643,9 @@ mod tests {
                     .is_some_and(|last| matches!(last | 0x20, b'p' | b's')) =>
             {
                 start_at_word_end(scanner, text, from, at)
+            }
+            b'/' if scanner.schemeless && may_end_with_host(&text[..at]) => {
+                start_at_slash(text, from, at)
             }
             byte if scanner.rules == Rules::Wide && byte != b'/' && spelling::ends_prefix(byte) => {
                 start_at_word_end(scanner, text, from, at)
