@@ -16,9 +16,8 @@ fn check(text: &[u8]) -> usize {
     while let Some(start) = starts.next_from(from) {
         from = start.resume;
         let guessed = match start.opening {
-            Opening::UrlBracket | Opening::Angle => continue,
-            Opening::Schemeless(scheme) => Some(scheme),
-            Opening::Bare | Opening::UrlPrefix => None,
+            Opening::UrlBracket | Opening::Angle | Opening::HostPath(_) => continue,
+            opening => opening.guessed(),
         };
         let before = start.at.checked_sub(1).map(|at| text[at]);
         let bare_word = BareWord {
