@@ -215,7 +215,7 @@ impl TextMessage {
         let is_announced = ANNOUNCED.iter().any(begin) || !has_hyphens && line == BEGIN_FORWARDED;
         let is_framed = has_hyphens
             && line.ends_with(b"--")
-            && words.first().is_some_and(|byte| byte.is_ascii_alphabetic())
+            && words.first().is_some_and(u8::is_ascii_alphabetic)
             && !words.starts_with(b"BEGIN ")
             && !words.starts_with(b"END ");
         if ENDED.iter().any(begin) {
