@@ -64,8 +64,8 @@ pub struct Author {
 }
 
 impl Author {
-    /// Reads a header whose fields are ranges of `raw`, of each at most `max_bytes`. `None` if it
-    /// has none of the fields.
+    /// Reads a header whose fields are ranges of `raw`, at most `max_bytes` of each. `None` if all
+    /// fields are missing.
     pub(super) fn of_header(
         kind: AuthorKind,
         raw: &[u8],
@@ -76,15 +76,18 @@ impl Author {
         (info != MessageInfo::default()).then_some(Author { kind, info })
     }
 
-    /// Takes the values of header lines in a text.
-    pub(super) fn of_lines(kind: AuthorKind, lines: &HeaderLines<'_>) -> Author {
-        let info = MessageInfo {
-            id: lines.id.map(trimmed),
-            date: lines.date.map(|date| parse_date(&trimmed(date))),
-            from: lines.from.map(trimmed),
-            subject: lines.subject.map(trimmed),
+    /// Reads header lines of a text, at most `max_bytes` of each.
+    pub(super) fn of_lines(kind: AuthorKind, lines: &HeaderLines<'_>, max_bytes: usize) -> Author {
+        let mut cut = Cut::at(max_bytes);
+        let mut text = |value: Option<&[u8]>| Some(trimmed(cut.bytes(value?)));
+        let mut info = MessageInfo {
+            id: text(lines.id),
+            date: text(lines.date).map(|date| parse_date(&date)),
+            from: text(lines.from),
+            subject: text(lines.subject),
             ..MessageInfo::default()
         };
+        info.is_cut = cut.is_cut;
         Author { kind, info }
     }
 }
@@ -121,11 +124,11 @@ impl InfoFields {
     pub const REFERENCES: InfoFields = InfoFields(1 << 6);
     /// `named_fields`.
     pub const NAMED: InfoFields = InfoFields(1 << 7);
-    /// The fields of the innermost message, too.
+    /// The fields of the innermost message.
     pub const AUTHOR: InfoFields = InfoFields(1 << 8);
     /// All fields.
     pub const ALL: InfoFields = InfoFields(u16::MAX);
-    /// The fields of an [`Author`].
+    /// Fields of an [`Author`].
     const OF_AUTHOR: InfoFields = InfoFields::ID
         .with(InfoFields::DATE)
         .with(InfoFields::FROM)

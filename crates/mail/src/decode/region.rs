@@ -117,7 +117,10 @@ impl Regions {
                 if message.kind == Some(AuthorKind::Digest) {
                     digest = Some(message);
                 }
-                messages.push(message);
+                // Repeated ends take no memory.
+                if messages.last().and_then(TextMessage::author) != message.author() {
+                    messages.push(message);
+                }
             }
             // A region that goes on needs no entry, but for those that the footer may divide.
             if let Some(region) = region
@@ -136,8 +139,8 @@ impl Regions {
         }
     }
 
-    /// The number of the message in `text` that holds the byte at `at`, if that is not the message
-    /// around the text. `text` is the one that was divided. Logarithmic in the number of messages.
+    /// Returns the index of the message in `text` that holds the byte at `at`. `None` for the message
+    /// around the text. `text` is the divided text. Logarithmic in the number of messages.
     #[must_use]
     pub fn message_at(&self, text: &[u8], at: usize) -> Option<usize> {
         let index = self.messages.partition_point(|found| found.at <= at);
@@ -146,17 +149,16 @@ impl Regions {
             kind, is_quoted, ..
         } = self.messages[index];
         kind?;
-        let line = memchr::memrchr(b'\n', &text[..at]).map_or(0, |end| end + 1);
-        let is_in = !is_quoted || text[line..].starts_with(b">");
+        let is_in = !is_quoted || is_in_quote(text, at);
         (is_in && self.at(at) != BodyRegion::Footer).then_some(index)
     }
 
-    /// Returns the author of the message with this number.
+    /// Returns the author of the message with this index. Each field has at most `max_bytes` bytes.
     #[must_use]
-    pub fn author(&self, text: &[u8], message: usize) -> Option<Author> {
+    pub fn author(&self, text: &[u8], message: usize, max_bytes: usize) -> Option<Author> {
         let TextMessage { header, kind, .. } = *self.messages.get(message)?;
         let lines = HeaderLines::of(&text[header..])?;
-        Some(Author::of_lines(kind?, &lines))
+        Some(Author::of_lines(kind?, &lines, max_bytes))
     }
 
     /// The kind of the region that holds the byte at `at`. Logarithmic in the number of regions.
@@ -195,8 +197,13 @@ const PREAMBLE_END: &[u8] = &[b'-'; 70];
 const BLANK_LINES: usize = 3;
 
 impl TextMessage {
-    /// Returns what begins with the line at `at`, which begins `region`. `digest` is the last message
-    /// of a digest so far.
+    /// Returns the message that names the author; `None` for the message around the text.
+    fn author(&self) -> Option<(usize, AuthorKind)> {
+        self.kind.map(|kind| (self.header, kind))
+    }
+
+    /// Returns the message that begins with the line at `at`, the first of `region`. `digest` is the
+    /// last message of a digest before it.
     fn at(
         text: &[u8],
         at: usize,
@@ -256,6 +263,17 @@ impl TextMessage {
     }
 }
 
+/// Returns `true` if the line with the byte at `at` begins with a quote mark. A long line does not.
+fn is_in_quote(text: &[u8], at: usize) -> bool {
+    let from = at.saturating_sub(QUOTED_LINE_BYTES);
+    let line = memchr::memrchr(b'\n', &text[from..at]).map(|end| from + end + 1);
+    line.or((from == 0).then_some(0))
+        .is_some_and(|start| text[start..].starts_with(b">"))
+}
+
+/// Maximum number of bytes before a URL in a quoted line. A long line may hold many URLs.
+const QUOTED_LINE_BYTES: usize = 4 << 10;
+
 /// Header lines in a text. Each value is the rest of its line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HeaderLines<'t> {
@@ -281,6 +299,10 @@ impl<'t> HeaderLines<'t> {
                 _ => line,
             };
             if line.trim_ascii().is_empty() {
+                break;
+            }
+            // Field names have no hyphens at the start: lines of hyphens would be read again and again.
+            if line.starts_with(b"-") {
                 break;
             }
             // The rest of a folded field.
@@ -477,6 +499,25 @@ mod tests {
         assert_eq!(regions.at(39_999), BodyRegion::Signature);
         assert_eq!(regions.at(40_000), BodyRegion::Footer);
         assert_eq!(regions.at(text.len() - 1), BodyRegion::Signature);
+    }
+
+    #[test]
+    fn messages_in_a_text_are_bounded() {
+        let header = "--Original message\nFrom: Joe\nSubject: lamps\n\n";
+        let ends = format!("{header}{}", "-- end forward\n".repeat(10_000));
+        assert_eq!(Regions::of(ends.as_bytes()).messages.len(), 2);
+        let author = Regions::of(header.as_bytes()).author(header.as_bytes(), 0, 3);
+        let info = author.unwrap().info;
+        assert_eq!((info.subject.as_deref(), info.is_cut), (Some("lam"), true));
+        let quoted = format!(
+            "{}> {}",
+            header.replace("\nFrom", "\n> From"),
+            "x".repeat(10_000)
+        );
+        let regions = Regions::of(quoted.as_bytes());
+        let first = quoted.find("xx").unwrap();
+        assert_eq!(regions.message_at(quoted.as_bytes(), first), Some(0));
+        assert_eq!(regions.message_at(quoted.as_bytes(), quoted.len()), None);
     }
 
     #[test]

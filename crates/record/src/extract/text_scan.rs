@@ -23,11 +23,11 @@ use urlspool_text::repair::{
 use urlspool_text::scan::{Opening, UrlStart, names_machine, names_page};
 use urlspool_text::span::Span;
 
-/// Regions and messages of a text, found when its first URL needs them.
+/// Regions and messages of a text, found for the first URL that needs them.
 #[derive(Default)]
 pub(super) struct TextParts {
     regions: Option<Regions>,
-    /// The last message in the text that a URL was in, and its number.
+    /// Index and author of the message in the text that held the previous URL.
     author: Option<(usize, Arc<Author>)>,
 }
 
@@ -108,8 +108,8 @@ impl MessagePass<'_, '_> {
         }
     }
 
-    /// Returns a start at a host with a path with the scheme that the host has elsewhere, and any other
-    /// start as it is. `None` if the host is not known, and not all of them are found.
+    /// Gives a start at a host with a path the scheme that the host has elsewhere. Returns any other
+    /// start unchanged, and `None` for an unknown host unless all hosts with a path are found.
     fn with_known_host(&self, text: &DecodedText<'_>, start: UrlStart) -> Option<UrlStart> {
         let Opening::HostPath(guessed) = start.opening else {
             return Some(start);
@@ -296,8 +296,8 @@ impl MessagePass<'_, '_> {
         self.report(&location, found);
     }
 
-    /// Returns the innermost message that holds the byte at `at` of a text; `None` if that is the
-    /// outermost one, and if no record needs it.
+    /// Returns the innermost message that holds the byte at `at` of a text. `None` for the outermost
+    /// message, and if no record needs it.
     fn author(
         &self,
         text: &DecodedText<'_>,
@@ -317,7 +317,10 @@ impl MessagePass<'_, '_> {
             .as_ref()
             .is_none_or(|(last, _)| *last != message)
         {
-            let author = parts.regions(text).author(&text.bytes, message)?;
+            let max_bytes = self.extractor.options.limits.field_bytes;
+            let author = parts
+                .regions(text)
+                .author(&text.bytes, message, max_bytes)?;
             parts.author = Some((message, Arc::new(author)));
         }
         parts.author.as_ref().map(|(_, author)| Arc::clone(author))
@@ -461,13 +464,14 @@ mod tests {
     use urlspool_mail::split::Message;
     use urlspool_text::origin::Source;
 
-    /// Mails and their authors. `|` is a line end, `~` a line of 30 hyphens, `HEAD` three header lines. A
-    /// blank line before the last fields of a header begins no message.
+    /// Mails and their authors. `|` is a line end, `~` a line of 30 hyphens, `MULTI` and `REPORT` the
+    /// start of a multipart, `INNER` a message in a part, `HEAD` three header lines. A blank line
+    /// before the last fields of a header begins no message.
     const CASES: &str = "\
-Content-Type: multipart/mixed; boundary=b||--b|Content-Type: message/rfc822||HEAD|URL|--b||URL => rfc822 Joe, outer
-Content-Type: multipart/digest; boundary=b||--b||HEAD|URL|--b||Date: x||URL => digest Joe, digest
-Content-Type: multipart/report; boundary=b||--b|Content-Type: message/feedback-report||Reported-URI: URL|--b|Content-Type: message/rfc822||HEAD|URL => outer, arf Joe
-Content-Type: multipart/report; boundary=b||--b|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
+MULTI/mixed; boundary=b||--b|INNER|--b||URL => rfc822 Joe, outer
+MULTI/digest; boundary=b||--b||HEAD|URL|--b||Date: x||URL => digest Joe, digest
+REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b|INNER => outer, arf Joe
+REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
 |MIME-Version: 1.0||URL => outer
 |URL|-----Original Message-----|HEAD|URL => outer, text Joe
 |-------- Weitergeleitete Nachricht --------|HEAD|URL => text Joe
@@ -485,6 +489,9 @@ Content-Type: text/html||<p>-----Original Message-----<br>From: Joe<br><br>URL =
     fn the_innermost_message_names_the_author() {
         for case in CASES.lines() {
             let (mail, expected) = case.split_once(" => ").unwrap();
+            let mail = mail.replace("REPORT", "MULTI/report; boundary=b||--b");
+            let mail = mail.replace("INNER", "Content-Type: message/rfc822||HEAD|URL");
+            let mail = mail.replace("MULTI", "Content-Type: multipart");
             let mail = mail.replace("HEAD", "From: Joe|Date: Mon, 1 May 2006|Subject: x|");
             let mail = mail.replace('~', &"-".repeat(30)).replace('|', "\n");
             let mail = mail.replace("URL", "http://a.example/");
