@@ -41,8 +41,8 @@ pub enum Opening {
     /// `www.` or `ftp.`, also with a number (`www2.`), without a scheme. The field is the scheme
     /// guessed for it.
     Schemeless(&'static str),
-    /// A host and the slash of its path, without a scheme (`archive.org/details/x`). The field is the
-    /// scheme guessed for it.
+    /// A host and the slash of its path, without a scheme (`archive.org/details/x`). The field is
+    /// the guessed scheme.
     HostPath(&'static str),
 }
 
@@ -94,13 +94,13 @@ pub struct Scanner {
 /// Policy for URLs without a scheme. By the strict rules they are never found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SchemelessPolicy {
-    /// `www.x.org` and `ftp.x.org` are found, and hosts with a path that occur with a scheme elsewhere
-    /// (the default).
+    /// `www.x.org` and `ftp.x.org` are found, and hosts with a path if they occur with a scheme
+    /// elsewhere (the default).
     #[default]
     Find,
     /// They are skipped.
     Skip,
-    /// All hosts with a path are found, too (`x.org/y`).
+    /// All hosts with a path are found as well (`x.org/y`).
     Paths,
 }
 

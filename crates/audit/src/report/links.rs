@@ -297,9 +297,10 @@ impl Provenance {
 }
 
 /// First citations of a link. The index over link, message and date makes the selection fast.
-const CITATIONS: &str =
-    "SELECT messages.digest, CASE author_by WHEN 'outer' THEN messages.message_id ELSE author_message_id END,
-    coalesce(author_date, messages.date), CASE author_by WHEN 'outer' THEN messages.sender ELSE author_from END,
+const CITATIONS: &str = "SELECT messages.digest,
+    CASE author_by WHEN 'outer' THEN messages.message_id ELSE author_message_id END,
+    coalesce(author_date, messages.date),
+    CASE author_by WHEN 'outer' THEN messages.sender ELSE author_from END,
     CASE author_by WHEN 'outer' THEN messages.subject ELSE author_subject END,
     coalesce(messages.list_id, json_extract(messages.newsgroups, '$[0]')), urls.anchor,
     sources.path || ifnull((SELECT '!' || group_concat(value, '!') \

@@ -78,9 +78,9 @@ named_values! {
     }
     SchemelessPolicy {
         Skip = "off": "None",
-        Find = "on": "www.example.org, and hosts with a path that occur with a scheme in the message or \
-                     in the evidence",
-        Paths = "paths": "All hosts with a path, too (example.org/x)",
+        Find = "on": "www.example.org, and hosts with a path that occur with a scheme in the \
+                     message or in the evidence",
+        Paths = "paths": "All hosts with a path as well (example.org/x)",
     }
     SchemaLanguage {
         JsonSchema = "json-schema": "JSON Schema of records, rejects, events and messages that are \

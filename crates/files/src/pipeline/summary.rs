@@ -66,7 +66,7 @@ pub struct Summary {
     pub duplicates: u64,
     /// Records of targets extracted from redirectors' URLs, which are not candidates.
     pub unwrapped: u64,
-    /// Records whose author is not the message's, those of repetitions included.
+    /// Records whose author is not the message's, including repetitions.
     pub other_authors: u64,
     /// Events, by kind.
     pub events: NamedCounts,

@@ -783,7 +783,7 @@ impl PartWalk<'_, '_> {
     fn leaf(&mut self, body: BodyRange, part: &MimePart) -> EntityStep {
         let header;
         let part = if part.media_type == ABUSE_REPORT {
-            // The message that it is about follows.
+            // The reported message follows.
             if let Some(report) = self.open.0.last_mut() {
                 report.place.messages = AuthorKind::Arf;
             }
@@ -804,7 +804,7 @@ impl PartWalk<'_, '_> {
         self.after(body.boundary)
     }
 
-    /// Returns a part whose body is the header of a message (RFC 6522) as a part of that message.
+    /// Returns a part whose body is a message header (RFC 6522) as a part of that message.
     fn header_in_part(&self, body: Span, part: &MimePart) -> MimePart {
         let (raw, limits) = (body.of(self.raw), self.state.limits);
         let report = self.open.0.last();
@@ -977,10 +977,10 @@ impl AttachedBytes {
     }
 }
 
-/// The type of the part of an abuse report that describes the message (RFC 5965).
+/// Media type of the part of an abuse report that describes the message (RFC 5965).
 const ABUSE_REPORT: &str = "message/feedback-report";
 
-/// The types of a part that is the header of a message.
+/// Media types of the header of a message.
 const HEADERS: [&str; 2] = ["text/rfc822-headers", "message/global-headers"];
 
 /// Bytes at the start of the body of a multipart in which its boundary is guessed.

@@ -37,7 +37,7 @@ pub struct MimePart {
     pub name: Option<String>,
     /// The Message-ID of the innermost message inside a part that this part belongs to.
     pub message_id: Option<String>,
-    /// The innermost message that it belongs to; `None` in the outermost message.
+    /// Innermost message that holds this part; `None` in the outermost message.
     pub author: Option<Arc<Author>>,
     /// The layout of its text; [`TextForm::Other`] if its media type is of no text.
     pub(super) form: TextForm,
@@ -61,9 +61,9 @@ pub(super) struct PartPlace {
     pub(super) is_message: bool,
     /// The Message-ID of the innermost message inside a part that it belongs to, shortened as in records.
     pub(super) message_id: Option<String>,
-    /// The innermost message inside a part that it belongs to, if its header names any of the fields.
+    /// Innermost message inside a part that holds this place and has any field of an author.
     pub(super) author: Option<Arc<Author>>,
-    /// The kind of a message at this place, or of those that are its parts.
+    /// Kind of the messages in the parts at this place.
     pub(super) messages: AuthorKind,
     /// Number of messages inside parts that it is nested in; 0 in the outermost message.
     pub(super) depth: usize,
@@ -191,7 +191,7 @@ impl PartPlace {
         }
     }
 
-    /// The place of the message inside this part, which is `author`.
+    /// Returns the place of the message `author` inside this part.
     pub(super) fn message(self, author: Option<Author>) -> PartPlace {
         let id = author.as_ref().and_then(|author| author.info.id.as_deref());
         PartPlace {

@@ -31,8 +31,8 @@ CREATE TABLE links(
 CREATE INDEX links_by_host ON links{equal}(host);
 CREATE INDEX links_by_domain ON links{equal}(domain);
 -- One row for each record. record_key: hash of the record's id and its source; record_id: the record's id; cited: the date of
--- the innermost message that has one, if it is plausible; author_by: the kind of the innermost message. If that is 'outer', the other
--- columns of the author are null.
+-- the innermost message that has one, if it is plausible; author_by: kind of the innermost message.
+-- If it is 'outer', the other columns of the author are null.
 CREATE TABLE urls(
   id {id},
   record_key {hash} NOT NULL UNIQUE,

@@ -11,15 +11,15 @@ pub const RFC1738_WRAPPER_BYTES: usize = 2_000;
 /// default of `wrapper_bytes`, for line breaks and quote marks inside.
 pub const OPEN_WRAPPER_BYTES: usize = 16 << 10;
 
-/// Maximum number of distinct hosts without a scheme that are looked up in their message. Each costs a
-/// search through it.
+/// Maximum number of distinct hosts without a scheme per message that are looked up in it. Each
+/// lookup searches the whole message.
 pub const HOST_LOOKUPS: usize = 32;
 
-/// Maximum number of URLs that are read out of the query of one URL. Programs that check or share pages
-/// have one or two.
+/// Maximum number of URLs read from the query of one URL. Programs that check or share pages write
+/// one or two.
 pub const QUERY_TARGETS: usize = 8;
 
-/// Maximum number of URLs that are read out of one URL, one inside the other or side by side.
+/// Maximum number of URLs read from one URL, nested or side by side.
 pub const NESTED_TARGETS: usize = 32;
 
 /// Maximum number of hyphens before line ends for which every combination of kept and dropped

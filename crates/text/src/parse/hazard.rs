@@ -212,8 +212,9 @@ pub fn mismatch(shown: &[u8], url: &[u8]) -> bool {
 /// Maximum number of redirectors in one another that are followed.
 const FOLLOWED_REDIRECTORS: usize = 8;
 
-/// Returns the host of a URL, and those of the targets in it, if it is a redirector's; of a URL in the
-/// query of another, only the inner one's. Empty for a URL without a host. `None` if the last one is a redirector's and does not say where it leads.
+/// Returns the host of a URL and the hosts of the targets in it. The host before a target in a query
+/// is left out. Empty for a URL without a host. `None` if the innermost URL is a redirector's and
+/// does not hold its target.
 fn hosts_on_the_way(url: &[u8]) -> Option<Vec<String>> {
     let mut hosts = Vec::from_iter(host_of(url));
     let mut last = url.to_vec();

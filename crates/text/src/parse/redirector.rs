@@ -1,7 +1,7 @@
 //! Recognition of redirectors, offline: the target is read out of the redirector's URL, with one
 //! function for each form.
 //!
-//! A parameter of any other URL whose value is a whole URL is a target, too.
+//! In any other URL, a parameter whose value is a whole URL is a target.
 //!
 //! One level at a time: the caller decides how many levels to follow. Opaque URLs (short links,
 //! Mimecast) have no target. The known redirectors are in `redirector/table.rs`, and those that mail
@@ -26,12 +26,11 @@ pub struct RedirectTarget {
     /// The target, with its fragment if it has one. Begins with a scheme and `://`, and holds no
     /// white space.
     pub url: Vec<u8>,
-    /// The name of the redirector: `safelinks`, `urldefense-v1`, ...; [`QUERY_TARGET`] if the URL is
-    /// no known redirector's.
+    /// Name of the redirector: `safelinks`, `urldefense-v1`, ..., or [`QUERY_TARGET`].
     pub redirector: &'static str,
 }
 
-/// The name of a target in the query of a URL that is no known redirector's.
+/// Name for targets in the query of a URL of no known redirector.
 pub const QUERY_TARGET: &str = "query";
 
 /// Returns the names of all redirectors, and [`QUERY_TARGET`].
@@ -40,9 +39,9 @@ pub fn redirector_names() -> impl Iterator<Item = &'static str> {
     names.chain([QUERY_TARGET])
 }
 
-/// Returns the targets that `url` (with its fragment or without) names: the one of a known
-/// redirector, else the values of its query that are whole URLs, at most [`QUERY_TARGETS`] and one
-/// more. Reads one level.
+/// Returns the targets that `url` (with or without its fragment) names: the target of a known
+/// redirector, or the query values that are whole URLs, at most [`QUERY_TARGETS`] plus one. Reads
+/// one level.
 ///
 /// Escapes are decoded once. A target that is cut off, relative, a script, or longer than 16 KiB is
 /// left out. A fragment after a redirector's parameters belongs to the redirector and is dropped.

@@ -188,19 +188,18 @@ pub fn likely_host(host: &[u8]) -> bool {
     labels >= 3 && ends_in_top_level_domain(host)
 }
 
-/// Top-level domains, beside those of countries, that are believed without evidence. Newer ones are
-/// words: `local-fs.target/start`, `bufferedio.works/sec`.
+/// Generic top-level domains that need no evidence. Newer ones are words: `local-fs.target/start`,
+/// `bufferedio.works/sec`.
 const GENERIC_DOMAINS: [&[u8]; 10] = [
     b"com", b"org", b"net", b"edu", b"gov", b"mil", b"int", b"info", b"dev", b"app",
 ];
 
-/// Endings of files that are country codes, too.
+/// File name extensions that are also country codes.
 const FILE_ENDINGS: [&[u8]; 10] = [
     b"ac", b"am", b"in", b"md", b"mk", b"pl", b"ps", b"py", b"sh", b"so",
 ];
 
-/// What follows the names of owner and repository in the address of a page. Other names are those of
-/// packages.
+/// Names after owner and repository in the URL of a page. Other names are directories of packages.
 const REPOSITORY_PAGES: [&[u8]; 11] = [
     b"pull",
     b"issues",
@@ -215,12 +214,12 @@ const REPOSITORY_PAGES: [&[u8]; 11] = [
     b"-",
 ];
 
-/// Hosts whose paths name images of containers.
+/// Registries of container images.
 const REGISTRIES: [&[u8]; 4] = [b"docker.io", b"gcr.io", b"ghcr.io", b"quay.io"];
 
-/// Returns `true` if a host that is not known and its path at `at` are probably the address of a page.
-/// Packages, names of images with a version (`gcr.io/a/b:v1`) and settings (`a.org/b=c`) are none, and
-/// neither are the pieces of a URL that was broken at a hyphen or a slash.
+/// Returns `true` if the unknown host and path at `at` are probably the URL of a page. Returns `false`
+/// for packages, images with a version (`gcr.io/a/b:v1`), settings (`a.org/b=c`), and pieces of a
+/// URL that was broken at a hyphen or slash.
 #[must_use]
 pub fn names_page(text: &[u8], at: usize) -> bool {
     let word = &text[at..(at + PAGE_BYTES).min(text.len())];
@@ -251,8 +250,8 @@ pub fn names_page(text: &[u8], at: usize) -> bool {
 /// Number of bytes before and after a host that [`names_page`] looks at.
 const PAGE_BYTES: usize = 512;
 
-/// Returns `true` if the last label of `host` is a top-level domain in lower case, and one of two labels
-/// is no ending of a file.
+/// Returns `true` if the last label of `host` is a top-level domain in lower case. File name extensions
+/// need three labels.
 fn is_registered(host: &[u8]) -> bool {
     let mut labels = host.rsplit(|&byte| byte == b'.');
     let last = labels.next().unwrap_or_default();
@@ -261,8 +260,8 @@ fn is_registered(host: &[u8]) -> bool {
         && (2 <= labels.count() || !FILE_ENDINGS.contains(&last))
 }
 
-/// Returns `true` if the text may end with a host, by its last [`TOP_BYTES`] bytes: a letter, and a dot
-/// before it.
+/// Returns `true` if the text may end with a host: its last [`TOP_BYTES`] bytes have a dot and end
+/// with a letter.
 #[must_use]
 pub(super) fn may_end_with_host(text: &[u8]) -> bool {
     let Some(start) = text.last_chunk::<TOP_BYTES>() else {
@@ -273,12 +272,12 @@ pub(super) fn may_end_with_host(text: &[u8]) -> bool {
     zeros != 0 && text.last().is_some_and(u8::is_ascii_alphabetic)
 }
 
-/// Number of bytes at the end of a host that are searched for its last dot. Longer top-level domains
-/// are rare.
+/// Number of bytes at the end of a host that are searched for its last dot. Longer top-level
+/// domains are rare.
 const TOP_BYTES: usize = 8;
 
-/// Returns the length of the host at the end of `text`, of at least two labels, the last of at least
-/// two letters.
+/// Returns the length of the host at the end of `text`. It has at least two labels, the last with at
+/// least two letters.
 pub(super) fn host_len_before(text: &[u8]) -> Option<usize> {
     let text = &text[text.len().saturating_sub(256)..];
     let len = suffix_len(text, |byte| LABEL[usize::from(*byte)] || *byte == b'.');

@@ -406,8 +406,8 @@ fn start_at_word_end(scanner: &Scanner, text: &[u8], floor: usize, end: usize) -
     })
 }
 
-/// Returns the start at the host before the slash at `slash`, if a path follows. `None` if it does not
-/// begin a word at `floor` or later.
+/// Returns the start at the host before the slash at `slash`, if a path follows. `None` if the host
+/// does not begin a word, or begins before `floor`.
 fn start_at_slash(text: &[u8], floor: usize, slash: usize) -> Option<UrlStart> {
     let next = *text.get(slash + 1)?;
     if !next.is_ascii_alphanumeric() && !b"~_@%".contains(&next) {
