@@ -1,8 +1,8 @@
-//! Unfolds the text after a URL start into one logical line, in which every join has its reason.
+//! Unfolds the text after a URL start into one logical line and records a reason for every join.
 //!
-//! Removes what mailers, editors and printers inserted into a URL: white space and line breaks
-//! inside a wrapper, quote marks, page breaks, and the line break of a bare URL. Whether the line
-//! is a URL, and where it ends, is left to `parse`.
+//! Mailers, editors and printers insert bytes into URLs: white space and line breaks inside a
+//! wrapper, quote marks, page breaks, and the line break of a bare URL. This module removes them.
+//! `parse` decides whether the line is a URL and where the URL ends.
 
 mod bare_url;
 mod continuation;
@@ -37,16 +37,17 @@ use crate::limits::LINE_LOOKBACK_BYTES;
 use crate::span::Span;
 
 named_enum! {
-    /// A kind of repair. A record's `repairs` has them in the order of the variants.
+    /// A kind of repair. A record lists its `repairs` in the order of the variants.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Repair {
         /// Blanks within a line were removed.
         Whitespace = "whitespace",
-        /// A line break was removed, with the blanks around it.
+        /// A line break and the blanks around it were removed.
         LineBreak = "line-break",
-        /// The line break came after a hyphen, which was kept, or put back where it had been lost.
+        /// A line break after a hyphen was removed. The hyphen was kept, or restored where a
+        /// program had removed it.
         Hyphen = "hyphen",
-        /// The line break came after a hyphen, which was removed.
+        /// A line break and the hyphen before it were removed.
         HyphenDropped = "hyphen-dropped",
         /// Quote marks at the start of a line were removed.
         QuotePrefix = "quote-prefix",
@@ -54,35 +55,37 @@ named_enum! {
         PageBreak = "page-break",
         /// A URL without a wrapper was continued on the next line.
         BareContinuation = "bare-continuation",
-        /// The word `at`, which an archive wrote for the `@` of an address, was replaced.
+        /// The word `at`, with which an archive replaced the `@` of an address, was changed back.
         AtSign = "at-sign",
-        /// Escapes and soft line breaks of quoted-printable, in a text that was not labelled so, were
-        /// decoded.
+        /// Escapes and soft line breaks of quoted-printable were decoded, though the text is not
+        /// labelled as quoted-printable.
         QuotedPrintable = "quoted-printable",
         /// The slashes after the scheme were missing, too many, or backslashes.
         Slashes = "slashes",
-        /// There was no scheme in an attribute, and one was guessed.
+        /// An attribute had no scheme, and one was guessed.
         SchemeGuessed = "scheme-guessed",
-        /// The scheme or the slashes after it were mistyped, or cut off at the start: `http//`, `ttp://`.
+        /// The scheme or its slashes were mistyped, or the first letter was cut off: `http//`,
+        /// `ttp://`.
         SchemeCorrected = "scheme-corrected",
-        /// The URL was changed on purpose so that it was no link: `hxxp://a[.]example`.
+        /// The URL had been changed on purpose to keep it from being a link: `hxxp://a[.]example`.
         Defang = "defang",
-        /// Escapes of roff, the language of manual pages, were undone.
+        /// Escapes of roff, the language of manual pages, were decoded.
         Roff = "roff",
-        /// Marks that another program put into the URL were removed: the backslashes with which Markdown, a
-        /// shell and JSON escape punctuation, and the `**` and `__` at the soft breaks of Google Groups.
+        /// Marks that another program added to the URL were removed: backslashes with which
+        /// Markdown, shells and JSON escape punctuation, and the `**` and `__` that Google Groups
+        /// puts at soft breaks.
         Escape = "escape",
-        /// The angle brackets around the identifier of a message were removed: `news:<id@host>`.
+        /// The angle brackets around a Message-ID were removed: `news:<id@host>`.
         Brackets = "brackets",
-        /// References of HTML for the ampersands of a query were decoded.
+        /// HTML character references for the ampersands of a query were decoded.
         Reference = "reference",
-        /// Characters without width were removed.
+        /// Zero-width characters were removed.
         Invisible = "invisible",
     }
 }
 
 impl Repair {
-    /// Returns `true` if it joins pieces of a URL.
+    /// Returns `true` if this repair joins pieces of a URL.
     #[must_use]
     pub fn joins(self) -> bool {
         matches!(
@@ -131,7 +134,7 @@ impl FromIterator<Repair> for RepairSet {
     }
 }
 
-/// The numbers of the bits of `bits` that are set, in ascending order.
+/// The positions of the set bits of `bits`, in ascending order.
 fn set_bits(mut bits: u128) -> impl Iterator<Item = usize> {
     iter::from_fn(move || {
         let lowest = bits.trailing_zeros();
@@ -143,29 +146,29 @@ fn set_bits(mut bits: u128) -> impl Iterator<Item = usize> {
 /// A place in a logical line where bytes of the text were removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Join {
-    /// The offset in the logical line of the first byte after the join.
+    /// The offset of the first byte after the join in the logical line.
     pub at: usize,
     /// The repairs made at this place.
     pub repairs: RepairSet,
-    /// The probability, from 0 to 1, that both sides belong together, given that the sides of the
-    /// joins before do. Inside a wrapper below 1 only at blanks within a line.
+    /// The probability, from 0 to 1, that both sides belong together, provided that the earlier
+    /// joins are right. Inside a wrapper it is below 1 only at blanks within a line.
     pub confidence: f32,
     /// The features of the line break in a bare URL. Empty inside a wrapper.
     pub features: Features,
 }
 
-/// A text without the removed bytes, and the map back to it. A buffer: it is reused for each URL
+/// A text without the removed bytes, and the map back to it. The buffer is reused for each URL
 /// start.
 #[derive(Clone, Debug, Default)]
 pub struct LogicalLine {
     text: Vec<u8>,
-    /// The pieces of the text that the line consists of, in ascending order.
+    /// The pieces of the text that form the line, in ascending order.
     pieces: Vec<LinePiece>,
     joins: Vec<Join>,
     /// The repairs that were made outside the joins.
     repairs: RepairSet,
-    /// The line with its references, its characters without width, and its escapes and soft line ends
-    /// of quoted-printable, if any were undone.
+    /// The line before decoding, if references, zero-width characters, or escapes and soft line
+    /// breaks of quoted-printable were decoded.
     written: Option<Box<LogicalLine>>,
 }
 
@@ -191,22 +194,22 @@ impl LogicalLine {
         &self.joins
     }
 
-    /// Returns the repairs that were made outside the joins: [`Repair::AtSign`] in a bare address,
+    /// Returns the repairs made outside the joins: [`Repair::AtSign`] in a bare address,
     /// [`Repair::QuotedPrintable`], the lines of a gateway's link, and other notations.
     #[must_use]
     pub fn repairs(&self) -> RepairSet {
         self.repairs
     }
 
-    /// Returns the line as it is if no reference, no character without width and nothing of
-    /// quoted-printable is undone; `None` if nothing was.
+    /// Returns the line with its references, zero-width characters and quoted-printable still
+    /// encoded; `None` if there were none to decode.
     #[must_use]
     pub fn written(&self) -> Option<&LogicalLine> {
         self.written.as_deref()
     }
 
-    /// Returns the range of the text that `span` of the logical line comes from, including the
-    /// bytes removed in between.
+    /// Returns the range of the text from which `span` of the logical line was copied, including
+    /// the bytes removed in between.
     #[must_use]
     pub fn text_range(&self, span: Span) -> Span {
         let start = self.text_offset(span.start);
@@ -235,7 +238,7 @@ impl LogicalLine {
         self.written = None;
     }
 
-    /// Appends `byte`, which the bytes of the text up to and including the one at `last` stand for.
+    /// Appends `byte`, which was decoded from the bytes of the text up to and including `last`.
     fn push_decoded(&mut self, byte: u8, last: usize) {
         self.pieces.push(LinePiece {
             logical: self.text.len(),
@@ -251,7 +254,7 @@ impl LogicalLine {
         }
     }
 
-    /// Appends `bytes`, which begin at `from` in the text.
+    /// Appends `bytes`, which start at `from` in the text.
     fn append(&mut self, bytes: &[u8], from: usize) {
         let continues = self
             .pieces
@@ -271,8 +274,8 @@ impl LogicalLine {
         self.text.truncate(self.text.len().saturating_sub(bytes));
     }
 
-    /// Records that bytes were removed after the last byte. A join at the same place gets the
-    /// repairs in addition.
+    /// Records that bytes were removed after the last byte. If a join exists at this offset, the
+    /// repairs are added to it.
     fn join(&mut self, repairs: RepairSet, confidence: f32, features: Features) {
         let at = self.text.len();
         match self.joins.last_mut() {
@@ -320,8 +323,8 @@ fn line_end(text: &[u8], at: usize) -> LineEnd {
     }
 }
 
-/// The length of the line end at the start of `text`, which begins with a CR or LF. A file that was
-/// written in text mode twice has CR CR LF.
+/// The length of the line end at the start of `text`, which starts with a CR or LF. CR CR LF comes
+/// from writing a file in text mode twice.
 fn line_end_len(text: &[u8]) -> usize {
     match text {
         [b'\r', b'\r', b'\n', ..] => 3,
@@ -350,8 +353,8 @@ const fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// The length of the character at the start of `text` if it is white space by Unicode and does not
-/// end a line; otherwise 0.
+/// The length of the character at the start of `text` if it is Unicode white space and does not end
+/// a line; otherwise 0.
 fn whitespace_len(text: &[u8]) -> usize {
     match text {
         [b'\t' | 0x0B | 0x0C | 0x1C..=0x1F | b' ', ..] => 1,

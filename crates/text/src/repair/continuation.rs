@@ -1,7 +1,7 @@
-//! Decides whether a line break belongs to a bare URL: whether the next line continues it.
+//! Decides whether the line after a bare URL continues it.
 //!
-//! Each [`Feature`] of the line break has a weight in points, and the sum gives the confidence.
-//! The end of the URL, and the trimming of the continuation, are left to `parse`.
+//! Each [`Feature`] of the line break has a weight in points, and the sum determines the
+//! confidence. `parse` finds the end of the URL and trims the continuation.
 
 mod features;
 mod line_break;
@@ -27,31 +27,32 @@ use token::ContinuationToken;
 /// A possible continuation of a bare URL over one line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Continuation {
-    /// The range of the text to append to the URL: the token of the next line, not trimmed. Never
+    /// The range of the text to append to the URL: the untrimmed token of the next line. Never
     /// empty.
     pub(super) token: Span,
     /// Number of bytes to remove from the end of the URL first: 1 for a `=` or `\` left over from
-    /// another encoding, 2 for a soft hyphen, else 0.
+    /// another encoding, 2 for a soft hyphen, otherwise 0.
     pub(super) dropped: usize,
-    /// `true` if a hyphen stood between the URL and the token, which a program removed.
+    /// `true` if a program removed a hyphen between the URL and the token.
     pub(super) lost_hyphen: bool,
     /// `true` if quote marks were skipped before the token.
     pub(super) quoted: bool,
-    /// `true` if only blanks follow the token on its line. If not, this is the last continuation.
+    /// `true` if only blanks follow the token on the line. Otherwise, this is the last
+    /// continuation.
     pub(super) whole_line: bool,
     /// The features for and against the continuation.
     pub(super) features: Features,
 }
 
 impl Continuation {
-    /// The sum of the features' weights. At [`LIKELY_POINTS`] or above, the continuation is part of
+    /// The sum of the features' weights. A continuation with at least [`LIKELY_POINTS`] is part of
     /// the URL.
     pub(super) fn points(&self) -> f32 {
         self.features.points()
     }
 
-    /// The probability, from 0 to 1, that the URL continues over this line break, given that it
-    /// does over those before.
+    /// The probability, from 0 to 1, that the URL continues over this line break, provided that it
+    /// continues over the earlier ones.
     pub(super) fn confidence(&self) -> f32 {
         self.features.confidence()
     }
@@ -68,28 +69,28 @@ pub struct LineBreakEvidence {
     pub features: Features,
 }
 
-/// Minimum confidence at which a bare URL is joined over a line end: of all joins from it on, more
-/// than 19 in 20 are right on archives on which the confidence was not fitted (`docs/evidence/joins.md`).
+/// Minimum confidence for joining a bare URL over a line end. Of all joins at this confidence or
+/// above, more than 19 in 20 are right in archives that were not used to fit the confidence
+/// (`docs/evidence/joins.md`).
 pub const JOIN_CONFIDENCE: f32 = 0.7;
 
-/// Minimum number of points of a likely continuation, after which further lines are read: the
-/// fewest points whose confidence is at least [`JOIN_CONFIDENCE`]. They are 0.73; a test compares
-/// both. Points are multiples of a quarter.
+/// Minimum number of points of a likely continuation, after which further lines are read. The value
+/// is the smallest multiple of a quarter whose confidence (here 0.73) is at least
+/// [`JOIN_CONFIDENCE`]; a test compares both.
 const LIKELY_POINTS: f32 = 1.0;
 
-/// Number of points from which a continuation is reported as an alternate, a confidence of 0.05.
+/// Minimum number of points to report a continuation as an alternate: a confidence of 0.05.
 const POSSIBLE_POINTS: f32 = -3.0;
 
 /// Returns the possible continuations of the bare URL `head` in `text`, line by line.
 ///
-/// `head` is the first run of characters of the URL, from its scheme or host on. All continuations except
-/// the last are likely; the last may be merely possible, with fewer than [`LIKELY_POINTS`] points.
-/// There are none if text other than blanks follows `head` on its line, or if it has a scheme that
-/// no `//` follows. With [`LineBreakPolicy::JoinWhole`] there are only those of URLs that occur whole
-/// elsewhere.
+/// `head` is the first run of characters of the URL, starting at the scheme or host. All
+/// continuations except the last are likely. The last one may be merely possible, with fewer than
+/// [`LIKELY_POINTS`] points. The result is empty if text other than blanks follows `head` on its
+/// line, or if `head` has a scheme without `//`. [`LineBreakPolicy::JoinWhole`] keeps only
+/// continuations whose URL occurs whole elsewhere.
 ///
-/// Reads about twenty lines on each side of each line break, and a bounded number of bytes in
-/// total.
+/// Reads about twenty lines on each side of each line break. The total number of bytes is bounded.
 pub(super) fn continuations(
     text: &[u8],
     head: Span,
@@ -125,15 +126,15 @@ pub(super) fn continuations(
     found
 }
 
-/// Returns `true` if a word begins another URL or host, also a defanged one, or the property of a
-/// calendar.
+/// Returns `true` if a word starts another URL or host, even a defanged one, or a calendar
+/// property.
 pub(super) fn begins_other_url(word: &[u8]) -> bool {
     ContinuationToken::new(word).is_some_and(|token| {
         token.begins_url() || token.defanged_delimiter().is_some() || token.is_property()
     })
 }
 
-/// The beginning of a URL, with the scheme that is guessed for it if it has none.
+/// The start of a URL, with a guessed scheme if it has none.
 fn with_scheme(head: &[u8]) -> Vec<u8> {
     match guessed_scheme(head) {
         Some(scheme) => [scheme.as_bytes(), b"://", head].concat(),
@@ -141,11 +142,12 @@ fn with_scheme(head: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns the evidence for each line break after the bare URL `head`, however weak it is: up to
-/// the first line break over which no URL can go, or after which other text follows the token.
+/// Returns the evidence for each line break after the bare URL `head`, however weak. Stops at the
+/// first line break that no URL can cross, or after a token that other text follows.
 ///
-/// Labelled line breaks are turned into weights and tables with it (`docs/evidence/joins.md`); extraction
-/// does not use it. Cost and bounds are those of extraction.
+/// The weights and tables are computed from labelled line breaks with this function
+/// (`docs/evidence/joins.md`); extraction does not use it. It has the cost and bounds of
+/// extraction.
 #[must_use]
 pub fn line_break_evidence(text: &[u8], head: Span) -> Vec<LineBreakEvidence> {
     let mut found = Vec::new();

@@ -1,8 +1,8 @@
-//! Other notations of a URL: mistyped and defanged ones, escapes of the language around it (roff,
-//! Markdown, JSON), and the angle brackets around the identifier of a message.
+//! Other notations of a URL: mistyped and defanged URLs, escapes of the surrounding language (roff,
+//! Markdown, JSON), and angle brackets around a Message-ID.
 //!
-//! A notation is undone in the logical line, so that `parse` reads the URL that is meant. Only by the
-//! wide rules.
+//! The notation is decoded in the logical line, and `parse` reads the intended URL. The strict
+//! rules decode no notation.
 
 use memchr::memchr;
 
@@ -21,17 +21,17 @@ pub const CORRECTED_CONFIDENCE: f32 = 0.95;
 /// Confidence in a URL that was defanged.
 pub const DEFANGED_CONFIDENCE: f32 = 0.95;
 
-/// Confidence in a URL in which escapes of another language were undone.
+/// Confidence in a URL in which escapes of another language were decoded.
 pub const UNESCAPED_CONFIDENCE: f32 = 0.95;
 
-/// Maximum length in bytes of a message's identifier in angle brackets: a line (RFC 5536, section
-/// 3.1.3, allows 250).
+/// Maximum length in bytes of a Message-ID in angle brackets: one line (RFC 5536, section 3.1.3,
+/// allows 250).
 const IDENTIFIER_BYTES: usize = 250;
 
-/// Returns `true` if the word has another notation in its scheme or authority, so that a check of its
-/// bytes as they are written does not decide whether it can be a URL.
+/// Returns `true` if the scheme or authority of the word is in another notation. A check of the raw
+/// bytes then cannot decide whether the word is a URL.
 ///
-/// Reads no further than to the authority's end, and at most [`PREFILTER_BYTES`].
+/// Reads up to the end of the authority, and at most [`PREFILTER_BYTES`].
 #[must_use]
 pub fn has_other_notation(text: &[u8], word: &BareWord) -> bool {
     if word.rules == Rules::Rfc1738 {
@@ -62,15 +62,15 @@ fn authority_start(text: &[u8]) -> usize {
     }
 }
 
-/// Returns the number of bytes at the start of `text` that can belong to a scheme.
+/// Returns the length of the prefix of `text` that can belong to a scheme.
 fn scheme_len(text: &[u8]) -> usize {
     prefix_len(&text[..text.len().min(SCHEME_CHARS)], |&byte| {
         is_scheme_char(byte)
     })
 }
 
-/// Returns `url`, the value of an attribute, as it is meant, if its scheme is mistyped or it was
-/// defanged, and the repair. Other escapes are those of the page.
+/// Returns the intended URL and the repair if the scheme of `url`, an attribute's value, is
+/// mistyped or `url` is defanged. The page's own escapes stay.
 #[must_use]
 pub fn restore_spelling(url: &[u8]) -> Option<(Vec<u8>, Repair)> {
     let begin = &url[..url.len().min(PREFILTER_BYTES)];
@@ -92,8 +92,8 @@ pub fn restore_spelling(url: &[u8]) -> Option<(Vec<u8>, Repair)> {
     Some((meant, repair))
 }
 
-/// Returns the range of the identifier of a message in angle brackets, after a scheme of articles or
-/// messages at `from`: `news:<id@host>`, `mid:<id@host>`.
+/// Returns the range of the Message-ID in angle brackets after the scheme for articles or messages
+/// at `from`: `news:<id@host>`, `mid:<id@host>`.
 pub(super) fn bracketed_identifier(text: &[u8], from: usize) -> Option<Span> {
     let rest = &text[from..];
     let name = scheme_len(rest);
@@ -115,18 +115,17 @@ pub(super) fn bracketed_identifier(text: &[u8], from: usize) -> Option<Span> {
     is_identifier.then(|| Span::new(start, start + len))
 }
 
-/// Marks that Google Groups and Thunderbird write at the soft breaks of a link (`<wbr>`), where a page
-/// may break it.
+/// Marks that Google Groups and Thunderbird write at the soft breaks (`<wbr>`) of a link.
 const BREAK_MARKS: [[u8; 2]; 2] = [*b"**", *b"__"];
 
-/// Returns the mark that is in `url`.
+/// Returns the break mark in `url`.
 fn break_mark(url: &[u8]) -> Option<[u8; 2]> {
     let at = memchr::memchr2_iter(b'*', b'_', url).find(|&at| url.get(at + 1) == Some(&url[at]))?;
     BREAK_MARKS.into_iter().find(|mark| mark[0] == url[at])
 }
 
-/// Returns the pieces of the URL that begins with the run `head` and has marks at its soft breaks, if
-/// its clean copy follows it in angle brackets.
+/// Returns the pieces of the URL that starts with the run `head` and has marks at the soft breaks.
+/// Its clean copy must follow in angle brackets.
 pub(super) fn pieces_with_marks(text: &[u8], head: Span) -> Option<Vec<Span>> {
     let mark = break_mark(head.of(text))?;
     let window = &text[head.end..text.len().min(head.end + COPY_SEARCH_BYTES)];
@@ -134,9 +133,9 @@ pub(super) fn pieces_with_marks(text: &[u8], head: Span) -> Option<Vec<Span>> {
     pieces_before_copy(text, open, mark).filter(|pieces| pieces[0].start == head.start)
 }
 
-/// Returns the pieces of the URL before the `<` at `open` if it has this mark, and the URL in the
-/// brackets is the same without marks: white space, quote marks, and the scheme aside. Each reply may
-/// have put another mark into the one before, so that their characters are taken one by one.
+/// Returns the pieces of the URL before the `<` at `open` if it has this mark and equals the URL in
+/// the brackets. The comparison ignores marks, white space, quote marks and the scheme. It skips
+/// single characters, because each reply may have inserted a mark into an earlier one.
 fn pieces_before_copy(text: &[u8], open: usize, mark: [u8; 2]) -> Option<Vec<Span>> {
     let content = &text[open + 1..text.len().min(open + 1 + COPY_SEARCH_BYTES)];
     let clean = content_on_one_line(content)?;
@@ -175,8 +174,8 @@ fn is_layout(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'>' | b'|')
 }
 
-/// Returns `text` up to the `>` that closes its brackets, without white space and the quote marks at the
-/// starts of its lines.
+/// Returns `text` up to the `>` that closes the brackets, without white space and without the quote
+/// marks at the start of each line.
 fn content_on_one_line(text: &[u8]) -> Option<Vec<u8>> {
     let mut content = Vec::new();
     let mut begins_line = false;
@@ -203,14 +202,14 @@ fn are_marks_shown(text: &[u8], at: usize, mark: [u8; 2]) -> bool {
         .any(|open| pieces_before_copy(text, from + open, mark).is_some())
 }
 
-/// A piece of a logical line, and what it stands for.
+/// A piece of a logical line and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Respelling {
     span: Span,
     meant: &'static [u8],
 }
 
-/// All bytes: the meanings of escapes.
+/// All byte values: the meanings of escapes.
 const BYTES: &[u8; 256] = &{
     let mut bytes = [0; 256];
     let mut at = 0;
@@ -222,15 +221,15 @@ const BYTES: &[u8; 256] = &{
 };
 
 impl Respelling {
-    /// An escape that stands for `byte`, or for nothing.
+    /// An escape for `byte`, or one without meaning.
     pub(super) fn of_byte(span: Span, byte: Option<u8>) -> Respelling {
         let meant = byte.map_or(&[][..], |byte| &BYTES[usize::from(byte)..][..1]);
         Respelling { span, meant }
     }
 }
 
-/// The bytes with which notations begin, also those of other languages. Most URLs have none.
-const BEGINS_NOTATION: [bool; 256] = {
+/// The bytes that can start a notation, including those of other languages. Most URLs contain none.
+const STARTS_NOTATION: [bool; 256] = {
     let mut begins = [false; 256];
     let mut byte = 0;
     while byte < begins.len() {
@@ -244,9 +243,9 @@ const BEGINS_NOTATION: [bool; 256] = {
 };
 
 impl LogicalLine {
-    /// Undoes the notations in the line, which begins with the URL or its host.
+    /// Decodes the notations in the line, which starts with the URL or its host.
     pub(super) fn undo_notations(&mut self) {
-        let is_plain = |&byte: &u8| !BEGINS_NOTATION[usize::from(byte)];
+        let is_plain = |&byte: &u8| !STARTS_NOTATION[usize::from(byte)];
         if self.text.iter().all(is_plain) && spelled_head(&self.text).is_none() {
             return;
         }
@@ -260,8 +259,9 @@ impl LogicalLine {
         self.repairs.add_all(repairs);
     }
 
-    /// Removes the asterisks at soft breaks from the line, which comes from `at` in the text, if another
-    /// link there shows what they are. Underscores stay: they are also in names (`__init__`).
+    /// Removes the asterisks at soft breaks from the line, which was copied from `at` in the text,
+    /// if another link nearby shows that they are marks. Underscores stay, because names contain
+    /// them too (`__init__`).
     pub(super) fn remove_break_marks(&mut self, text: &[u8], at: usize) {
         let mark = b"**";
         let marks: Vec<Respelling> = memchr::memmem::find_iter(&self.text, mark)
@@ -274,8 +274,8 @@ impl LogicalLine {
         }
     }
 
-    /// Puts what is meant in the place of each piece. The pieces are in ascending order. Returns the
-    /// line as it was, whose written line stays that of this one.
+    /// Replaces each piece by its meaning. The pieces are in ascending order. Returns the old line;
+    /// its written line stays with the new one.
     pub(super) fn respell(&mut self, respellings: &[Respelling]) -> LogicalLine {
         let mut raw = std::mem::take(self);
         self.repairs = raw.repairs;
@@ -284,13 +284,13 @@ impl LogicalLine {
         let mut at = 0;
         for Respelling { span, meant } in respellings {
             while let Some(join) = joins.next_if(|join| join.at <= span.start) {
-                // A join inside of the piece before is after what that stands for.
+                // A join inside the preceding piece moves behind that piece's meaning.
                 self.append_part(&raw, Span::new(at.min(join.at), join.at));
                 at = at.max(join.at);
                 self.push_join(join);
             }
             self.append_part(&raw, Span::new(at, span.start));
-            // The first byte keeps its place, so that the text begins where it did.
+            // The first byte keeps its offset, and the text still starts there.
             let (first, last) = (raw.text_offset(span.start), raw.text_offset(span.end - 1));
             for (number, &byte) in meant.iter().enumerate() {
                 let is_first = number == 0 && (span.start == 0 || 1 < meant.len());
@@ -308,14 +308,13 @@ impl LogicalLine {
         raw
     }
 
-    /// Adds a join of another line at the end of this one.
     fn push_join(&mut self, join: &super::Join) {
         let at = self.text.len();
         self.joins.push(super::Join { at, ..*join });
     }
 }
 
-/// Returns the pieces of `text` that are written in another notation, and the repairs that undo them.
+/// Returns the pieces of `text` that are in another notation, and the repairs that decode them.
 fn respellings(text: &[u8]) -> (Vec<Respelling>, RepairSet) {
     let mut repairs = RepairSet::default();
     let mut found = Vec::new();
@@ -382,7 +381,7 @@ fn respellings(text: &[u8]) -> (Vec<Respelling>, RepairSet) {
     (found, repairs)
 }
 
-/// The place of a byte of a URL: dots of hosts are written in brackets, and names have no escapes.
+/// The part of the URL that a byte is in: hosts have dots in brackets, and names have no escapes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Authority {
     /// Before or among the slashes after the scheme.
@@ -394,7 +393,7 @@ enum Authority {
 }
 
 impl Authority {
-    /// The place at `at`, the start of the text or the end of a spelled head.
+    /// The part at `at`, the start of the text or the end of a spelled head.
     fn before(text: &[u8], at: usize) -> Authority {
         let name = scheme_len(text);
         let has_slashes = matches!(text[name..], [b':', b'/' | b'\\' | b'[', ..]);
@@ -405,7 +404,7 @@ impl Authority {
         }
     }
 
-    /// The place after `byte`, which is written at `at`.
+    /// The part after `byte`, which is at `at`.
     fn after(self, text: &[u8], at: usize, byte: u8) -> Authority {
         match (self, byte) {
             (Authority::Before, b'/' | b':' | b'\\') => self,
@@ -420,22 +419,22 @@ impl Authority {
 /// Meaning of a backslash in a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Backslash {
-    /// It stands for a slash, as after the scheme.
+    /// A slash, as after the scheme.
     Slash,
-    /// It begins an escape of another language.
+    /// The start of an escape of another language.
     Escape,
-    /// It is what it is, in the name of a file.
+    /// A literal backslash in a file name.
     Plain,
 }
 
-/// A notation at a place of a line.
+/// A notation at an offset of a line.
 pub(super) struct Notation {
     pub(super) len: usize,
     pub(super) meant: &'static [u8],
     pub(super) repair: Repair,
 }
 
-/// Returns the notation that begins with the backslash at `at`.
+/// Returns the notation that the backslash at `at` starts.
 fn backslash(text: &[u8], at: usize, meaning: Backslash, authority: Authority) -> Option<Notation> {
     match meaning {
         Backslash::Plain => None,
@@ -449,8 +448,8 @@ fn backslash(text: &[u8], at: usize, meaning: Backslash, authority: Authority) -
     }
 }
 
-/// Escapes of roff that manual pages have in URLs (groff(7), `groff_char(7)`), without the backslash:
-/// places at which a line may be broken, and characters that would be printed as others.
+/// Escapes of roff that manual pages use in URLs (groff(7), `groff_char(7)`), without the
+/// backslash: possible line breaks, and characters that would be printed as others.
 const ROFF: [(&[u8], &[u8]); 14] = [
     (b":", b""),
     (b"%", b""),
@@ -479,8 +478,9 @@ fn roff_escape(rest: &[u8]) -> Option<Notation> {
         })
 }
 
-/// Returns the escape of Markdown, a shell or JSON whose backslash stands between `before` and `rest`.
-/// Punctuation of paths is escaped in Markdown (`CommonMark`, section 2.4), that of queries in shells.
+/// Returns the escape of Markdown, a shell or JSON whose backslash is between `before` and `rest`.
+/// Markdown escapes punctuation in paths (`CommonMark`, section 2.4), and shells escape it in
+/// queries.
 fn other_escape(rest: &[u8], before: &[u8], authority: Authority) -> Option<Notation> {
     let is_passed = authority == Authority::Passed;
     let has_query = || memchr(b'?', before).is_some();
@@ -509,7 +509,7 @@ fn other_escape(rest: &[u8], before: &[u8], authority: Authority) -> Option<Nota
 mod tests {
     use super::*;
 
-    /// The text that is meant by `written`, and the names of the repairs.
+    /// Checks the decoded text of `written` and the names of the repairs.
     #[track_caller]
     fn check(written: &str, meant: &str, names: &[&str]) {
         let mut line = LogicalLine::default();
@@ -605,7 +605,7 @@ mod tests {
     }
 
     #[test]
-    fn joins_keep_their_places() {
+    fn joins_keep_their_offsets() {
         let mut line = LogicalLine::default();
         line.push(b"http://a\\:.example/\\:", 0, 21);
         line.join(RepairSet::default(), 0.5, super::super::Features::default());
@@ -616,7 +616,7 @@ mod tests {
     }
 
     #[test]
-    fn a_join_inside_of_an_escape_is_after_it() {
+    fn a_join_inside_an_escape_moves_behind_it() {
         let mut line = LogicalLine::default();
         line.push(b"http://a.example/\\(t", 0, 20);
         line.join(RepairSet::default(), 0.5, super::super::Features::default());
@@ -627,7 +627,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clean_copy_of_a_link_gives_its_pieces() {
+    fn the_clean_copy_of_a_link_shows_its_pieces() {
         let text = |text: &str, len: usize| {
             let at = text.find('h').unwrap();
             pieces_with_marks(text.as_bytes(), Span::new(at, at + len)).map(|pieces| {

@@ -1,9 +1,8 @@
-//! A prefilter for bare URLs: checks the beginning of a word before all of it is read.
+//! A prefilter for bare URLs: checks the start of a word before the whole word is read.
 //!
-//! A word without blanks can be long and contain many URL starts. The prefilter reads no further
-//! than to the bytes that decide. It has no false negatives: it may accept a word that the parser
-//! rejects later, never the reverse, except if the bytes that decide are after the first
-//! [`PREFILTER_BYTES`] bytes of the word.
+//! A word without blanks can be long and contain many URL starts. The prefilter reads only up to
+//! the bytes that decide. It has no false negatives within the first [`PREFILTER_BYTES`] bytes of a
+//! word: it may accept a word that the parser rejects, but it never rejects a URL.
 
 use memchr::{memchr, memchr3, memmem, memrchr};
 
@@ -21,7 +20,7 @@ use crate::scan::{
 pub enum PrefilterReject {
     /// No plausible host follows the scheme.
     Host,
-    /// The host was cut short.
+    /// The author shortened the host with dots.
     Shortened,
     /// The text after the scheme does not meet the scheme's requirement for bare URLs.
     Implausible,
@@ -70,7 +69,7 @@ pub fn prefilter(
         let scheme = guessed.map_or(WordScheme::Written, |_| WordScheme::Guessed);
         return check_authority(&prefix, from, scheme);
     }
-    // The word must contain one of some bytes; `found` is the first one after the scheme.
+    // The word must contain one of several bytes; `found` is the first one after the scheme.
     let holds = |found: Option<usize>| found.is_some_and(|at| prefix.reaches(scheme_len + at + 1));
     let can_be = match bare {
         // An address may be broken before its `@`.
@@ -95,13 +94,12 @@ pub fn prefilter(
 /// The scheme of a word: written or guessed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WordScheme {
-    /// The text has it.
     Written,
-    /// It was guessed by the host: `www.` or `ftp.`.
+    /// It was guessed from the host: `www.` or `ftp.`.
     Guessed,
 }
 
-/// The first [`PREFILTER_BYTES`] bytes from the start of a word, whose end is not known yet.
+/// The first [`PREFILTER_BYTES`] bytes from the start of a word whose end is not known yet.
 struct WordPrefix<'t> {
     bytes: &'t [u8],
     text: &'t [u8],
@@ -111,15 +109,15 @@ struct WordPrefix<'t> {
 impl WordPrefix<'_> {
     /// Returns `true` if the first `len` bytes belong to the word.
     fn reaches(&self, len: usize) -> bool {
-        // A separator of URLs ends the word only if a scheme and its colon follow.
+        // A URL separator ends the word only if a scheme and its colon follow.
         let listed = memchr3(b',', b';', b'|', &self.bytes[..len]).is_some();
         self.end(if listed { len + SCHEME_CHARS + 1 } else { len }) >= len
     }
 
     /// Returns `true` if only blanks separate the word's end from a line end that a mailer may have
-    /// inserted. Also if there are too many blanks to decide.
+    /// inserted. Also returns `true` if there are too many blanks to decide.
     fn ends_line(&self, end: usize) -> bool {
-        /// Maximum number of blanks that are skipped.
+        /// Maximum number of blanks to skip.
         const BLANKS: usize = 8;
         let mut rest = &self.text[self.word.from + end..];
         for _ in 0..BLANKS {
@@ -134,7 +132,7 @@ impl WordPrefix<'_> {
         self.word.breaks == LineBreakPolicy::Join
     }
 
-    /// Returns `true` if ` at ` follows the word, which may stand for an `@`.
+    /// Returns `true` if ` at `, a possible `@`, follows the word.
     fn precedes_hidden_at_sign(&self) -> bool {
         self.text[self.word.from + self.end(usize::MAX)..].starts_with(b" at ")
     }
@@ -172,12 +170,11 @@ fn check_authority(
     let closed = closed.filter(|&end| prefix.reaches(end + 1) && !is_continuation(end));
     let end = closed.unwrap_or_else(|| prefix.end(usize::MAX));
     let authority = &prefix.bytes[from..end];
-    // Punctuation may be trimmed from the end, which makes the host shorter; a slash or fragment is
-    // not trimmed.
+    // Trimming punctuation from the end makes the host shorter. A slash or fragment is not trimmed.
     let is_whole = closed.is_some_and(|end| matches!(prefix.bytes[end], b'/' | b'#'));
     let holds = match closed {
         Some(_) if is_whole => has_host(authority, scheme),
-        // This may be a user name, with the host on the next line.
+        // This may be a user name whose host is on the next line.
         None if prefix.ends_line(end) => true,
         _ => may_have_host(authority),
     };
@@ -213,11 +210,11 @@ fn host_of(authority: &[u8], scheme: WordScheme) -> &[u8] {
     HostAndPort::of(site).host
 }
 
-/// Returns `true` if an authority, perhaps with other text at its end, can contain a host. Also for
-/// an empty one: the host may be on the next line.
+/// Returns `true` if an authority, perhaps followed by other text, can contain a host. An empty
+/// authority can: the host may be on the next line.
 fn may_have_host(authority: &[u8]) -> bool {
     let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
-    // After the colon of a port, a bracket may be trimmed from the end.
+    // A bracket after the colon of a port may be trimmed.
     let host = if site.first() == Some(&b'[') {
         HostAndPort::of(site).host
     } else {

@@ -1,5 +1,5 @@
-//! Quote marks: the characters that replies insert before the lines they quote. `mark_len` decides
-//! what is one, for wrappers, bare URLs, quoted-printable and the depth of a quotation alike.
+//! Quote marks: the characters that replies insert before quoted lines. `mark_len` recognizes them
+//! for wrappers, bare URLs, quoted-printable and the depth of a quotation.
 
 use super::{LineEnd, is_blank, line_end, line_start};
 use crate::byte_scan::prefix_len;
@@ -8,9 +8,9 @@ use crate::span::Span;
 /// The characters that count as quote marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum QuoteStyle {
-    /// `>` and `|`. Blanks between them are ignored.
+    /// `>` and `|`. Blanks between the marks are ignored.
     Strict,
-    /// In addition `:`, `›`, `│`, and a person's initials before a `>` (`JD> `).
+    /// Also `:`, `›`, `│`, and a person's initials before a `>` (`JD> `).
     Wide,
 }
 
@@ -19,7 +19,7 @@ pub(super) enum QuoteStyle {
 pub(super) struct QuoteMarks {
     /// Each mark, with its initials, as a range of the text.
     pub(super) marks: Vec<Span>,
-    /// The offset after the last mark; the start of the line if there are none.
+    /// The offset after the last mark, or the start of the line if there are no marks.
     pub(super) end: usize,
 }
 
@@ -50,17 +50,17 @@ pub(super) fn marks(text: &[u8], line: Span, style: QuoteStyle) -> QuoteMarks {
     }
 }
 
-/// The quote marks that two lines have in common.
+/// The quote marks that two lines share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CommonMarks {
     /// The number of marks.
     pub(super) count: usize,
-    /// The offset after the last of them in the second line; the start of that line if there are
-    /// none.
+    /// The offset after the last shared mark in the second line, or the start of that line if there
+    /// are none.
     pub(super) end: usize,
 }
 
-/// Returns the leading marks of `first` that are also at the start of `line`, in the same order.
+/// Returns the leading marks of `first` that also start `line`, in the same order.
 pub(super) fn common_marks(text: &[u8], line: Span, first: &QuoteMarks) -> CommonMarks {
     let mut end = line.start;
     for (count, mark) in first.marks.iter().enumerate() {
@@ -81,7 +81,7 @@ pub(super) fn common_marks(text: &[u8], line: Span, first: &QuoteMarks) -> Commo
 pub(super) struct MarkPosition {
     /// Number of blanks before it.
     pub(super) blanks: usize,
-    /// `true` if no other mark precedes these.
+    /// `true` if no other mark precedes it.
     pub(super) is_first: bool,
 }
 
@@ -94,8 +94,7 @@ pub(super) fn mark_len(rest: &[u8], style: QuoteStyle, position: MarkPosition) -
         (rest, QuoteStyle::Wide) if rest.starts_with(UNICODE_BAR) && position.blanks <= 1 => {
             UNICODE_BAR.len()
         }
-        // These are quote marks only at the very start of a line or after other marks; elsewhere
-        // they are text.
+        // A bar or colon is a quote mark only at the very start of a line or after other marks.
         ([b'|' | b':', after @ ..], QuoteStyle::Wide) => {
             let is_mark = after.first().is_none_or(|&byte| {
                 is_blank(byte)
@@ -109,10 +108,10 @@ pub(super) fn mark_len(rest: &[u8], style: QuoteStyle, position: MarkPosition) -
     }
 }
 
-/// The quote mark `›` of some programs: U+203A.
+/// The quote mark `›` (U+203A) of some programs.
 pub(super) const UNICODE_ARROW: &[u8] = "\u{203A}".as_bytes();
 
-/// The quote mark `│` of some programs, a line of a box: U+2502.
+/// The quote mark `│` (U+2502), a box-drawing line that some programs use.
 pub(super) const UNICODE_BAR: &[u8] = "\u{2502}".as_bytes();
 
 /// Maximum number of letters in a person's initials or first name before a `>`: `J>`, `JD>`,
@@ -144,8 +143,8 @@ fn skip_blanks(text: &[u8], from: usize, end: usize) -> usize {
     from + prefix_len(&text[from..end], |&byte| is_blank(byte))
 }
 
-/// The quote depth of the line that contains `at`: the number of quote marks before `at`, without
-/// `:`, and without the bars of a table.
+/// The quote depth of the line that contains `at`: the number of quote marks before `at`, not
+/// counting `:` and the bars of a table.
 #[must_use]
 pub fn quote_depth(text: &[u8], at: usize) -> usize {
     let found = marks_before(text, at, QuoteStyle::Wide);
@@ -166,9 +165,9 @@ pub fn quote_depth(text: &[u8], at: usize) -> usize {
     found.marks.len() - colons.count() - bars
 }
 
-/// Returns `true` if the line that contains `at`, whose quote marks end at `marks_end`, is the row
-/// of a table: it ends with a bar too, has two more, or is next to a rule of hyphens between bars
-/// (`|---|---|`).
+/// Returns `true` if the line that contains `at` is a table row. Such a row ends with another bar,
+/// has two more bars, or is next to a rule of hyphens between bars (`|---|---|`). The quote marks
+/// of the line end at `marks_end`.
 fn is_row(text: &[u8], marks_end: usize, at: usize) -> bool {
     let LineEnd { end, next } = line_end(text, at);
     let rest = text[marks_end..end].trim_ascii_end();
@@ -179,14 +178,14 @@ fn is_row(text: &[u8], marks_end: usize, at: usize) -> bool {
     is_closed || 2 <= bars || is_rule(below.of(text))
 }
 
-/// Returns `true` for the line between the head of a table and its rows.
+/// Returns `true` for the rule between the head of a table and its rows.
 fn is_rule(line: &[u8]) -> bool {
     let line = &line[..line.len().min(RULE_BYTES)];
     let hyphens = memchr::memchr_iter(b'-', line).count();
     3 <= hyphens && line.contains(&b'|') && line.iter().all(|byte| b"|-:+=> \t".contains(byte))
 }
 
-/// Maximum length of a rule that is looked at.
+/// Maximum number of bytes of a rule to check.
 const RULE_BYTES: usize = 1_000;
 
 #[cfg(test)]
@@ -216,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bars_of_a_table_quote_nothing() {
+    fn bars_of_a_table_are_no_quote_marks() {
         for (line, depth) in [
             ("| http://a.example/", 1),
             ("> | http://a.example/", 2),
