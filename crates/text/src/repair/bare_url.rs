@@ -1,8 +1,9 @@
 //! A URL without a wrapper: the run of characters that contains it, and the lines over which a
 //! mailer broke it.
 //!
-//! Also addresses in which an archive wrote ` at ` for the `@`. Pipermail does so in the pages and
-//! mailboxes that it publishes, for every `@` with a word on both sides, to hide addresses from spammers.
+//! Also restores addresses in which an archive wrote ` at ` for the `@`. Pipermail does this to
+//! hide addresses from spammers: in its published pages and mailboxes it replaces every `@` between
+//! two words.
 
 use super::continuation::{Continuation, continuations};
 use super::elsewhere::Elsewhere;
@@ -18,10 +19,10 @@ use crate::limits::CONTINUATION_BYTES;
 use crate::scan::Rules;
 use crate::span::Span;
 
-/// Unfolds `word` into `line`: its run of characters and, by the wide rules, the runs at the start
-/// of the next lines that may continue it, each after a join with its confidence. Also by the wide
-/// rules, residue of quoted-printable is decoded, and an address whose `@` was hidden gets it back;
-/// then no other lines are joined. Last, other notations are undone.
+/// Unfolds `word` into `line`. The strict rules copy the run of characters. The wide rules also
+/// append the runs at the start of the next lines that may continue it, each after a join with its
+/// confidence. They decode residue of quoted-printable and restore a hidden `@`, after which no
+/// other lines are joined. Last, they decode other notations.
 pub fn unfold_bare_word(
     text: &[u8],
     word: &BareWord,
@@ -40,7 +41,7 @@ pub fn unfold_bare_word(
     }
 }
 
-/// Unfolds a word. Residue of quoted-printable is decoded or kept.
+/// Unfolds a word and decodes or keeps residue of quoted-printable.
 fn unfold(
     text: &[u8],
     word: &BareWord,
@@ -64,7 +65,7 @@ fn unfold(
     }
 }
 
-/// Unfolds a word that is no identifier in brackets, as it is written.
+/// Unfolds a word that is not a bracketed identifier, without decoding other notations.
 fn unfold_word(
     text: &[u8],
     word: &BareWord,
@@ -110,7 +111,6 @@ fn unfold_word(
     }
 }
 
-/// Appends the continuations of a bare URL.
 fn append_continuations(
     text: &[u8],
     found: &[Continuation],
@@ -157,8 +157,8 @@ pub(super) fn host_at(text: &[u8], start: usize) -> Option<Span> {
     begins.then_some(Span::new(start, start + len))
 }
 
-/// Returns `true` if `url` is the beginning of an address whose `@` is missing: a scheme of
-/// addresses and a local part.
+/// Returns `true` if `url` is the start of an address without an `@`: an address scheme and a local
+/// part.
 pub(super) fn is_local_part(url: &[u8]) -> bool {
     let colon = memchr::memchr(b':', url);
     colon.is_some_and(|colon| {
@@ -176,9 +176,9 @@ pub(super) fn is_local_part(url: &[u8]) -> bool {
     })
 }
 
-/// Appends the `@` and the host after the local part `line`, which ends at `end` in the text, if
-/// ` at ` and a host with a dot follow it there. A line may be broken at the blanks, and after a
-/// hyphen or dot of the host. After the host of an address in a path, the path goes on.
+/// Appends the `@` and the host after the local part in `line`, which ends at `end` in the text, if
+/// ` at ` and a host with a dot follow there. The line may be broken at the blanks, or after a
+/// hyphen or dot of the host. After an address in a path, the rest of the path is appended too.
 pub(super) fn append_hidden_host(text: &[u8], end: usize, line: &mut LogicalLine) -> bool {
     let Some(host) = hidden_host(text, end) else {
         return false;
@@ -210,34 +210,34 @@ pub(super) fn append_hidden_host(text: &[u8], end: usize, line: &mut LogicalLine
     true
 }
 
-/// Returns the range of the host, or of its beginning, after ` at ` at `end`.
+/// Returns the range of the host, or of the start of the host, after ` at ` at `end`.
 fn hidden_host(text: &[u8], end: usize) -> Option<Span> {
     let word = after_blanks(text, end).filter(|&word| text[word..].starts_with(b"at"))?;
     host_at(text, after_blanks(text, word + 2)?)
 }
 
-/// Returns the rest of a host that is broken after a hyphen or a dot, on the next line.
+/// Returns the rest of a host on the next line, if the host is broken after a hyphen or dot.
 fn host_rest(text: &[u8], host: Span) -> Option<Span> {
     let is_open = matches!(host.of(text).last(), Some(b'-' | b'.'));
     let is_broken = is_open && text.get(host.end).is_some_and(|&byte| is_line_end(byte));
     host_at(text, after_blanks(text, host.end).filter(|_| is_broken)?)
 }
 
-/// Returns the offset after the white space at `at`, with at most one line end and the quote marks
-/// after it. `None` if there is no white space.
+/// Returns the offset after the white space at `at`, including at most one line end and the quote
+/// marks after it; `None` if there is no white space.
 fn after_blanks(text: &[u8], at: usize) -> Option<usize> {
     let blanks = |at: usize| at + prefix_len(&text[at..], |&byte| is_blank(byte));
     let mut end = blanks(at);
     if text.get(end).is_some_and(|&byte| is_line_end(byte)) {
-        // No mark goes over a line end.
+        // No quote mark crosses a line end.
         let rest = Span::new(line_end(text, end).next, text.len());
         end = blanks(marks(text, rest, QuoteStyle::Wide).end);
     }
     (at < end).then_some(end)
 }
 
-/// Returns `true` if `url` has a host and ends with a name that can be the local part of an address
-/// in its path, or of one with the user's name before its host.
+/// Returns `true` if `url` has a host and ends with a name that can be a local part: of an address
+/// in the path, or of a user before the host.
 fn ends_with_name(url: &[u8]) -> bool {
     after_slashes(url).is_some_and(|from| {
         let name = url[from..].rsplit(|&byte| byte == b'/').next();
@@ -252,8 +252,7 @@ fn ends_with_name(url: &[u8]) -> bool {
     })
 }
 
-/// Returns `url`, the value of an attribute, with an `@` for ` at `, if it is an address that an
-/// archive hid.
+/// Returns `url`, an attribute's value, with an `@` for ` at ` if an archive hid the address.
 #[must_use]
 pub fn restore_at_sign(url: &[u8]) -> Option<Vec<u8>> {
     let at = memchr::memmem::find(url, HIDDEN).filter(|&at| is_local_part(&url[..at]))?;
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_at_sign_and_the_hyphen_of_an_address_are_put_back() {
+    fn the_at_sign_and_the_hyphen_of_an_address_are_restored() {
         for (text, meant) in [
             ("mailto:joe at a.example]", "mailto:joe@a.example"),
             ("mailto:joe at\n> a.example]", "mailto:joe@a.example"),

@@ -1,9 +1,9 @@
 //! Evidence from elsewhere: URLs that were found whole, and doubtful joins that recur.
 //!
 //! Mailing lists quote, and signatures repeat. A URL that was broken over lines often occurs whole
-//! in another place: then the joined reading is right. A join that is possible in one message
-//! after another, and whose URL occurs whole in none, is wrong: in each of them the same line
-//! follows the URL. Who collects the URLs, and from where, is left to the caller.
+//! elsewhere, which proves the joined reading right. A possible join may also recur in one message
+//! after another while its URL occurs whole in none. Such a join is wrong: in each message the same
+//! line happens to follow the URL. The caller decides from where to collect the URLs.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -11,17 +11,17 @@ use std::collections::{HashMap, HashSet};
 use memchr::{memchr, memchr3, memmem};
 use twox_hash::XxHash3_64;
 
-/// Answers about URLs outside the line that is read.
+/// Answers about URLs outside the current line.
 pub trait Elsewhere {
-    /// Returns `false` if no URL that begins with `head` and `token` was found whole. Cheaper than
+    /// Returns `false` if no whole URL with the prefix `head` and `token` was found. Cheaper than
     /// [`Elsewhere::is_whole`].
     fn may_be_whole(&self, head: &[u8], token: &[u8]) -> bool;
 
     /// Returns `true` if the URL was found whole.
     fn is_whole(&self, reading: JoinedReading<'_>) -> bool;
 
-    /// Returns `true` if `token` followed the URL `head` on the next line in several messages that do
-    /// not quote each other, and the joined URL was found whole in none.
+    /// Returns `true` if `token` followed the URL `head` on the next line in several messages that
+    /// do not quote each other, and the joined URL was found whole in none.
     fn recurs(&self, head: &[u8], token: &[u8]) -> bool;
 }
 
@@ -35,7 +35,7 @@ pub struct JoinedReading<'u> {
 }
 
 impl JoinedReading<'_> {
-    /// The hashes of the URL with and without its fragment, as far as they go over the line break.
+    /// The hashes of the URL with and without its fragment, if they extend over the line break.
     fn hashes(self) -> impl Iterator<Item = u64> {
         let fragment = memchr(b'#', self.url);
         let ends = [Some(self.url.len()), fragment].into_iter().flatten();
@@ -47,7 +47,7 @@ impl JoinedReading<'_> {
     }
 }
 
-/// URLs that were found whole, and doubtful joins that recur, by their hashes.
+/// Hashes of URLs that were found whole, and of doubtful joins that recur.
 #[derive(Clone, Debug)]
 pub struct UrlEvidence {
     sightings: HashMap<u64, Sighting>,
@@ -64,20 +64,20 @@ pub struct UrlEvidence {
 enum Sighting {
     /// It was found whole.
     Whole,
-    /// Some reading over a line break has it, and it was not found whole.
+    /// It was found only as a reading over a line break.
     Doubtful {
         messages: u32,
-        /// Number of the last of these messages.
+        /// Number of the latest of these messages.
         last: u32,
     },
 }
 
-/// Minimum number of messages in which a doubtful join recurs. A message may be copied once or
-/// twice without quote marks.
+/// Minimum number of messages for a doubtful join to count as recurring. A message may be copied
+/// once or twice without quote marks.
 const RECURRING_MESSAGES: u32 = 3;
 
 impl UrlEvidence {
-    /// No evidence yet, and room for `max_urls` URLs.
+    /// Creates an empty collection with room for `max_urls` URLs.
     #[must_use]
     pub fn new(max_urls: usize) -> UrlEvidence {
         UrlEvidence {
@@ -89,13 +89,13 @@ impl UrlEvidence {
         }
     }
 
-    /// Returns `true` if a URL was left out because there was no room.
+    /// Returns `true` if a URL was left out for lack of room.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// Begins the next message.
+    /// Starts the next message.
     pub fn begin_message(&mut self) {
         self.message = self.message.saturating_add(1);
     }
@@ -123,7 +123,7 @@ impl UrlEvidence {
         schemes.find(|scheme| self.sites.contains(&site(scheme)))
     }
 
-    /// Adds a URL that may go over a line break, in a line that is not quoted.
+    /// Adds a URL that may extend over a line break in an unquoted line.
     pub fn add_doubtful(&mut self, url: &[u8]) {
         let message = self.message;
         if let Some(Sighting::Doubtful { messages, last }) = self.sighting(url)
@@ -134,7 +134,7 @@ impl UrlEvidence {
         }
     }
 
-    /// Returns the sighting of a URL. `None` if it is new, and there is no room.
+    /// Returns the sighting of a URL; `None` if the URL is new and there is no room.
     fn sighting(&mut self, url: &[u8]) -> Option<&mut Sighting> {
         let has_room = self.sightings.len() < self.max_urls;
         match self.sightings.entry(hash(url)) {
@@ -173,8 +173,8 @@ fn trimmed_len(url: &[u8]) -> usize {
     url.iter().rposition(is_kept).map_or(0, |last| last + 1)
 }
 
-/// Returns the hash of a URL. It is the same without the punctuation and slashes at its end, with
-/// `&amp;` for `&`, and with other letters of the same name in the scheme and the host.
+/// Returns the hash of a URL. It ignores punctuation and slashes at the end, treats `&amp;` as `&`,
+/// and ignores the case of the scheme and host.
 fn hash(url: &[u8]) -> u64 {
     let url = &url[..trimmed_len(url)];
     let start = memmem::find(url, b"://").map_or(0, |at| at + b"://".len());
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_ends_before_the_line_break_says_nothing() {
+    fn a_url_that_ends_before_the_line_break_is_no_evidence() {
         check(&["http://a.example/b"], "http://a.example/b|.", false);
         check(&["http://a.example/b"], "http://a.example/b|#c", false);
         check(&["http://a.example/b"], "http://a.example/b#c|d", false);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_beyond_the_room_is_left_out() {
+    fn a_url_without_room_is_left_out() {
         let mut evidence = UrlEvidence::new(1);
         evidence.add_whole(b"http://a.example/");
         evidence.add_whole(b"http://a.example");

@@ -1,14 +1,14 @@
-//! Markup inside a URL in plain text: references of HTML, commands of TeX, and characters without
-//! width, with which programs mark where a line may be broken.
+//! Markup inside a URL in plain text: HTML character references, TeX commands, and zero-width
+//! characters, with which programs mark possible line breaks.
 
 use super::Repair;
 use super::notation::Notation;
 use crate::byte_scan::prefix_len;
 
-/// References of HTML that stand for an ampersand.
+/// HTML character references for an ampersand.
 const AMPERSANDS: [&[u8]; 5] = [b"&amp;", b"&AMP;", b"&#38;", b"&#038;", b"&#x26;"];
 
-/// Commands of TeX, and what they print.
+/// TeX commands and the characters that they print.
 const TEX: [(&[u8], &[u8]); 9] = [
     (b"{\\textasciitilde}", b"~"),
     (b"\\textasciitilde{}", b"~"),
@@ -21,14 +21,14 @@ const TEX: [(&[u8], &[u8]); 9] = [
     (b"{\\%}", b"%"),
 ];
 
-/// Characters without width in UTF-8: soft hyphen, zero-width space, word joiner, byte order mark.
+/// Zero-width characters in UTF-8: soft hyphen, zero-width space, word joiner, byte order mark.
 const INVISIBLE: [&str; 4] = ["\u{AD}", "\u{200B}", "\u{2060}", "\u{FEFF}"];
 
-/// Joiners of letters, which have a meaning in Arabic and Indic scripts.
+/// Joiners of letters, which are significant in Arabic and Indic scripts.
 const JOINERS: [&str; 2] = ["\u{200C}", "\u{200D}"];
 
-/// Returns `true` if each ampersand of the URL `text` begins a reference of HTML, and one of them is
-/// in its query: the URL was copied from a page.
+/// Returns `true` if each ampersand of the URL `text` starts a character reference and one
+/// ampersand is in the query. Such a URL was copied from a page.
 pub(super) fn is_referenced(text: &[u8]) -> bool {
     let Some(query) = memchr::memchr(b'?', text) else {
         return false;
@@ -38,14 +38,14 @@ pub(super) fn is_referenced(text: &[u8]) -> bool {
         && ampersands.all(|at| ampersand_len(&text[at..]).is_some())
 }
 
-/// Length of the reference at the start of `text` if it stands for an ampersand.
+/// Length of the reference to an ampersand at the start of `text`.
 fn ampersand_len(text: &[u8]) -> Option<usize> {
     let mut names = AMPERSANDS.iter();
     let name = names.find(|name| text.starts_with(name))?;
     Some(name.len())
 }
 
-/// Returns what is foreign at `at` of a URL. `is_referenced` is what [`is_referenced`] says of it.
+/// Returns the foreign markup at `at` in a URL. `is_referenced` is the result of [`is_referenced`].
 pub(super) fn foreign(text: &[u8], at: usize, is_referenced: bool) -> Option<Notation> {
     let rest = &text[at..];
     match rest[0] {
@@ -61,9 +61,9 @@ pub(super) fn foreign(text: &[u8], at: usize, is_referenced: bool) -> Option<Not
     }
 }
 
-/// A colour of a terminal whose escape was made visible: `^[[24m`.
+/// A terminal colour whose escape character was made visible: `^[[24m`.
 fn colour(rest: &[u8]) -> Option<Notation> {
-    /// Maximum length of its numbers.
+    /// Maximum length of the numbers in it.
     const NUMBERS: usize = 20;
     let numbers = rest.strip_prefix(b"^[[")?;
     let len = prefix_len(&numbers[..numbers.len().min(NUMBERS)], |byte| {
@@ -117,7 +117,7 @@ mod tests {
     use crate::repair::LogicalLine;
 
     #[test]
-    fn what_is_foreign_is_undone() {
+    fn foreign_markup_is_decoded() {
         for (written, meant, repairs) in [
             ("http://a/?b&amp;c&#38;d", "http://a/?b&c&d", "reference"),
             ("http://a/?b&amp;c&d", "http://a/?b&amp;c&d", ""),

@@ -1,9 +1,9 @@
-//! Residue of quoted-printable in a text that is not labelled so: `href=3D"http://a.example=`, and
-//! `/"` on the next line.
+//! Residue of quoted-printable in a text that is not labelled as such: `href=3D"http://a.example=`,
+//! and `/"` on the next line.
 //!
-//! In such a text each equals sign of the author is written as `=3D`; all others begin an escape or
-//! end a line that was broken softly (RFC 2045, section 6.7). A mail that was forwarded, archived
-//! or bounced without its header looks so.
+//! In such a text, each equals sign of the author is encoded as `=3D`. Every other equals sign
+//! starts an escape or ends a soft-broken line (RFC 2045, section 6.7). Forwarding, archiving or
+//! bouncing a mail without its header leaves such residue.
 
 use std::iter;
 
@@ -21,15 +21,15 @@ use crate::limits::{
 use crate::scan::Rules;
 use crate::span::Span;
 
-/// An equals sign, by what follows it.
+/// An equals sign, classified by the bytes after it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EqualsSign {
     /// `=3D`, an encoded equals sign.
     Sign,
-    /// The escape of a blank, a line end, or a byte outside ASCII, in upper case as all programs write
-    /// it.
+    /// The escape of a blank, a line end, or a byte outside ASCII. Programs write its digits in
+    /// upper case.
     Escape,
-    /// The escape of a punctuation mark, which few programs write, or a number.
+    /// The escape of punctuation, which few programs encode, or a number.
     Punctuation,
     /// `=` at the end of a line.
     SoftBreak,
@@ -43,7 +43,7 @@ impl EqualsSign {
             (Some(b'='), _) => EqualsSign::Sign,
             (Some(b' ' | b'\t' | b'\r' | b'\n' | 0x80..), _) => EqualsSign::Escape,
             (Some(byte), _) if byte.is_ascii_punctuation() => EqualsSign::Punctuation,
-            // No program escapes letters and digits, and no text has other control characters.
+            // No program escapes letters and digits, and no text contains other control characters.
             (Some(_), _) => EqualsSign::Plain,
             (None, rest) => {
                 let blanks = prefix_len(rest, |&byte| is_blank(byte));
@@ -59,14 +59,14 @@ impl EqualsSign {
     }
 }
 
-/// Returns `true` if the URL at `url` holds residue: each of its equals signs is encoded, begins an
-/// escape or ends a line, and two encoded signs or line ends in it, or other residue around it,
-/// show that this is no chance.
+/// Returns `true` if the URL at `url` contains residue. Each of its equals signs must be encoded,
+/// start an escape or end a line. Two encoded signs or line ends in the URL, or other residue
+/// around it, must rule out chance.
 pub(super) fn is_residue(text: &[u8], url: Span) -> bool {
     let (mut traces, mut escapes, mut soft_breaks) = (0, 0, 0);
     for at in memchr_iter(b'=', url.of(text)) {
         match EqualsSign::of(text, url.start + at) {
-            // The value of a field is `3D`, or empty.
+            // The value of a field is `3D` or empty.
             EqualsSign::Sign if matches!(url.of(text).get(at + 3), None | Some(b'&')) => {
                 escapes += 1;
             }
@@ -81,12 +81,13 @@ pub(super) fn is_residue(text: &[u8], url: Span) -> bool {
         || 0 < traces + escapes + soft_breaks && has_residue_around(text, url)
 }
 
-/// Number of encoded equals signs around a URL that are no chance if all are encoded.
+/// Minimum number of encoded equals signs around a URL that rule out chance if all equals signs are
+/// encoded.
 const MANY_SIGNS: usize = 3;
 
-/// Returns `true` if the text around `url` holds residue: `=3D` beside a blank or quote, two traces,
-/// one of which is another escape or the soft break of a long line, or only encoded equals signs. A
-/// byte outside ASCII, or more equals signs of the author, speak against it.
+/// Returns `true` if the text around `url` contains residue: `=3D` next to a blank or quote, only
+/// encoded equals signs, or two traces including another escape or the soft break of a long line. A
+/// byte outside ASCII, or a majority of unencoded equals signs, is evidence against residue.
 fn has_residue_around(text: &[u8], url: Span) -> bool {
     let Span {
         start: first,
@@ -110,15 +111,15 @@ fn has_residue_around(text: &[u8], url: Span) -> bool {
     is_seen && plain <= traces && text[first..last].is_ascii()
 }
 
-/// The text around `url` that is searched for residue.
+/// The text around `url` to search for residue.
 fn around(text: &[u8], url: Span) -> Span {
     let first = url.start.saturating_sub(RESIDUE_SEARCH_BYTES);
     let last = url.end.saturating_add(RESIDUE_SEARCH_BYTES);
     Span::new(first, text.len().min(last))
 }
 
-/// Returns `true` if the `=3D` at `at` precedes a quote or is next to a blank: no query has that, but
-/// for a field at its end whose value is `3D`.
+/// Returns `true` if the `=3D` at `at` precedes a quote or is next to a blank. In a query this
+/// occurs only if the value of the last field is `3D`.
 fn is_beside_blank_or_quote(text: &[u8], at: usize) -> bool {
     let before = text[..at].last().is_some_and(|&byte| is_blank(byte));
     let after = match text.get(at + 3) {
@@ -140,10 +141,10 @@ fn is_at_line_end(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|&byte| is_line_end(byte))
 }
 
-/// Returns `true` if the run of `word`, which ends at `end`, holds residue.
+/// Returns `true` if the run of `word`, which ends at `end`, contains residue.
 ///
-/// A word whose end is not read is taken as it is, so that a message with many of them costs no
-/// more than their bytes. So is a run of more than [`RESIDUE_WORD_BYTES`].
+/// A word is kept unchanged if its end has not been read, which bounds the cost of a message with
+/// many such words. A run longer than [`RESIDUE_WORD_BYTES`] is kept unchanged too.
 pub(super) fn holds_residue(text: &[u8], word: &BareWord, end: usize) -> bool {
     let run = Span::new(word.from, end);
     word.rules == Rules::Wide
@@ -155,7 +156,7 @@ pub(super) fn holds_residue(text: &[u8], word: &BareWord, end: usize) -> bool {
 
 /// Appends the run of `word`, which ends at `end`, and the runs of the next lines after soft line
 /// breaks to `line`, without the breaks. Returns `false` if the run does not end with a soft line
-/// break; then the whole run is appended.
+/// break; the whole run is then appended.
 pub(super) fn push_over_soft_breaks(
     text: &[u8],
     word: &BareWord,
@@ -191,14 +192,15 @@ fn next_run(text: &[u8], word: &BareWord, run: Span, first: &QuoteMarks) -> Opti
     })
 }
 
-/// Returns `true` if the `=` before the line end at `end` is a character of the URL: the line is
-/// much shorter than an encoded one, and another URL follows, which would be hidden.
+/// Returns `true` if the `=` before the line end at `end` belongs to the URL: the line is much
+/// shorter than an encoded line, and another URL follows. Joining would hide that URL.
 fn is_before_url(text: &[u8], end: usize, next: Span) -> bool {
     is_short(text, end) && !text[..end].ends_with(b"://=") && begins_other_url(next.of(text))
 }
 
-/// Returns `true` if a line that ends at `end` was wrapped by another program after the mail was
-/// encoded: it is much shorter than the 76 characters of an encoded line, and a plain word follows.
+/// Returns `true` if another program wrapped the line that ends at `end` after the mail was
+/// encoded: the line is much shorter than the 76 characters of an encoded line, and a plain word
+/// follows.
 fn is_rewrapped(text: &[u8], end: usize, next: Span) -> bool {
     let is_prose = text.get(next.end).is_none_or(u8::is_ascii_whitespace);
     is_short(text, end) && is_prose && next.of(text).iter().all(u8::is_ascii_alphabetic)
@@ -208,11 +210,11 @@ fn is_short(text: &[u8], end: usize) -> bool {
     line_start(text, end).is_some_and(|start| end - start < SHORT_LINE)
 }
 
-/// Number of characters below which no program that encodes quoted-printable breaks a line between
+/// Minimum number of characters after which an encoder of quoted-printable breaks a line between
 /// words.
 const SHORT_LINE: usize = 60;
 
-/// Returns `true` if a run holds `=3D`, or ends with a soft line break or an escaped blank.
+/// Returns `true` if a run contains `=3D`, or ends with a soft line break or an escaped blank.
 fn may_be_residue(text: &[u8], run: Span) -> bool {
     let bytes = run.of(text);
     memchr(b'=', bytes).is_some_and(|first| {
@@ -221,7 +223,7 @@ fn may_be_residue(text: &[u8], run: Span) -> bool {
     })
 }
 
-/// Returns the offset in the next line after the quote marks that it has in common with the first.
+/// Returns the offset in the next line after the quote marks that it shares with the first line.
 fn after_soft_break(text: &[u8], at: usize, first: &QuoteMarks) -> usize {
     let next = line_end(text, at).next;
     let line = Span::new(next, line_end(text, next).end);
@@ -229,7 +231,7 @@ fn after_soft_break(text: &[u8], at: usize, first: &QuoteMarks) -> usize {
     if marks.count == 0 {
         return next;
     }
-    // The reply has put a blank after its marks.
+    // The reply added a blank after its marks.
     marks.end + usize::from(text.get(marks.end) == Some(&b' '))
 }
 
@@ -243,7 +245,7 @@ pub(super) enum Residue {
 /// The text whose escapes are decoded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResidueText {
-    /// A word of running text: an escaped blank or quote ends it.
+    /// A word of running text, which ends at an escaped blank or quote.
     Word,
     /// The content of a wrapper.
     Wrapped,
@@ -282,7 +284,6 @@ impl LogicalLine {
         self.respell(&escapes);
     }
 
-    /// Appends a part of another line.
     pub(super) fn append_part(&mut self, other: &LogicalLine, part: Span) {
         let mut at = part.start;
         while at < part.end {
@@ -298,7 +299,7 @@ impl LogicalLine {
     }
 }
 
-/// Returns the byte that the escape at the start of `text` stands for.
+/// Returns the decoded byte of the escape at the start of `text`.
 fn escaped(text: &[u8]) -> Option<u8> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -316,7 +317,7 @@ mod tests {
     use super::*;
     use crate::repair::{Features, LineBreakPolicy, RepairSet, unfold_bare_word};
 
-    /// The logical line of the word at `http` and the text that it comes from.
+    /// The logical line of the word at `http`, and the text that it was copied from.
     fn unfolded(text: &str) -> (String, String) {
         let from = text.find("http").unwrap();
         let word = BareWord {
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn soft_breaks_and_escapes_are_undone_where_other_residue_is_seen() {
+    fn soft_breaks_and_escapes_are_decoded_near_other_residue() {
         check(
             "<a href=3D\"http://a.com=\n/\" class=3D\"x\">",
             "http://a.com/",
@@ -381,8 +382,8 @@ mod tests {
         );
     }
 
-    /// A line of pieces between which one byte of the text was skipped; after every second one is a
-    /// join.
+    /// A line of pieces. One byte of the text was skipped after each piece, and a join follows
+    /// every second piece.
     fn in_pieces(pieces: &[&str]) -> LogicalLine {
         let mut line = LogicalLine::default();
         for (number, piece) in pieces.iter().enumerate() {
@@ -409,7 +410,7 @@ mod tests {
                 Some(byte) => (Some(byte), 3),
                 None => (Some(raw.text[at]), 1),
             };
-            // A line begins where its text does.
+            // A line starts at the start of its text.
             let last = if at == 0 { 0 } else { at + len - 1 };
             decoded.extend(byte.map(|byte| (byte, raw.text_offset(last))));
             at += len;
@@ -436,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn long_words_and_words_that_are_not_read_whole_stay() {
+    fn long_words_and_partly_read_words_stay() {
         let text = format!("http://a.com/{}", "=3D".repeat(RESIDUE_WORD_BYTES / 3));
         check(&text, &text, &text);
         let word = BareWord {

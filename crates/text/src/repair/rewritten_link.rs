@@ -1,9 +1,9 @@
-//! Bare links of mail gateways that were broken over lines, whatever the lines look like: their
-//! makers say how they end, so their pieces are put together up to that end.
+//! Bare links of mail gateways that were broken over lines. The vendor of a gateway documents how
+//! its links end, and the pieces are joined up to that end, regardless of the layout.
 //!
-//! Such a link has hundreds of characters. Each reply breaks it again, moves rests of lines in or
-//! out of a quotation and leaves lines with quote marks alone between them, so the layout says
-//! little about it.
+//! Such a link has hundreds of characters. Each reply breaks it again, moves the rests of lines
+//! into or out of a quotation, and leaves lines of quote marks between them. The layout is
+//! therefore poor evidence.
 
 use std::sync::LazyLock;
 
@@ -18,22 +18,22 @@ use crate::limits::{REWRITTEN_LINK_BYTES, REWRITTEN_LINK_LINES};
 use crate::scan::{Rules, names_site, spelled_head};
 use crate::span::Span;
 
-/// Confidence in a link that was put together up to its end.
+/// Confidence in a link that was joined up to its documented end.
 pub const REWRITTEN_LINK_CONFIDENCE: f32 = 0.99;
 
-/// The links of a gateway.
+/// The format of one gateway's links.
 struct LinkForm {
-    /// A part of the host and path by which they are recognised.
+    /// The part of the host and path that identifies the gateway.
     mark: &'static [u8],
-    /// A part that precedes the end; empty if the end occurs once.
+    /// The part before the end; empty if the end occurs only once.
     before_end: &'static [u8],
     /// The last part.
     end: &'static [u8],
-    /// `true` if quote marks may stand inside a line, where a program has removed line breaks.
+    /// `true` if quote marks may be inside a line because a program removed line breaks.
     has_marks: bool,
 }
 
-/// The forms. The hosts and their formats are those of the redirectors that `parse` knows.
+/// The formats: hosts and parameters of the redirectors that `parse` knows.
 const FORMS: [LinkForm; 4] = [
     // Microsoft Defender's Safe Links: `?url=...&data=...&sdata=...&reserved=0`.
     form(b".safelinks.protection.outlook.com/", b"", b"reserved=0"),
@@ -52,27 +52,26 @@ const fn form(mark: &'static [u8], before_end: &'static [u8], end: &'static [u8]
     }
 }
 
-/// A Safe Link that has lost its beginning: programs that show the target of a link take `https://` to
-/// `?url=` off it, and leave the parameters.
-const BEHEADED: LinkForm = LinkForm {
+/// A Safe Link without the part from `https://` to `?url=`. Programs that display the target of a
+/// link remove this part and keep the parameters.
+const HEADLESS: LinkForm = LinkForm {
     mark: b"data=0",
     before_end: b"sdata=",
     end: b"reserved=0",
     has_marks: true,
 };
 
-/// Maximum number of bytes from the start of a Safe Link without its beginning up to its parameter
-/// `data`.
-const BEHEADED_BYTES: usize = 512;
+/// Maximum number of bytes from the start of a headless Safe Link to the parameter `data`.
+const HEADLESS_BYTES: usize = 512;
 
 /// Finds the escaped bar between the first two numbers of the parameter `data`, and the zero after
 /// it.
 static BAR_AND_ZERO: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("%7C0"));
 
-/// Returns `true` if a Safe Link that has lost its beginning begins at `from`: no other URL precedes its
-/// parameter `data=05%7C02%7C...`.
-fn is_beheaded(text: &[u8], from: usize) -> bool {
-    let window = &text[from..text.len().min(from + BEHEADED_BYTES)];
+/// Returns `true` if a headless Safe Link starts at `from`: no other URL precedes the parameter
+/// `data=05%7C02%7C...`.
+fn is_headless(text: &[u8], from: usize) -> bool {
+    let window = &text[from..text.len().min(from + HEADLESS_BYTES)];
     let Some(at) = BAR_AND_ZERO.find(window) else {
         return false;
     };
@@ -83,7 +82,7 @@ fn is_beheaded(text: &[u8], from: usize) -> bool {
     else {
         return false;
     };
-    name.strip_suffix(BEHEADED.mark).is_some_and(|target| {
+    name.strip_suffix(HEADLESS.mark).is_some_and(|target| {
         (target.ends_with(b"&") || target.ends_with(b"&amp;"))
             && memmem::find_iter(target, b"://").count() == 1
             && memmem::find(target, b"%3A%2F%2F").is_none()
@@ -91,8 +90,8 @@ fn is_beheaded(text: &[u8], from: usize) -> bool {
 }
 
 impl LinkForm {
-    /// Returns the form of the link that begins with `url`. A gateway that rewrites the link of another
-    /// one precedes that.
+    /// Returns the format of the link at the start of `url`. If one gateway has rewritten another's
+    /// link, the outer gateway comes first.
     fn of(url: &[u8]) -> Option<&'static LinkForm> {
         let is_web = url
             .get(..4)
@@ -108,39 +107,39 @@ impl LinkForm {
             .map(|(_, form)| form)
     }
 
-    /// Returns the length of `url` up to its end, if it has one.
+    /// Returns the length of `url` up to the end of the link, if `url` contains the end.
     fn len(&self, url: &[u8]) -> Option<usize> {
         let from = memmem::find(url, self.before_end)? + self.before_end.len();
         memmem::find(&url[from..], self.end).map(|at| from + at + self.end.len())
     }
 }
 
-/// Finds the letters that every mark has: `safelinks`, `urldefense`. Most hosts do not have them.
+/// Finds two letters that every mark contains: `safelinks`, `urldefense`. Most hosts do not contain
+/// them.
 static COMMON_LETTERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("fe"));
 
-/// Returns `true` if a form's mark may be in `host`.
+/// Returns `true` if `host` may contain the mark of a format.
 fn may_have_mark(host: &[u8]) -> bool {
     COMMON_LETTERS.find(host).is_some()
 }
 
-/// Number of bytes at the start of a URL that are searched for the mark of a form: a scheme and a
-/// host of a gateway.
+/// Number of bytes at the start of a URL to search for a mark: the scheme and a gateway's host.
 const MARK_BYTES: usize = 80;
 
-/// Minimum number of bytes of the first piece. The shortest mark has as many.
+/// Minimum number of bytes of the first piece: the length of the shortest mark.
 const LEAST_BYTES: usize = 30;
 
-/// Appends the pieces of the link whose first one is `head`, and already in `line`, up to its end.
-/// Returns `true` if `line` then has a whole link of a gateway, which no other line continues. Appends
-/// nothing if the end is not reached.
+/// Appends the pieces that follow `head` up to the end of the link. `head`, the first piece, is
+/// already in `line`. Returns `true` if `line` then contains a whole link, which no other line
+/// continues. Appends no piece if the end is not found.
 ///
-/// Each piece but the last is the only word of its line. Lines with quote marks alone and blank
-/// ones are skipped.
+/// Each piece except the last is the only word of its line. Blank lines and lines with only quote
+/// marks are skipped.
 pub(super) fn push_to_end(text: &[u8], head: Span, line: &mut LogicalLine) -> bool {
     if head.len() > REWRITTEN_LINK_BYTES {
         return false;
     }
-    let Some(form) = LinkForm::of(head.of(text)).or_else(|| beheaded(text, head)) else {
+    let Some(form) = LinkForm::of(head.of(text)).or_else(|| headless(text, head)) else {
         return false;
     };
     let is_cut = form.has_marks && ends_with_cut_host(head.of(text));
@@ -173,10 +172,10 @@ pub(super) fn push_to_end(text: &[u8], head: Span, line: &mut LogicalLine) -> bo
 }
 
 impl LogicalLine {
-    /// Decodes the escapes of the target that a Safe Link begins with. What a program took for a whole
-    /// URL had none.
+    /// Decodes the escapes of the target at the start of a Safe Link. The part that a program
+    /// mistook for a whole URL had no escapes.
     fn decode_target(&mut self) {
-        let target = memmem::find(&self.text, BEHEADED.mark).unwrap_or(0);
+        let target = memmem::find(&self.text, HEADLESS.mark).unwrap_or(0);
         let escapes: Vec<Respelling> = memchr::memchr_iter(b'%', &self.text[..target])
             .filter_map(|at| {
                 let byte = escaped_byte(&self.text[at..])?;
@@ -187,10 +186,10 @@ impl LogicalLine {
     }
 }
 
-/// Returns the length of the link of a gateway at the start of `run`, if a word was glued to its end.
+/// Returns the length of the gateway's link at the start of `run` if a word is glued to the link.
 #[must_use]
 pub fn rewritten_link_len(run: &[u8]) -> Option<usize> {
-    // Most URLs are shorter than the host and the parameters of a gateway.
+    // Most URLs are shorter than the host and parameters of a gateway.
     if run.len() < MARK_BYTES {
         return None;
     }
@@ -200,23 +199,23 @@ pub fn rewritten_link_len(run: &[u8]) -> Option<usize> {
         .then_some(len)
 }
 
-/// Returns the form of a Safe Link that has lost its beginning, if `head` is its first piece: it ends
-/// its line, or a quote mark follows it, or it is whole.
-fn beheaded(text: &[u8], head: Span) -> Option<&'static LinkForm> {
+/// Returns the format of a headless Safe Link if `head` is the first piece of one: the head ends
+/// its line, precedes a quote mark, or is whole.
+fn headless(text: &[u8], head: Span) -> Option<&'static LinkForm> {
     let name = head.of(text).get(..4);
     let is_web = name.is_some_and(|name| name.eq_ignore_ascii_case(b"http"));
     let is_open = match text.get(head.end) {
         None => true,
         Some(byte) => matches!(byte, b'\r' | b'\n' | b'>'),
     };
-    (is_web && is_open && is_beheaded(text, head.start)).then_some(&BEHEADED)
+    (is_web && is_open && is_headless(text, head.start)).then_some(&HEADLESS)
 }
 
 /// Minimum number of bytes of a head that is longer than a scheme and a part of a host.
 const CUT_HEAD_BYTES: usize = 64;
 
-/// Returns `true` if `head` is a scheme and the beginning of a host, with the slash that a program put
-/// after what it took for a whole one.
+/// Returns `true` if `head` is a scheme and the start of a host, and a program added a slash
+/// because it mistook this for a whole URL.
 fn ends_with_cut_host(head: &[u8]) -> bool {
     head.len() < CUT_HEAD_BYTES
         && head
@@ -226,16 +225,16 @@ fn ends_with_cut_host(head: &[u8]) -> bool {
             .is_some_and(|host| memchr::memchr(b'/', host).is_none() && !names_site(host))
 }
 
-/// A piece of a link, on a line of its own.
+/// A piece of a link. It has a line to itself.
 struct LinkPiece {
     word: Span,
     /// `true` if quote marks precede it.
     is_quoted: bool,
 }
 
-/// Returns the pieces that follow `head` up to the end of the link. `None` if there is no end.
+/// Returns the pieces that follow `head` up to the end of the link; `None` if there is no end.
 fn pieces(text: &[u8], head: Span, form: &LinkForm) -> Option<Vec<LinkPiece>> {
-    // Most links are followed by other words of their line, which may be long.
+    // Other words, which may be long, follow most links on the line.
     let after = text[head.end..].iter().find(|&&byte| !is_blank(byte));
     let ends_line = matches!(after, Some(b'\r' | b'\n'));
     let is_glued = form.has_marks && after == Some(&b'>');
@@ -249,7 +248,7 @@ fn pieces(text: &[u8], head: Span, form: &LinkForm) -> Option<Vec<LinkPiece>> {
     for _ in 0..REWRITTEN_LINK_LINES {
         let is_glued = form.has_marks
             && matches!(rest.of(text), [b'>', next, ..] if next.is_ascii_alphanumeric());
-        // The line must end after each piece but the last.
+        // Every piece except the last must end its line.
         if !is_glued
             && (ended.next == text.len() || !rest.of(text).iter().all(|&byte| is_blank(byte)))
         {
@@ -264,7 +263,7 @@ fn pieces(text: &[u8], head: Span, form: &LinkForm) -> Option<Vec<LinkPiece>> {
         if word.is_empty() {
             continue;
         }
-        // The target of this link is escaped.
+        // The target of this link is escaped, and another URL is not.
         let is_other = spelled_head(word.of(text)).is_some()
             || [&b"http://"[..], b"https://"]
                 .iter()
@@ -288,7 +287,7 @@ fn pieces(text: &[u8], head: Span, form: &LinkForm) -> Option<Vec<LinkPiece>> {
     None
 }
 
-/// Returns the length of the word at the start of `row`, of ASCII characters that links have.
+/// Returns the length of the word of ASCII characters allowed in links at the start of `row`.
 fn word_len(row: &[u8]) -> usize {
     (0..row.len())
         .find(|&at| !row[at].is_ascii() || word_terminator_len(&row[at..], Rules::Wide) > 0)
@@ -300,12 +299,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_mark_passes_the_test_that_comes_first() {
+    fn every_mark_passes_the_prefilter() {
         assert!(FORMS.iter().all(|form| may_have_mark(form.mark)));
     }
 
-    /// Checks that the link, whose pieces are marked, is put together from them; without a marked
-    /// piece, that nothing is appended.
+    /// Checks that the link is joined from the marked pieces. If no piece is marked, none may be
+    /// appended.
     #[track_caller]
     fn check(marked: &str) {
         for line_end in ["\n", "\r\n"] {
@@ -339,8 +338,8 @@ mod tests {
     const SAFE: &str = "https://eur09.safelinks.protection.outlook.com/?url=https%3A%2F%2Foi";
 
     #[test]
-    fn a_head_of_a_few_bytes_is_no_safe_link() {
-        assert!(beheaded(b"a:b\n", Span::new(0, 3)).is_none());
+    fn a_short_head_is_no_safe_link() {
+        assert!(headless(b"a:b\n", Span::new(0, 3)).is_none());
     }
 
     #[test]
@@ -352,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_safe_link_that_lost_its_beginning_is_joined_up_to_its_end() {
+    fn a_headless_safe_link_is_joined_up_to_the_end() {
         let data = "&data=05%7C02%7Cme%40a.example%7C0";
         check(&format!(
             ">https://www.oil.example/archives/wick->«tip.html%23trim{data}%7C1%»>«7C0&sdata»¶>«=k%3D&reserved=0»¶>¶"
@@ -389,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_joined_after_the_end_or_without_one() {
+    fn no_line_is_joined_after_the_end_or_without_an_end() {
         check(&format!("{SAFE}l.example&data=x&sdata=y&reserved=0¶next¶"));
         check(&format!("{SAFE}¶l.example%2Fwick&amp;data=02¶The lamp¶"));
         check(&format!("{SAFE}¶l.example%2F and more&reserved=0¶"));
@@ -406,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_link_is_told_from_others() {
+    fn only_whole_links_count_as_whole() {
         let is_whole = |text: &str| {
             let head = Span::new(0, text.find('\n').unwrap_or(text.len()));
             push_to_end(text.as_bytes(), head, &mut LogicalLine::default())
@@ -422,13 +421,13 @@ mod tests {
     }
 
     #[test]
-    fn links_of_url_defense_end_as_their_makers_say() {
+    fn links_of_url_defense_end_at_the_documented_end() {
         check(
             "https://urldefense.proofpoint.com/v2/url?u=http-3A__oil.example_wi¶\
              «ck&d=DwMFaQ&c=x&r=y&m=z&s=u»¶«-E&e»¶«=»¶next¶",
         );
         check("https://urldefense.com/v3/__https://oil.example/a$b*__¶«;JSM!!org!tok»¶«en$»¶next¶");
-        // Around a link of another gateway.
+        // A link inside the link of another gateway.
         let inner = SAFE.strip_suffix("3A%2F%2Foi").unwrap().replace('%', "*");
         check(&format!(
             "https://urldefense.com/v3/__{inner}¶«&reserved=0__;JSM!!org»¶«!tok$»¶next¶"

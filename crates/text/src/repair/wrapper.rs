@@ -1,10 +1,11 @@
 //! The content of a wrapper (RFC 1738, appendix).
 //!
-//! White space in it is ignored. The appendix leaves open what a blank line, a `<`, or a second URL
-//! means: a wrapper with one of the first two was never closed, and one with two URLs is not used.
+//! White space in it is ignored. The appendix does not say what a blank line, a `<`, or a second
+//! URL means. Here, a wrapper with a blank line or `<` counts as unclosed, and a wrapper with two
+//! URLs is not used.
 //!
-//! Page breaks are removed: the footer, form feed and header between two printed pages of an RFC, as in
-//! RFC 1738 itself.
+//! Page breaks are removed: the footer, form feed and header between two printed pages of an RFC.
+//! RFC 1738 itself has them.
 
 use super::bare_url::{AT_SIGN_CONFIDENCE, host_at, is_local_part};
 use super::quote_marks::{CommonMarks, QuoteMarks, QuoteStyle, common_marks, marks};
@@ -22,10 +23,10 @@ use crate::span::Span;
 /// The result of reading a wrapper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrappedText {
-    /// The wrapper is closed by the `>` at this offset; the logical line has its content.
+    /// The `>` at this offset closes the wrapper; the logical line has its content.
     Closed(usize),
-    /// The wrapper is closed by the `>` at this offset, but contains the beginnings of two URLs:
-    /// none of it is used.
+    /// The `>` at this offset closes the wrapper, but the wrapper contains the starts of two URLs
+    /// and is not used.
     SeveralUrls(usize),
     /// The wrapper is not closed: its `<` is an ordinary character.
     Unclosed,
@@ -36,7 +37,7 @@ pub enum WrappedText {
 /// Unfolds the content of the wrapper at `start` into `line`.
 ///
 /// Reads at most `max_bytes` after the `<` ([`RFC1738_WRAPPER_BYTES`] by the strict rules) and
-/// stops at the next `<`, so that the wrappers of a text are read once in total.
+/// stops at the next `<`. The wrappers of a text are therefore read once in total.
 pub fn unfold_wrapper(
     text: &[u8],
     start: &UrlStart,
@@ -148,22 +149,21 @@ fn unfold(
     }
 }
 
-/// Maximum number of gaps between words on one line of a wrapper's content. With more of them it is
-/// prose.
+/// Maximum number of gaps between words on one line of a wrapper. Content with more gaps is prose.
 ///
 /// People write `<http://a.example/ drafts/ x>`; wrappers with a label have at most two gaps.
 const PROSE_GAPS: usize = 2;
 
-/// Confidence in a URL with a blank beside a delimiter. Of 9 such URLs in the archives of the tests
-/// all were right.
+/// Confidence in a URL with a blank next to a delimiter. All 9 such URLs in the test archives were
+/// right.
 const BLANK_AT_DELIMITER_CONFIDENCE: f32 = 0.9;
 
-/// Confidence in a URL with a blank between two words. Of 5 such URLs one was right.
+/// Confidence in a URL with a blank between two words. One of 5 such URLs was right.
 const BLANK_BETWEEN_WORDS_CONFIDENCE: f32 = 0.3;
 
-/// Returns `true` if prose, or a name, follows the address `url` after a blank: no mailer breaks an
+/// Returns `true` if prose or a name follows the address `url` after a blank. No mailer breaks an
 /// address within a line, and a URL without slashes is one word. `next` is the byte after the
-/// blank; digits may be grouped, as in `tel:`.
+/// blank: a number may be written in groups of digits, as in `tel:`.
 fn is_prose_after_address(url: &[u8], next: Option<&u8>) -> bool {
     let Some(colon) = memchr::memchr(b':', url) else {
         return false;
@@ -174,9 +174,9 @@ fn is_prose_after_address(url: &[u8], next: Option<&u8>) -> bool {
     !rest.is_empty() && !rest.starts_with(b"//") && !is_number
 }
 
-/// Returns `true` if a bar in the content `url` of a wrapper, as it is `written`, precedes the label of a
-/// link (`<url|label>` of Slack): it is in a path, and no digit follows, or the label after a query has
-/// a blank or repeats the URL or its host. Then the wrapper is none.
+/// Returns `true` if a bar in the content `url` precedes the label of a link, as in Slack's
+/// `<url|label>`. A bar in a path does, unless a digit follows. A bar in a query does if the label,
+/// as `written`, has a blank or if it repeats the URL or its host. The text is then no wrapper.
 fn has_label(url: &[u8], written: &[u8]) -> bool {
     let Some(bar) = memchr::memchr(b'|', url) else {
         return false;
@@ -206,7 +206,7 @@ struct WrapperContent<'t> {
     /// The offset at which reading stops.
     limit: usize,
     rules: Rules,
-    /// The quote marks of the line on which the wrapper begins.
+    /// The quote marks of the line on which the wrapper starts.
     first: QuoteMarks,
     /// `true` if the `+` of a diff follows these marks.
     has_plus: bool,
@@ -221,7 +221,7 @@ impl<'t> WrapperContent<'t> {
         };
         let line = line_start(text, start.at).unwrap_or(start.at);
         let mut first = marks(text, Span::new(line, start.at), style);
-        // In a diff, the lines of the first text begin with `<` and a blank.
+        // In a diff, `<` and a blank start each line of the first text.
         if rules == Rules::Wide
             && first.marks.is_empty()
             && line < start.at
@@ -241,8 +241,8 @@ impl<'t> WrapperContent<'t> {
         }
     }
 
-    /// Returns the gap that begins with the white space at `at`. `None` if a blank line follows:
-    /// then the wrapper was never closed.
+    /// Returns the gap that starts with the white space at `at`; `None` if a blank line follows,
+    /// which means that the wrapper was never closed.
     fn gap(&self, at: usize, line: &LogicalLine) -> Option<Gap> {
         let mut repairs = RepairSet::default();
         let mut end = self.skip_blanks(at);
@@ -279,10 +279,10 @@ impl<'t> WrapperContent<'t> {
 
     /// Returns the confidence that the URL continues after a gap.
     ///
-    /// Blanks at the start and end of the content, and line breaks, are no part of any URL. A blank
-    /// within a line is what a mailer's line break left if a delimiter is next to it
-    /// (`twisted- web`, `gopher/ gopher_protocol`); between two words it may as well stand in the
-    /// name of a file, or begin prose.
+    /// Line breaks, and blanks at the start and end of the content, are not part of the URL. A
+    /// blank next to a delimiter within a line was probably left by a mailer's line break
+    /// (`twisted- web`, `gopher/ gopher_protocol`). A blank between two words may also belong to a
+    /// file name or precede prose.
     fn confidence(&self, gap: &Gap, line: &LogicalLine) -> f32 {
         let (before, after) = (line.text().last(), self.text.get(gap.end));
         let is_outside = before.is_none_or(|&byte| byte == b':') || after == Some(&b'>');
@@ -298,8 +298,8 @@ impl<'t> WrapperContent<'t> {
         }
     }
 
-    /// Appends the `@` and the host if the word `at` and a host are at `at`, and the content so far
-    /// is the beginning of an address. Returns the offset after the host.
+    /// Appends the `@` and the host if the word `at` and a host are at `at` and the content so far
+    /// is the start of an address. Returns the offset after the host.
     fn restore_at_sign(&self, at: usize, line: &mut LogicalLine) -> Option<usize> {
         if !self.text[at..self.limit.max(at)].starts_with(b"at") || !is_local_part(line.text()) {
             return None;
@@ -319,7 +319,7 @@ impl<'t> WrapperContent<'t> {
     }
 
     /// Returns `true` if the line end at `at` is a soft line break of quoted-printable in the
-    /// content that begins at `begin`.
+    /// content that starts at `begin`.
     fn is_soft_break(&self, begin: usize, at: usize, line: &LogicalLine) -> bool {
         begin < at
             && self.text[at - 1] == b'='
@@ -328,8 +328,8 @@ impl<'t> WrapperContent<'t> {
                 || is_residue(self.text, Span::new(begin, at)))
     }
 
-    /// Removes the backslash with which a shell or a program's source continues its line, if it stands
-    /// before the line end at `at`.
+    /// Removes the backslash before the line end at `at`, with which a shell or source code
+    /// continues a line.
     fn drop_continuation_mark(&self, at: usize, line: &mut LogicalLine) {
         if 0 < at && self.text[at - 1] == b'\\' && line.text().ends_with(b"\\") {
             line.drop_last(1);
@@ -346,11 +346,11 @@ impl<'t> WrapperContent<'t> {
         }
     }
 
-    /// Returns the offset after the quote marks that the line at `begin` has in common with the
-    /// first line.
+    /// Returns the offset after the quote marks that the line at `begin` shares with the first
+    /// line.
     ///
-    /// By the strict rules all marks of the first line must be there, by the wide rules any number
-    /// of them. Further marks are not skipped: a `>` closes the wrapper.
+    /// The strict rules require all marks of the first line; the wide rules allow any number.
+    /// Further marks are not skipped, because a `>` closes the wrapper.
     fn skip_marks(&self, begin: usize) -> usize {
         let CommonMarks { count, end } = common_marks(
             self.text,
@@ -368,9 +368,9 @@ impl<'t> WrapperContent<'t> {
         }
     }
 
-    /// Returns the offset after a line that has only quote marks, at least two more than the first
-    /// line. A mailer leaves such a line between the pieces of a line that it broke. Any other
-    /// blank line ends the wrapper.
+    /// Returns the offset after a line of only quote marks, at least two more than the first line
+    /// has. A mailer leaves such a line between the pieces of a broken line. Any other blank line
+    /// ends the wrapper.
     fn marks_only_line(&self, begin: usize) -> Option<usize> {
         let LineEnd { end, next } = line_end(self.text, begin);
         if self.rules == Rules::Rfc1738 || self.first.marks.is_empty() || next > self.limit {
@@ -394,9 +394,8 @@ impl<'t> WrapperContent<'t> {
         end
     }
 
-    /// Returns the offset after the quote marks of the line at `start` if there are more than in the
-    /// first line: only the rest of the URL, which is one word, and the `>` that closes the wrapper
-    /// follow them.
+    /// Returns the offset after the quote marks of the line at `start` if it has more marks than
+    /// the first line. Only the rest of the URL, one word, and the closing `>` may follow.
     fn skip_added_marks(&self, start: usize) -> Option<usize> {
         let line = Span::new(start, line_end(self.text, start).end.min(self.limit));
         let added = marks(self.text, line, QuoteStyle::Wide);
@@ -415,8 +414,9 @@ impl<'t> WrapperContent<'t> {
     }
 }
 
-/// Returns `true` if another URL begins here: `URL:`, one of the eight predefined schemes with
-/// `//`, `mailto:` or `news:`; by the wide rules also any other known scheme with `//` and a host.
+/// Returns `true` if another URL starts here: `URL:`, one of the eight predefined schemes with
+/// `//`, `mailto:` or `news:`. The wide rules also accept any other known scheme with `//` and a
+/// host.
 fn begins_url(text: &[u8], rules: Rules) -> bool {
     let Some(colon) = text
         .iter()
@@ -438,14 +438,14 @@ fn begins_url(text: &[u8], rules: Rules) -> bool {
     })
 }
 
-/// The bytes that neither end a wrapper's content nor begin a gap. A table, because most bytes of a
-/// wrapper are such.
+/// The bytes that neither end a wrapper's content nor start a gap. Most bytes of a wrapper are in
+/// this table.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut at = 0;
     while at < plain.len() {
         let byte = at as u8;
-        // A no-break space begins with 0xC2.
+        // 0xC2 starts a no-break space.
         plain[at] = !(is_blank(byte) || is_line_end(byte) || matches!(byte, b'<' | b'>' | 0xC2));
         at += 1;
     }
@@ -465,12 +465,12 @@ enum PageLine {
     Text,
 }
 
-/// Returns the offset of the line after the page break that begins at `from`, the start of a line.
+/// Returns the offset of the line after the page break that starts at `from`, the start of a line;
 /// `None` if there is no page break.
 ///
 /// A page break is a sequence of blank lines, footers, form feeds and headers with at least one
-/// footer or form feed; a header counts only after one of these. Reads no line that begins at
-/// `limit` or later.
+/// footer or form feed. A header counts only after a footer or form feed. Lines that start at
+/// `limit` or later are not read.
 pub(super) fn page_break(text: &[u8], from: usize, limit: usize) -> Option<usize> {
     let mut at = from;
     let mut broken = false;
@@ -500,8 +500,7 @@ fn page_line(line: &[u8]) -> PageLine {
     }
 }
 
-/// Returns `true` for a line that ends with `[Page n]` or is only `Page n`, and has no angle
-/// bracket.
+/// Returns `true` for a line without angle brackets that ends with `[Page n]` or is just `Page n`.
 fn is_footer(line: &[u8]) -> bool {
     if line.iter().any(|byte| matches!(byte, b'<' | b'>')) {
         return false;
@@ -541,7 +540,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bar_before_a_label_opens_the_wrapper() {
+    fn a_wrapper_with_a_label_is_unclosed() {
         let is_label =
             |content: &str| has_label(content.replace(' ', "").as_bytes(), content.as_bytes());
         let labelled = "http://a.example/b|cd;http://a.example/?b|c d;http://a.example/?b|a.example;\
