@@ -1,7 +1,7 @@
 //! Finds the offsets in a text where a URL may start: a cheap trigger, then a check of the bytes
 //! before it.
 //!
-//! Leaves to `repair` and `parse` where the URL continues and ends, and whether it is a URL at all.
+//! `repair` and `parse` find where the URL continues and ends, and whether it is a URL at all.
 
 mod host_check;
 mod spelling;
@@ -17,7 +17,7 @@ pub use trigger::UrlStarts;
 use crate::grammar::{BareRequirement, SCHEMES, Scheme};
 use trigger::SchemeSuffixes;
 
-/// The rules by which URLs are found.
+/// The rules for finding URLs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rules {
     /// URLs as people write them (the default).
@@ -27,7 +27,7 @@ pub enum Rules {
     Rfc1738,
 }
 
-/// The way a URL is set off from the text around it.
+/// The text that sets a URL off from its surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Opening {
     /// `<URL:`
@@ -38,8 +38,8 @@ pub enum Opening {
     UrlPrefix,
     /// A scheme alone.
     Bare,
-    /// `www.` or `ftp.`, also with a number (`www2.`), without a scheme. The field is the scheme
-    /// guessed for it.
+    /// `www.` or `ftp.`, possibly with a number (`www2.`), without a scheme. The field is the
+    /// guessed scheme.
     Schemeless(&'static str),
     /// A host and the slash of its path, without a scheme (`archive.org/details/x`). The field is
     /// the guessed scheme.
@@ -57,41 +57,42 @@ impl Opening {
     }
 }
 
-/// A place in a text where a URL may start.
+/// An offset in a text where a URL may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlStart {
     /// The offset of the wrapper, or of the URL if there is no wrapper.
     pub at: usize,
-    /// The offset after the opening of the wrapper. The URL begins here or after white space.
+    /// The offset after the opening of the wrapper. The URL starts here or after white space.
     pub content: usize,
-    /// The way the URL is set off.
+    /// The kind of opening.
     pub opening: Opening,
     /// The offset at which to continue the search if no URL starts here.
     pub resume: usize,
 }
 
 impl UrlStart {
-    /// Returns `true` if its scheme has blanks between its letters or slashes: `h t t p : / / a.example`.
+    /// Returns `true` if the scheme has blanks between its letters or slashes: `h t t p : / /
+    /// a.example`.
     #[must_use]
     pub fn is_spaced(&self) -> bool {
         matches!(self.opening, Opening::Schemeless(_)) && self.at < self.content
     }
 }
 
-/// Finds URL starts. Created once for a run and shared by its threads.
+/// Finds URL starts. One scanner serves all threads of a run.
 #[derive(Debug)]
 pub struct Scanner {
     rules: Rules,
-    /// `true` if `www.` and `ftp.` are starts. Never by the strict rules.
+    /// `true` if `www.` and `ftp.` are starts. Always `false` by the strict rules.
     schemeless: bool,
     /// `true` if hosts with a path are starts, known or not.
     paths: bool,
-    /// The names of the schemes that the user added, in lower case.
+    /// The scheme names that the user added, in lower case.
     extra: Vec<Vec<u8>>,
     suffixes: SchemeSuffixes,
 }
 
-/// Policy for URLs without a scheme. By the strict rules they are never found.
+/// Policy for URLs without a scheme. The strict rules never find them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SchemelessPolicy {
     /// `www.x.org` and `ftp.x.org` are found, and hosts with a path if they occur with a scheme
@@ -105,7 +106,8 @@ pub enum SchemelessPolicy {
 }
 
 impl Scanner {
-    /// Returns a scanner for `rules`. `extra` names further schemes that need no `//`, in any case.
+    /// Returns a scanner for `rules`. `extra` names additional schemes that need no `//`, in any
+    /// case.
     #[must_use]
     pub fn new(rules: Rules, schemeless: SchemelessPolicy, extra: &[String]) -> Scanner {
         // By the wide rules, a URL of these schemes needs `//`, even in brackets.
@@ -139,8 +141,8 @@ impl Scanner {
         self.rules
     }
 
-    /// The requirement for a bare URL of this scheme. A scheme that the user added needs at least
-    /// one character after the colon, an unknown scheme a host.
+    /// The requirement for a bare URL of this scheme. A scheme added by the user needs at least one
+    /// character after the colon, and an unknown scheme needs a host.
     #[must_use]
     pub fn bare_requirement(&self, scheme: &[u8]) -> BareRequirement {
         if self.is_extra(scheme) {
@@ -184,7 +186,7 @@ impl Scanner {
 mod tests {
     use super::*;
 
-    /// The starts of a text, each as `opening@offset`, if no URL is found at any of them.
+    /// The starts of a text, each as `opening@offset`, if no URL is found at any start.
     fn starts(rules: Rules, text: &str) -> Vec<String> {
         let scanner = Scanner::new(rules, SchemelessPolicy::Find, &["Foo".to_owned()]);
         let mut from = 0;
@@ -312,8 +314,8 @@ mod tests {
         );
     }
 
-    /// The offset after the text in which `|` marks where a host without a scheme must be found, if
-    /// it must be.
+    /// Checks that a host without a scheme is found at the `|` in the text, or nowhere if there is
+    /// no `|`.
     #[track_caller]
     fn check_host(marked: &str) {
         let text = marked.replace('|', "");
@@ -326,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_without_a_scheme_begin_after_dashes_dots_and_signs() {
+    fn hosts_without_a_scheme_start_after_dashes_dots_and_signs() {
         for marked in [
             "--|www.a.example",
             // A dot in brackets shows that the host was defanged.
@@ -384,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn the_url_prefix_is_found_after_the_bracket_before_it_was_skipped() {
+    fn the_url_prefix_is_found_after_a_skipped_bracket() {
         let scanner = Scanner::new(Rules::Rfc1738, SchemelessPolicy::Find, &[]);
         let text = b"<URL:http://a";
         let mut starts = scanner.starts(text);

@@ -1,8 +1,8 @@
-//! A word that may contain a bare URL: the run of characters that can belong to it, up to the first
-//! that cannot.
+//! A word that may contain a bare URL: the run of characters that can belong to the URL, up to the
+//! first that cannot.
 //!
-//! Over which line ends the URL continues is decided in `continuation`, and which end of the run is
-//! punctuation in `parse`.
+//! `continuation` decides which line ends the URL crosses, and `parse` trims punctuation from the
+//! end of the run.
 
 use crate::byte_scan::suffix_len;
 use crate::grammar::is_scheme_char;
@@ -13,12 +13,13 @@ use crate::span::Span;
 /// Policy for line breaks in a bare URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineBreakPolicy {
-    /// A mailer may have inserted them: they are removed if the features of the line break say so.
+    /// A mailer may have inserted them. They are removed if the features of the line break favour
+    /// it.
     Join,
-    /// They come from a layout, in which a long word may be broken: they are removed if the joined URL
-    /// was found whole elsewhere.
+    /// They come from a layout that may break a long word. They are removed if the joined URL was
+    /// found whole elsewhere.
     JoinWhole,
-    /// No mailer inserted them: each one ends the word.
+    /// No mailer inserted them, and each one ends the word.
     Keep,
 }
 
@@ -29,19 +30,19 @@ pub struct BareWord {
     pub from: usize,
     /// The byte before the word; `None` at the start of the text.
     pub before: Option<u8>,
-    /// The rules by which the end of the word is found.
+    /// The rules for finding the end of the word.
     pub rules: Rules,
     /// The policy for line breaks after it.
     pub breaks: LineBreakPolicy,
-    /// Maximum number of bytes of its first line that are read.
+    /// Maximum number of bytes to read from the first line of the word.
     pub max_bytes: usize,
 }
 
 /// Returns the end of the run of characters that can belong to the bare URL at `from`. `before` is
 /// the byte before the URL. Reads at most `max_bytes` bytes.
 ///
-/// By the wide rules the run also ends before another URL of a list, before an HTML entity for `<`,
-/// `>` or `"`, and before the partner of a bracket or quote in `before`.
+/// By the wide rules, the run also ends before another URL of a list, before an HTML entity for
+/// `<`, `>` or `"`, and before the partner of a bracket or quote in `before`.
 #[must_use]
 pub fn url_run_end(
     text: &[u8],
@@ -86,17 +87,18 @@ pub fn url_run_end(
     limit
 }
 
-/// The bytes that neither end a run nor begin something that can, whatever the bytes around them.
+/// The bytes that never end a run and never start a sequence that can, in any context.
 ///
-/// Reason: nearly all bytes of a URL are inert, and one lookup skips them. Tests compare the search
+/// Nearly all bytes of a URL are inert, and one table lookup skips them. Tests compare the search
 /// with one that checks every byte.
 pub(super) const INERT: [bool; 256] = inert(b"");
 
-/// The inert bytes of a URL after a bracket or quote, whose partner ends it.
+/// The inert bytes of a URL after a bracket or quote. The partner of that bracket or quote ends the
+/// URL.
 const INERT_EXCEPT_BRACKETS: [bool; 256] = inert(b"()[]{}'");
 
-/// Printable ASCII, except characters that may end a run or begin something that does, and except
-/// `others`.
+/// Printable ASCII except `others` and the characters that may end a run or start a sequence that
+/// does.
 const fn inert(others: &[u8]) -> [bool; 256] {
     let mut inert = [false; 256];
     let mut byte = b'!';
@@ -112,14 +114,15 @@ const fn inert(others: &[u8]) -> [bool; 256] {
     inert
 }
 
-/// Returns the offset of the comma, semicolon or bar before the `scheme://` whose colon is at
-/// `colon`, or of that scheme, if it is glued to a word or to the slash after a whole URL, or of the
-/// text of another script between it and this URL.
+/// Returns the end of this URL if the colon at `colon` belongs to the `scheme://` of a second URL.
+/// This is the offset of the comma, semicolon or bar before that scheme, or of the scheme itself if
+/// it is glued to a word or to the slash after a whole URL. Text in another script between the URLs
+/// may end this one too.
 ///
-/// Only after one of these does another URL begin: after another slash or an equals sign it is part
-/// of this one.
+/// A second URL starts only after one of these separators. After another slash or an equals sign it
+/// is part of this URL.
 fn list_separator(text: &[u8], from: usize, colon: usize) -> Option<usize> {
-    // The own scheme of most URLs: nothing precedes it that could separate it.
+    // For most URLs, this is the first scheme, and no separator can precede it.
     let is_own_scheme = matches!(&text[from..colon], b"http" | b"https");
     if is_own_scheme || !text[colon + 1..].starts_with(b"//") {
         return None;
@@ -148,9 +151,10 @@ pub fn after_slashes(url: &[u8]) -> Option<usize> {
         .map(|at| at + 2)
 }
 
-/// Returns the end of the URL at `from`, which text outside ASCII and the `scheme:` follow without a
-/// blank, as in sentences of East Asian languages: before that text if it touches a letter or digit,
-/// otherwise before the scheme. The value of a field may have both (`?q=...http://`).
+/// Returns the end of the URL at `from` if non-ASCII text and then `scheme:` follow without a
+/// blank, as in sentences of East Asian languages. The URL ends before that text if the text
+/// touches a letter or digit, otherwise before the scheme. The value of a field may contain both
+/// (`?q=...http://`).
 fn script_separator(text: &[u8], from: usize, scheme: Span) -> Option<usize> {
     let name = scheme.of(text);
     if ![&b"http"[..], b"https", b"ftp"]
@@ -170,19 +174,20 @@ fn script_separator(text: &[u8], from: usize, scheme: Span) -> Option<usize> {
     }
 }
 
-/// Maximum number of bytes of a URL that is compared with the one after it, and of the name before a
+/// Maximum number of bytes to compare between a URL and the one after it, and of the name before a
 /// slash.
 const COMPARED_BYTES: usize = 256;
 
-/// Minimum number of words of the name of a page, joined by hyphens. Programs that serve other sites
-/// have shorter names (`nph-proxy`).
+/// Minimum number of hyphenated words in a page name. Programs that serve other sites have shorter
+/// names (`nph-proxy`).
 const PAGE_WORDS: usize = 3;
 
-/// Returns the end of the URL `first`, which a slash and the `scheme:` follow, if the second URL does
-/// not belong to it: the first is repeated, it ends with the name of a page or an identifier, or both
-/// are on the same host.
+/// Returns the end of the URL `first` before a slash and `scheme:` if the second URL does not
+/// belong to it: the second URL repeats the first, the first ends with a page name or an
+/// identifier, or both are on the same host.
 ///
-/// In a query or fragment, and after other names the second URL is an argument: of an archive of pages, a proxy or a script.
+/// In a query or fragment, and after other names, the second URL is an argument of a page archive,
+/// a proxy or a script.
 fn slash_separator(text: &[u8], first: Span, scheme: Span) -> Option<usize> {
     let name = scheme.of(text);
     if !(name.eq_ignore_ascii_case(b"http") || name.eq_ignore_ascii_case(b"https")) {
@@ -190,7 +195,7 @@ fn slash_separator(text: &[u8], first: Span, scheme: Span) -> Option<usize> {
     }
     let url = first.of(text);
     let authority = after_slashes(&url[..url.len().min(COMPARED_BYTES)])?;
-    // The second of two equal hosts is an argument of the first.
+    // If two bare hosts are equal, the second is an argument of the first.
     let is_repeated = memchr::memchr(b'/', url.get(authority..)?).is_some()
         && url.len() <= COMPARED_BYTES
         && text[scheme.start..].starts_with(url)
@@ -211,22 +216,22 @@ fn slash_separator(text: &[u8], first: Span, scheme: Span) -> Option<usize> {
     }
 }
 
-/// Returns `true` if the URL that begins in the run from `from` on ends before `at`: no letter or digit
-/// is there, or only those of a scheme that is glued to it. The same is said of a text that is cut
-/// off at `at`.
+/// Returns `true` if the URL that starts at or after `from` ends before `at`: the byte at `at` is
+/// not a letter or digit, or it starts a scheme glued to the URL. The end of the text also counts
+/// as the end of the URL.
 fn ends_before(text: &[u8], from: usize, at: usize) -> bool {
-    let begins_scheme = |scheme: &&[u8]| {
+    let starts_scheme = |scheme: &&[u8]| {
         let colon = at + scheme.len();
         let lowest = from.max(colon.saturating_sub(SCHEME_CHARS));
         text[colon.min(text.len())..].starts_with(b"://")
             && glued_scheme_len(&text[lowest..colon]) == Some(scheme.len())
     };
     !text.get(at).is_some_and(u8::is_ascii_alphanumeric)
-        || [&b"https"[..], b"http"].iter().any(begins_scheme)
+        || [&b"https"[..], b"http"].iter().any(starts_scheme)
 }
 
-/// Extensions of pages, texts, pictures and archives: a URL practically never goes on after them,
-/// except with a query or fragment. Those of scripts are not among them.
+/// Extensions of pages, texts, pictures and archives, which a URL practically never continues
+/// except with a query or fragment. Extensions of scripts are not included.
 const PAGE_EXTENSIONS: [&str; 28] = [
     "html", "htm", "shtml", "xhtml", "txt", "pdf", "doc", "docx", "xlsx", "pptx", "csv", "json",
     "ts", "zip", "tgz", "gz", "bz2", "xz", "7z", "gif", "jpg", "jpeg", "png", "bmp", "svg", "tif",
@@ -242,20 +247,20 @@ pub fn ends_with_page(text: &[u8]) -> bool {
     })
 }
 
-/// Maximum number of bytes of a host that is compared with another (RFC 1035, section 2.3.4).
+/// Maximum number of bytes of a host to compare (RFC 1035, section 2.3.4).
 const HOST_BYTES: usize = 255;
 
-/// Number of hexadecimal digits of the identifier of a commit.
+/// Number of hexadecimal digits in a commit hash.
 const COMMIT_DIGITS: usize = 40;
 
-/// Returns `true` if `name` is the identifier of a message or a commit.
+/// Returns `true` if `name` is a Message-ID or a commit hash.
 fn is_identifier(name: &[u8]) -> bool {
     let commit = name.len() == COMMIT_DIGITS && name.iter().all(u8::is_ascii_hexdigit);
     let at = memchr::memchr(b'@', name);
     commit || at.is_some_and(|at| 0 < at && name[at..].contains(&b'.') && !name.contains(&b':'))
 }
 
-/// Returns `true` if `name` is a time or its wildcard, as archives of pages have before a URL:
+/// Returns `true` if `name` is a timestamp or its wildcard, as page archives put before a URL:
 /// `20010203`, `2001*`, `20010203im_`.
 fn is_time(name: &[u8]) -> bool {
     let is_year = matches!(name, [b'1', b'9', a, b, ..] | [b'2', b'0', a, b, ..]
@@ -263,8 +268,7 @@ fn is_time(name: &[u8]) -> bool {
     is_year || name.starts_with(b"*")
 }
 
-/// Returns `true` if `first`, which has a path, and the URL with the `scheme` after it have the same
-/// host.
+/// Returns `true` if `first`, which has a path, and the URL at `scheme` have the same host.
 fn is_same_host(text: &[u8], first: Span, scheme: Span) -> bool {
     let host = |url: &'_ [u8]| -> Option<(usize, usize)> {
         let start = after_slashes(&url[..url.len().min(SCHEME_CHARS)])?;
@@ -289,8 +293,8 @@ fn is_title(name: &[u8]) -> bool {
 }
 
 /// Returns the length of the scheme at the end of `text` if a letter or digit precedes it: two URLs
-/// without a blank between them (`HTTP://A.EXAMPLEHTTP://B.EXAMPLE`). The end of an escape (`%3D`)
-/// precedes the scheme of a URL in a query.
+/// without a blank between them (`HTTP://A.EXAMPLEHTTP://B.EXAMPLE`). An escape (`%3D`) before the
+/// scheme means that the URL is in a query.
 fn glued_scheme_len(text: &[u8]) -> Option<usize> {
     let scheme = [&b"https"[..], b"http"]
         .into_iter()
@@ -314,8 +318,8 @@ fn ends_with(text: &[u8], name: &[u8]) -> bool {
         .is_some_and(|at| text[at..].eq_ignore_ascii_case(name))
 }
 
-/// Returns `true` for references to `<`, `>` and quotes in any case: angle brackets and quotes of a text
-/// that was escaped as HTML once too often. Some programs lose the semicolon at the end of a word.
+/// Returns `true` for references to `<`, `>` and quotes in any case. They come from text that was
+/// escaped as HTML once too often. Some programs drop the semicolon at the end of a word.
 fn is_entity(rest: &[u8]) -> bool {
     const NAMES: [&[u8]; 9] = [
         b"&gt;", b"&lt;", b"&quot;", b"&apos;", b"&#39;", b"&#039;", b"&#x27;", b"&#34;", b"&nbsp;",
@@ -324,16 +328,16 @@ fn is_entity(rest: &[u8]) -> bool {
         rest.get(..name.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(name))
     };
-    let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || b"=_-%;".contains(byte);
-    let is_cut = (begins(b"&gt") || begins(b"&lt")) && !rest.get(3).is_some_and(goes_on);
+    let continues = |byte: &u8| byte.is_ascii_alphanumeric() || b"=_-%;".contains(byte);
+    let is_cut = (begins(b"&gt") || begins(b"&lt")) && !rest.get(3).is_some_and(continues);
     is_cut || NAMES.into_iter().any(begins)
 }
 
-/// The pair of brackets or quotes that was opened before a URL.
+/// The pair of brackets or quotes opened before a URL.
 struct EnclosingPair {
     open: u8,
     close: u8,
-    /// The number of pairs open now. 0 if there was no bracket or quote, or it has been closed.
+    /// The number of open pairs. 0 if there was no bracket or quote, or it has been closed.
     depth: usize,
 }
 
@@ -360,7 +364,7 @@ impl EnclosingPair {
         }
     }
 
-    /// Counts `byte`. Returns `true` if it closes the pair that was opened before the URL.
+    /// Counts `byte`. Returns `true` if it closes the pair opened before the URL.
     fn closed_by(&mut self, byte: u8) -> bool {
         if self.depth == 0 {
             return false;
@@ -373,9 +377,9 @@ impl EnclosingPair {
 /// Returns the length of the character at the start of `text` if it cannot belong to a bare URL;
 /// otherwise 0.
 ///
-/// Such characters are white space, `<`, `>` and `"` (RFC 1738, section 2.2 and appendix); by the
-/// wide rules also control characters, the backtick, Unicode's white space, and East Asian and
-/// typographic quotes, brackets and stops.
+/// These are white space, `<`, `>` and `"` (RFC 1738, section 2.2 and appendix). The wide rules add
+/// control characters, the backtick, Unicode white space, and East Asian and typographic quotes,
+/// brackets and stops.
 #[must_use]
 pub fn word_terminator_len(text: &[u8], rules: Rules) -> usize {
     match (text, rules) {
@@ -461,7 +465,7 @@ mod tests {
         assert_eq!(end, other.len());
     }
 
-    /// Checks that the URL at the start of `marked` ends at the `|`, or at the end if there is none.
+    /// Checks that the URL at the start of `marked` ends at the `|`, or else at the end.
     #[track_caller]
     fn check(marked: &str) {
         let text = marked.replace('|', "");
@@ -470,12 +474,12 @@ mod tests {
     }
 
     #[test]
-    fn a_url_after_a_slash_is_another_one_after_an_identifier_or_on_one_host() {
+    fn a_slash_separates_urls_after_an_identifier_or_on_one_host() {
         check("https://a.example/all/1.2@b.example/|https://c.example/x");
         check("https://a.example/all/1.2@b.example/|HTTPS://A.example/all/3@b.example/");
         check("https://a.example/c/0123456789abcdef0123456789abcdef01234567/|http://b.example/");
         check("https://a.example/x/|https://A.EXAMPLE/y");
-        // An argument: of an archive of pages, of a proxy, of a script.
+        // An argument of a page archive, of a proxy, of a script.
         check("http://a.example/web/2001*/http://a.example/x");
         check("http://a.example/web/*/http://a.example/x");
         check("http://a.example/x/http://aa.example/x");

@@ -1,5 +1,5 @@
-//! Hosts as people write them: checks whether a text can be a host name or address, and whether it
-//! names a machine that is not cited, in trace fields that were copied into a text, and in certificates.
+//! Hosts as people write them: checks whether a text can be a host name or address. Also recognizes
+//! machine names in certificates and in trace fields copied into a text, which are not citations.
 
 use psl::{List, Psl};
 
@@ -11,12 +11,12 @@ use crate::limits::{TRACE_FIELD_BYTES, TRACE_FIELD_LINES};
 pub struct HostAndPort<'t> {
     /// The text before the colon of the port.
     pub host: &'t [u8],
-    /// The text after that colon, if there is one.
+    /// The text after that colon; `None` without a colon.
     pub port: Option<&'t [u8]>,
 }
 
 impl HostAndPort<'_> {
-    /// Divides the part of an authority after its `@`. Colons in brackets belong to the host.
+    /// Splits the part of an authority after the `@`. Colons in brackets belong to the host.
     #[must_use]
     pub fn of(text: &[u8]) -> HostAndPort<'_> {
         let bracket = memchr::memrchr(b']', text).map_or(0, |bracket| bracket + 1);
@@ -28,16 +28,16 @@ impl HostAndPort<'_> {
     }
 }
 
-/// A text divided at a byte.
+/// A text split at a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CutText<'t> {
-    /// The text before the byte; all of it if the byte does not occur.
+    /// The text before the byte, or the whole text if the byte does not occur.
     pub before: &'t [u8],
     /// The text after the byte, if it occurs.
     pub after: Option<&'t [u8]>,
 }
 
-/// Divides `text` at the first byte `at`.
+/// Splits `text` at the first byte `at`.
 #[must_use]
 pub fn cut(text: &[u8], at: u8) -> CutText<'_> {
     let found = memchr::memchr(at, text);
@@ -51,7 +51,7 @@ pub fn cut(text: &[u8], at: u8) -> CutText<'_> {
 /// dots.
 ///
 /// Labels consist of letters, digits, `-`, `_` and non-ASCII characters. No label ends with a
-/// hyphen: that would be the hyphen of a word broken at a line end. A dot may follow the last
+/// hyphen, because such a hyphen comes from a word broken at a line end. A dot may follow the last
 /// label. `www` alone is not a host.
 #[must_use]
 pub fn plausible_host(host: &[u8]) -> bool {
@@ -70,12 +70,12 @@ pub fn plausible_host(host: &[u8]) -> bool {
     host.len() <= 255 && !host.eq_ignore_ascii_case(b"www") && are_labels(host)
 }
 
-/// Returns the length of the host and port at the start of `site` that end before a character which
-/// can be part of neither.
+/// Returns the length of the host and port at the start of `site` if a character follows that
+/// neither may contain.
 ///
-/// In running text that character ends the URL: `www.kde.org[1]`, `foo.com's`, `rpk.co.nz=20`. Two
-/// or more hyphens at the end are a dash. `None` if nothing is to be cut off, if the host before it
-/// is no domain or IPv4 address, or if the text is a template, in which something else stands for a
+/// In running text, that character ends the URL: `www.kde.org[1]`, `foo.com's`, `rpk.co.nz=20`. Two
+/// or more hyphens at the end are a dash. Returns `None` if there is no such character, if the host
+/// before it is not a domain or IPv4 address, or if the text is a template with a placeholder for a
 /// part of the host: `www.{name}.org`, `www.foo.*`, `a.org:PORT`.
 #[must_use]
 pub fn host_before_refused(site: &[u8]) -> Option<usize> {
@@ -98,9 +98,9 @@ pub fn host_before_refused(site: &[u8]) -> Option<usize> {
     is_site.then_some(if digits > 0 { with_port } else { host.len() })
 }
 
-/// Returns `true` if `refused`, which follows `host`, stands for a further part of the host or for
-/// its port, or if the host is the beginning of another notation: `ftp.a.org:pub/x`,
-/// `www.a.org!b.org` (a path of UUCP).
+/// Returns `true` if `refused`, which follows `host`, is a placeholder for more of the host or for
+/// a port. Also returns `true` if `host` starts another notation: `ftp.a.org:pub/x`,
+/// `www.a.org!b.org` (a UUCP path).
 fn is_template(host: &[u8], refused: &[u8]) -> bool {
     if let [b':' | b'!', next, ..] = refused {
         return next.is_ascii_alphanumeric() || b"<{$%*~/".contains(next);
@@ -115,7 +115,7 @@ fn is_template(host: &[u8], refused: &[u8]) -> bool {
         }
 }
 
-/// Returns `true` if a domain or an IPv4 address is at the start of `text`.
+/// Returns `true` if `text` starts with a domain or an IPv4 address.
 #[must_use]
 pub fn names_site(text: &[u8]) -> bool {
     let run = prefix_len(&text[..text.len().min(256)], |byte| {
@@ -126,7 +126,7 @@ pub fn names_site(text: &[u8]) -> bool {
     plausible_host(host) && (is_domain(host) || is_ipv4(host))
 }
 
-/// Returns `true` if the last of at least two labels can be a top-level domain.
+/// Returns `true` if `host` has at least two labels and the last one can be a top-level domain.
 fn is_domain(host: &[u8]) -> bool {
     host.contains(&b'.') && ends_in_top_level_domain(host)
 }
@@ -137,8 +137,8 @@ pub fn is_ipv4(host: &[u8]) -> bool {
     std::str::from_utf8(host).is_ok_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok())
 }
 
-/// Returns `true` if every label of `host` is allowed. Reads it once, since the host of every URL
-/// is checked; a test compares it with a check label by label.
+/// Returns `true` if every label of `host` is allowed. Makes one pass, because the host of every
+/// URL is checked; a test compares it with a check label by label.
 fn are_labels(host: &[u8]) -> bool {
     // RFC 1034, section 3.1: a label has at most 63 bytes. Not all of them are underscores.
     let is_label =
@@ -170,7 +170,7 @@ const LABEL: [bool; 256] = {
     table
 };
 
-/// Returns `true` if `host` is the beginning of a host and the dots of an author who cut it short
+/// Returns `true` if `host` is the start of a host that the author shortened with dots
 /// (`www.exam..`).
 #[must_use]
 pub fn is_cut_short(host: &[u8]) -> bool {
@@ -178,9 +178,9 @@ pub fn is_cut_short(host: &[u8]) -> bool {
     2 <= dots && plausible_host(&host[..host.len() - dots])
 }
 
-/// Returns `true` if a host without a scheme is probably one: it has at least three labels, and the
-/// last is a country code or has at least three letters. `ftp.x` in a sentence is not a host, nor
-/// is `ftp.cs.da`.
+/// Returns `true` if a host without a scheme is probably a host: it has at least three labels, and
+/// the last is a country code or has at least three letters. In a sentence, `ftp.x` is not a host,
+/// and neither is `ftp.cs.da`.
 #[must_use]
 pub fn likely_host(host: &[u8]) -> bool {
     let host = host.strip_suffix(b".").unwrap_or(host);
@@ -302,8 +302,8 @@ fn ends_in_top_level_domain(host: &[u8]) -> bool {
     }
 }
 
-/// Country codes for which the public suffix list has no rule: those that archives have and that no
-/// longer exist, and `za`, of which it has the names below.
+/// Country codes without a rule in the public suffix list: former countries that archives contain,
+/// and `za`, for which the list has only rules for names below it.
 const UNLISTED_COUNTRIES: [&[u8; 2]; 8] = [b"an", b"cs", b"dd", b"tp", b"um", b"yu", b"za", b"zr"];
 
 /// Returns `true` for a country code, in any case.
@@ -313,25 +313,25 @@ pub fn is_country(label: &[u8]) -> bool {
         return false;
     };
     let label = [first, second].map(|letter| letter.to_ascii_lowercase());
-    // For some of them the list has only a rule for the names below.
+    // For some countries, the list has only a rule for the names below.
     let mut labels = [&label[..], b"x"].into_iter();
     label.iter().all(u8::is_ascii_lowercase)
         && (UNLISTED_COUNTRIES.contains(&&label)
             || public_suffix(&mut labels).is_some_and(|suffix| suffix.typ.is_some()))
 }
 
-/// Returns the length of the public suffix of a host, whose labels are given from the last one on,
-/// and the section of the list that has its rule; `None` if the last label is empty.
+/// Returns the length of a host's public suffix and the section of the list with the rule for it;
+/// `None` if the last label is empty. `labels` yields the labels from last to first.
 ///
-/// `psl` has a function for each label of the list, generic in the iterator over labels. The
-/// iterator is a trait object so that its code is not repeated in all of them: a tenth of the time
-/// in which this crate is compiled is saved.
+/// `psl` has a function for each label of the list, generic over the iterator of labels. A trait
+/// object avoids a copy of all these functions per iterator type and saves a tenth of this crate's
+/// compile time.
 pub fn public_suffix(labels: &mut dyn Iterator<Item = &[u8]>) -> Option<psl::Info> {
     Some(List.find(labels)).filter(|suffix| 0 < suffix.len)
 }
 
 /// Fields in which mail and news servers name themselves and each other (RFC 5321, 5536, 8601 and
-/// 3464). In lower case.
+/// 3464), in lower case.
 const TRACE_FIELDS: [&[u8]; 15] = [
     b"received",
     b"x-received",
@@ -350,8 +350,8 @@ const TRACE_FIELDS: [&[u8]; 15] = [
     b"x-originating-host",
 ];
 
-/// Returns `true` if the host without a scheme at `at` is a machine's name in a trace field or in a
-/// certificate's subject.
+/// Returns `true` if the host without a scheme at `at` is the name of a machine in a trace field or
+/// in a certificate's subject.
 ///
 /// Reads at most [`TRACE_FIELD_BYTES`] before it.
 #[must_use]
@@ -360,8 +360,8 @@ pub fn names_machine(text: &[u8], at: usize) -> bool {
     is_certificate_name(before) || is_in_trace_field(before)
 }
 
-/// Returns `true` after `CN=` (a common name, RFC 4514) and `DNS:` (an alternative name, as OpenSSL
-/// prints it).
+/// Returns `true` after `CN=` (a common name, RFC 4514) or `DNS:` (an alternative name as printed
+/// by OpenSSL).
 fn is_certificate_name(before: &[u8]) -> bool {
     let before = before.trim_ascii_end();
     let before = match before.strip_suffix(b"=") {
@@ -374,7 +374,7 @@ fn is_certificate_name(before: &[u8]) -> bool {
     ends_with_word(before, b"CN") || ends_with_word(before, b"commonName")
 }
 
-/// Returns `true` if `text` ends with `word`, in any case, and no letter precedes it.
+/// Returns `true` if `text` ends with `word`, in any case, and no letter precedes `word`.
 fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
     text.len().checked_sub(word.len()).is_some_and(|at| {
         text[at..].eq_ignore_ascii_case(word)
@@ -382,7 +382,7 @@ fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// Returns `true` if `before` ends in a trace field or in a folded line of one, perhaps quoted.
+/// Returns `true` if `before` ends in a trace field or in its folded lines, even if quoted.
 fn is_in_trace_field(before: &[u8]) -> bool {
     let mut end = before.len();
     for _ in 0..TRACE_FIELD_LINES {
@@ -403,7 +403,7 @@ fn is_in_trace_field(before: &[u8]) -> bool {
 
 /// A line without its quote marks.
 struct QuotedLine<'t> {
-    /// `true` if it begins with white space, beyond the one blank after quote marks.
+    /// `true` if the line starts with white space, beyond one blank after quote marks.
     is_folded: bool,
     content: &'t [u8],
 }
@@ -467,13 +467,14 @@ mod tests {
         }
     }
 
-    /// The part of a site that is left before what can be neither host nor port, or the empty text.
+    /// The part of a site before a character that neither host nor port may contain; otherwise
+    /// empty.
     fn cut_site(site: &str) -> &str {
         &site[..host_before_refused(site.as_bytes()).unwrap_or(0)]
     }
 
     #[test]
-    fn a_host_ends_before_what_cannot_be_part_of_it() {
+    fn a_host_ends_before_a_character_it_cannot_contain() {
         for (site, host) in [
             ("www.kde.example.org[1]", "www.kde.example.org"),
             ("foo.com's", "foo.com"),
@@ -499,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn countries_of_today_and_of_archives_are_known() {
+    fn current_and_former_countries_are_known() {
         for label in ["de", "UK", "ck", "er", "su", "yu", "za", "io"] {
             assert!(is_country(label.as_bytes()), "{label}");
         }
@@ -509,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_mark_what_was_cut_off() {
+    fn dots_mark_a_shortened_host() {
         for (host, cut_short) in [
             ("www.a..", true),
             ("g...", true),
@@ -539,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_pass_mail_on() {
+    fn trace_fields_name_machines() {
         check("Received: from www.a.example (x [192.0.2.1])", true);
         check("> Received: from a.example\n>\tby www.a.example; x", true);
         check(

@@ -1,11 +1,11 @@
-//! Schemes and slashes as people spell them: mistyped (`http//`, `http:\\`, `htp://`, `ttp://` at a
-//! cut), and defanged, so that nobody clicks the URL (`hxxp://`, `http[:]//`, `a[.]example`).
+//! Schemes and slashes as people spell them: mistyped (`http//`, `http:\\`, `htp://`, `ttp://`
+//! after a cut), or defanged to prevent clicks (`hxxp://`, `http[:]//`, `a[.]example`).
 //!
-//! Only says how such a spelling is read. Triggers for it are in `trigger`, and `repair` undoes it.
+//! This module only interprets such a spelling. `trigger` finds it, and `repair` corrects it.
 //!
-//! Last, the search for what starts a URL without a colon: hosts that say by their first label what they
-//! serve (`www.`, `ftp.`, and those with a number after it, as `www2.` and `ftp5.`, in any case), and
-//! schemes whose colon is missing (`http//`).
+//! It also searches for URL starts without a colon: hosts whose first label names their service
+//! (`www.`, `ftp.`, also numbered, such as `www2.` and `ftp5.`, in any case), and schemes without a
+//! colon (`http//`).
 
 use std::sync::LazyLock;
 
@@ -14,29 +14,29 @@ use crate::byte_scan::{WordSearcher, prefix_len};
 use crate::grammar::{Scheme, is_scheme_char};
 use crate::limits::SCHEME_CHARS;
 
-/// The way in which a scheme or a delimiter was spelled.
+/// The kind of a scheme's or delimiter's spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
-    /// Its writer made a mistake, or a cut took its first letter.
+    /// The writer made a mistake, or a cut removed the first letter.
     Mistyped,
-    /// Its writer changed it on purpose, so that it is no link.
+    /// The writer changed it on purpose to keep it from being a link.
     Defanged,
 }
 
-/// A scheme and the slashes after it that are not written as in a URL.
+/// A scheme and slashes that are not written as in a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpelledHead {
-    /// Length in bytes of scheme, colon and slashes as they are written.
+    /// Length in bytes of scheme, colon and slashes as written.
     pub len: usize,
-    /// The scheme that is meant.
+    /// The intended scheme.
     pub scheme: &'static str,
     pub spelling: Spelling,
-    /// `true` if backslashes stand for the slashes, here and in the path.
+    /// `true` if backslashes replace the slashes, here and in the path.
     pub has_backslashes: bool,
 }
 
-/// Spellings of the schemes, in lower case, and what is meant. Spellings that end with a scheme, as
-/// `hhttp`, are that scheme after a letter of the text (see `trigger`).
+/// Spellings in lower case, with the intended schemes. A spelling that ends with a scheme, such as
+/// `hhttp`, is that scheme after a letter of the text (see `trigger`).
 const SPELLINGS: [(&[u8], &str, Option<Spelling>); 27] = [
     (b"http", "http", None),
     (b"https", "https", None),
@@ -73,8 +73,8 @@ pub(super) const MAX_BYTES: usize = 6 + 5 + SLASHES;
 /// Maximum number of slashes after a scheme.
 const SLASHES: usize = 4;
 
-/// Returns the scheme and slashes at the start of `text` if they are not written as in a URL, but
-/// everybody reads them as such. After a mistake a domain or an IPv4 address must follow.
+/// Returns the scheme and slashes at the start of `text` if they are misspelled but recognizable.
+/// After a mistake, a domain or an IPv4 address must follow.
 #[must_use]
 pub fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
     if is_common(text) {
@@ -88,7 +88,7 @@ pub fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
             has_backslashes: false,
         });
     }
-    if !text.first().is_some_and(|&first| begins_spelling(first)) {
+    if !text.first().is_some_and(|&first| starts_spelling(first)) {
         return None;
     }
     let letters = prefix_len(&text[..text.len().min(7)], u8::is_ascii_alphanumeric);
@@ -108,7 +108,7 @@ pub fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
             has_backslashes: false,
         });
     }
-    // An identical spelling is a URL as it should be.
+    // A correct name and a correct delimiter need no repair.
     let spelling = match (of_name, spelling) {
         (Some(Spelling::Defanged), _) | (_, Some(Spelling::Defanged)) => Spelling::Defanged,
         (of_name, of_delimiter) => of_name.or(of_delimiter)?,
@@ -122,12 +122,14 @@ pub fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
     })
 }
 
-/// Minimum length in bytes of the label of a host by which a name before its URL is recognized.
+/// Minimum length in bytes of a host label that a name before the URL must contain to be
+/// recognized.
 const OWN_NAME_BYTES: usize = 4;
 
-/// Returns the length of `://` and the name before it at the start of `text` if that name was written
-/// over the scheme of a site: the name of the site's own list (`listerlang-questions://erlang.org`),
-/// or one that was cut short (`erlang-questi...://www.erlang.org`).
+/// Returns the length of `://` and the name before it at the start of `text` if the name replaced
+/// the scheme of a site. Such a name is the site's mailing list
+/// (`listerlang-questions://erlang.org`), or it was cut short
+/// (`erlang-questi...://www.erlang.org`).
 fn overwritten_head_len(text: &[u8]) -> Option<usize> {
     let name = prefix_len(&text[..text.len().min(SCHEME_CHARS)], |&byte| {
         is_scheme_char(byte)
@@ -146,12 +148,12 @@ fn overwritten_head_len(text: &[u8]) -> Option<usize> {
 }
 
 /// Returns `true` for the first letters of [`SPELLINGS`], in either case.
-fn begins_spelling(first: u8) -> bool {
+fn starts_spelling(first: u8) -> bool {
     matches!(first.to_ascii_lowercase(), b'f' | b'h' | b't')
 }
 
-/// Returns the length of a second scheme with its colon and slashes at the start of `text`, and the
-/// scheme: `http://http://a.example/` is a URL that was pasted after a scheme.
+/// Returns a second scheme at the start of `text`, and its length with colon and slashes: in
+/// `http://http://a.example/`, a URL was pasted after a scheme.
 fn second_head(text: &[u8]) -> Option<(usize, &'static str)> {
     let scheme = ["https", "http", "ftp"].into_iter().find(|scheme| {
         text.get(..scheme.len())
@@ -164,8 +166,8 @@ fn second_head(text: &[u8]) -> Option<(usize, &'static str)> {
         .then_some((scheme.len() + colon + 2, scheme))
 }
 
-/// Returns `true` for the beginning that nearly all URLs have: `http://` or `https://`, and then no
-/// further slash and no second scheme.
+/// Returns `true` if `text` starts like nearly all URLs: `http://` or `https://`, without a further
+/// slash or a second scheme.
 fn is_common(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(b"http") else {
         return false;
@@ -182,8 +184,8 @@ struct Delimiter {
     spelling: Option<Spelling>,
 }
 
-/// Returns the colon and slashes at the start of `text`, perhaps mistyped: too few or too many
-/// slashes, backslashes, the colon missing, after the slashes, or another sign in its place.
+/// Returns the colon and slashes at the start of `text`, even if mistyped: too few or too many
+/// slashes, backslashes, or a colon that is missing, after the slashes, or replaced.
 fn delimiter(text: &[u8]) -> Option<Delimiter> {
     for mark in [&b"[://]"[..], b"(://)"] {
         if text.starts_with(mark) {
@@ -200,7 +202,7 @@ fn delimiter(text: &[u8]) -> Option<Delimiter> {
         _ => (0, false),
     };
     let slashes = prefix_len(&text[colon..], |byte| matches!(byte, b'/' | b'\\'));
-    // The escaped slashes of a string in JSON.
+    // The escaped slashes of a JSON string.
     if text[colon..].starts_with(b"\\/\\/") || slashes == 0 || SLASHES < slashes {
         return None;
     }
@@ -223,17 +225,17 @@ fn delimiter(text: &[u8]) -> Option<Delimiter> {
 /// Maximum number of bytes of a delimiter in brackets.
 pub(super) const MARK_BYTES: usize = 5;
 
-/// A delimiter in brackets, so that the text is no link.
+/// A delimiter put in brackets to keep the text from being a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefangedMark {
-    /// The delimiter that is meant.
+    /// The intended delimiter.
     pub byte: u8,
     /// Length in bytes of the delimiter with its brackets.
     pub len: usize,
 }
 
-/// Returns the delimiter in brackets at the start of `text`: `[.]`, `(.)`, `[dot]`, `[:]`, `[at]` and
-/// the like.
+/// Returns the delimiter in brackets at the start of `text`: `[.]`, `(.)`, `[dot]`, `[:]`, `[at]`
+/// and similar forms.
 #[must_use]
 pub fn defanged_mark(text: &[u8]) -> Option<DefangedMark> {
     let close = match text.first()? {
@@ -268,23 +270,23 @@ pub fn defanged_mark(text: &[u8]) -> Option<DefangedMark> {
     })
 }
 
-/// Maximum number of digits of such a label: large sites had some hundreds of mirrors.
+/// Maximum number of digits of a host prefix: large sites had some hundreds of mirrors.
 const PREFIX_DIGITS: usize = 3;
 
 /// Maximum number of bytes before the dot.
 pub(super) const PREFIX_BYTES: usize = 3 + PREFIX_DIGITS;
 
-/// The first label of a host that names its service.
+/// The first label of a host, which names its service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HostPrefix {
     /// The offset of the label.
     pub(super) at: usize,
-    /// The scheme that it stands for.
+    /// The scheme for that service.
     pub(super) scheme: &'static str,
 }
 
-/// Returns the offset of the first byte in `text` at `from` or later that ends such a label or such a
-/// scheme: a dot, perhaps in brackets, or the first of two slashes.
+/// Returns the offset, `from` or later, of the first byte that ends a host prefix or a scheme
+/// without a colon: a dot, possibly in brackets, or the first of two slashes.
 pub(super) fn find_prefix_end(text: &[u8], from: usize) -> Option<usize> {
     let mut begin = from.saturating_sub(PREFIX_BYTES).min(text.len());
     while let Some(word) = WORDS.find(text, begin) {
@@ -303,12 +305,13 @@ pub(super) fn find_prefix_end(text: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// Returns `true` for a byte after which [`find_prefix_end`] stops: a dot, the bracket before one, or a slash.
+/// Returns `true` for a byte at which [`find_prefix_end`] stops: a dot, the bracket before a dot,
+/// or a slash.
 pub(super) fn ends_prefix(byte: u8) -> bool {
     matches!(byte, b'.' | b'[' | b'(' | b'{' | b'/')
 }
 
-/// Returns the length of the dot at the start of `text`, perhaps with the brackets of a defanged one.
+/// Returns the length of the dot at the start of `text`, including the brackets of a defanged dot.
 pub(super) fn dot_len(text: &[u8]) -> Option<usize> {
     match text.first()? {
         b'.' => Some(1),
@@ -318,7 +321,7 @@ pub(super) fn dot_len(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the label that ends before the dot at `dot`.
+/// Returns the host prefix that ends before the dot at `dot`.
 pub(super) fn prefix_before_dot(text: &[u8], dot: usize) -> Option<HostPrefix> {
     let word = dot - digits(text[..dot].iter().rev());
     let at = word.checked_sub(3)?;
@@ -330,7 +333,7 @@ pub(super) fn prefix_before_dot(text: &[u8], dot: usize) -> Option<HostPrefix> {
     Some(HostPrefix { at, scheme })
 }
 
-/// Returns the scheme that a text without one stands for, if it begins with such a label.
+/// Returns the scheme for a text without one if the text starts with a host prefix.
 #[must_use]
 pub fn guessed_scheme(text: &[u8]) -> Option<&'static str> {
     let dot = text
@@ -353,8 +356,8 @@ fn digits<'b>(bytes: impl Iterator<Item = &'b u8>) -> usize {
 /// Maximum length of a host (RFC 1035, section 2.3.4).
 const HOST_BYTES: usize = 255;
 
-/// Returns the offset of the host without a scheme whose dot in brackets is at `dot`, if it is a domain
-/// or an IPv4 address: `evil[.]example[.]com`.
+/// Returns the offset of the host without a scheme whose bracketed dot is at `dot` if it is a
+/// domain or an IPv4 address: `evil[.]example[.]com`.
 pub(super) fn defanged_host(text: &[u8], floor: usize, dot: usize) -> Option<HostPrefix> {
     const MARK: &[u8] = b"[.]";
     let is_label = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
@@ -382,19 +385,20 @@ pub(super) fn defanged_host(text: &[u8], floor: usize, dot: usize) -> Option<Hos
             break;
         }
     }
-    // A name before `[.]www.` is no label of the host after it.
+    // A name before `[.]www.` is not a label of the host after it.
     let is_whole = !matches!(rest.first(), Some(b'@' | b'_'))
         && !text[dot + MARK.len()..].starts_with(b"www.");
     let scheme = "http";
     (at < dot && is_whole && names_site(&host)).then_some(HostPrefix { at, scheme })
 }
 
-/// The sixteen spellings of `www` and `ftp`, the ends of schemes without a colon, `p//` and `s//`, and a
-/// dot in brackets.
+/// The sixteen spellings of `www` and `ftp`, the ends of schemes without a colon (`p//` and `s//`),
+/// and a dot in brackets.
 static WORDS: LazyLock<WordSearcher> = LazyLock::new(|| {
-    // All spellings are listed because the packed search does not ignore case. It puts every eighth
-    // word, and all that differ from it in case alone, into one of eight classes, and stops where the
-    // bytes are those of a class, mixed: with the words in this order each has a class of its own.
+    // The packed search is case-sensitive, and the list therefore contains all spellings. The
+    // search puts every eighth word, and words that differ from it only in case, into one of eight
+    // classes. It also stops at a mix of bytes from the words of one class. In this order, each
+    // word has a class to itself.
     let ends = ["p//", "s//", "P//", "S//"].map(|end| end.as_bytes().to_vec());
     let (first, others) = ends.split_at(2);
     let (www, ftp) = (spellings("www"), spellings("ftp"));
@@ -435,11 +439,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_spelling_begins_with_a_letter_that_is_looked_at() {
+    fn every_spelling_starts_with_a_checked_letter() {
         assert!(
             SPELLINGS
                 .iter()
-                .all(|(spelled, ..)| begins_spelling(spelled[0]))
+                .all(|(spelled, ..)| starts_spelling(spelled[0]))
         );
     }
 
@@ -450,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn mistyped_schemes_and_slashes_are_read_as_meant() {
+    fn mistyped_schemes_and_slashes_are_corrected() {
         for (text, written, scheme) in [
             ("http//www.a.example/", "http//", "http"),
             ("http:/a.example/x", "http:/", "http"),
@@ -476,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn correct_schemes_and_what_names_no_site_stay() {
+    fn correct_schemes_and_names_without_a_site_stay() {
         let cases = "http://a.example/ http:a.example http/a.example http:/x http// http:/1.1 \
             htp://localhost/ gopher:/a.example/ http:\\/\\/a.example http://///a.example \
             ftp.a.example http.a.example http://http.a.example/ http://http/ http://http:8080/ \
@@ -540,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_at_the_start_stands_for_a_scheme() {
+    fn a_host_prefix_implies_a_scheme() {
         for (text, scheme) in [
             ("www.a", Some("http")),
             ("FTP12.a", Some("ftp")),

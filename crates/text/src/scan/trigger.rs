@@ -1,7 +1,7 @@
-//! Decision whether a colon or a dot starts a URL, and where its scheme or wrapper begins: perhaps
-//! in the middle of a word.
+//! Decides whether a colon or dot starts a URL, and finds the start of the scheme or wrapper, which
+//! may be in the middle of a word.
 //!
-//! `host_check` decides if a host follows; `www.` and `ftp.` are searched for in `spelling`.
+//! `host_check` decides whether a host follows; `spelling` searches for `www.` and `ftp.`.
 
 use memchr::memchr;
 
@@ -14,16 +14,16 @@ use crate::limits::SCHEME_CHARS;
 
 /// The URL starts of a text, found on demand.
 ///
-/// Three searches run ahead of the caller, each to its next trigger and no further, so that each of
-/// them reads every byte once. Checking a trigger reads at most [`SCHEME_CHARS`] bytes before it.
+/// Three searches run ahead of the caller, each only to the next trigger. Each search therefore reads
+/// every byte once. Checking a trigger reads at most [`SCHEME_CHARS`] bytes before it.
 #[derive(Debug)]
 pub struct UrlStarts<'t> {
     scanner: &'t Scanner,
     text: &'t [u8],
     /// The first unchecked colon, or the length of the text.
     colon: usize,
-    /// The first unchecked end of a word that needs no colon (see `spelling`), or the length of
-    /// the text.
+    /// The first unchecked end of a word that needs no colon (see `spelling`), or the length of the
+    /// text.
     word_end: usize,
     /// The first unchecked slash that may follow a host, or the length of the text.
     slash: usize,
@@ -108,7 +108,7 @@ impl<'t> UrlStarts<'t> {
     }
 }
 
-/// Returns the start that the colon at `colon` belongs to, if its opening is at `floor` or later.
+/// Returns the start for the colon at `colon` if the opening is at `floor` or later.
 fn start_at_colon(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> Option<UrlStart> {
     let before = &text[floor..colon];
     let last = *before.last()?;
@@ -132,11 +132,10 @@ fn start_at_colon(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) ->
     start_of_name(scanner, text, floor, colon)
 }
 
-/// Returns the start at the scheme that ends at `end`, if it or the delimiter after it is spelled in
-/// another way than in URLs, or has the escaped slashes of JSON.
+/// Returns the start at the scheme that ends at `end` if the scheme or its delimiter is misspelled,
+/// or if the delimiter has the escaped slashes of JSON.
 ///
-/// Before the scheme there is no word and no path: in `/http:/` it is a folder of an archive of
-/// pages.
+/// No word and no path may precede the scheme: in `/http:/` it is a folder of a page archive.
 fn start_of_spelling(scanner: &Scanner, text: &[u8], floor: usize, end: usize) -> Option<UrlStart> {
     if scanner.rules == Rules::Rfc1738 {
         return None;
@@ -176,10 +175,10 @@ fn start_of_spelling(scanner: &Scanner, text: &[u8], floor: usize, end: usize) -
     })
 }
 
-/// Returns the start at a scheme whose letters or slashes have blanks between them, so that it is no
-/// link: `h t t p : / / a.example`, `http [ : ] // a.example`.
+/// Returns the start at a scheme with blanks between its letters or slashes, inserted to keep it
+/// from being a link: `h t t p : / / a.example`, `http [ : ] // a.example`.
 fn start_with_blanks(text: &[u8], floor: usize, colon: usize) -> Option<UrlStart> {
-    /// Bytes of a scheme and its slashes with their blanks.
+    /// Maximum number of bytes of a scheme or its slashes, including blanks.
     const SPACED_BYTES: usize = 16;
     let after = &text[colon + 1..text.len().min(colon + 1 + SPACED_BYTES)];
     after.first().filter(|byte| b" /]".contains(byte))?;
@@ -206,13 +205,13 @@ fn start_with_blanks(text: &[u8], floor: usize, colon: usize) -> Option<UrlStart
     })
 }
 
-/// Returns the number of bytes of the blanks at the start of `text` and `byte` after them.
+/// Returns the length of the blanks at the start of `text` and of `byte` after them.
 fn after_blanks(text: &[u8], byte: u8) -> Option<usize> {
     let blanks = prefix_len(text, |&byte| byte == b' ');
     (text.get(blanks) == Some(&byte)).then_some(blanks + 1)
 }
 
-/// Returns the offset at which the letters of `scheme` begin that end `text`, perhaps with blanks.
+/// Returns the offset of `scheme`, possibly with blanks between the letters, at the end of `text`.
 fn spaced_start(text: &[u8], scheme: &str) -> Option<usize> {
     scheme.bytes().rev().try_fold(text.len(), |end, letter| {
         let at = text[..end].trim_ascii_end().len().checked_sub(1)?;
@@ -230,8 +229,8 @@ fn start_of_name(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> 
     let bracket = begin
         .checked_sub(1)
         .filter(|&at| at >= floor && text[at] == b'<');
-    // Most colons precede a blank: header fields, ends of phrases. White space may follow only in a
-    // wrapper.
+    // Most colons precede a blank: in header fields and at the ends of phrases. White space may
+    // follow only in a wrapper.
     let next = after.first().copied().unwrap_or(b' ');
     if next.is_ascii_whitespace() && bracket.is_none() {
         return None;
@@ -274,18 +273,18 @@ fn start_of_name(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> 
     })
 }
 
-/// Host and folder of the Wayback Machine, by which it is found without a scheme.
+/// Host and folder of the Wayback Machine, which identify its addresses without a scheme.
 const ARCHIVE: &[u8] = b"web.archive.org/web/";
 
-/// Maximum number of digits of a time there: to the second.
+/// Maximum number of digits of a Wayback Machine timestamp: to the second.
 const TIME_DIGITS: usize = 14;
 
-/// Number of bytes of the mark after a time that says in which form the page is shown (`id_`).
+/// Number of bytes of the suffix of a timestamp (`id_`), which selects the form of the page.
 const KIND_BYTES: usize = 3;
 
-/// Returns the offset in `text` of the address of the Wayback Machine at its end, up to the slash after
-/// the time, if there is one: `web.archive.org/web/20010203/`. The page that it has an archive of
-/// follows, with a scheme that does not begin a URL of its own.
+/// Returns the offset in `text` of a Wayback Machine address at the end, up to the slash after the
+/// timestamp: `web.archive.org/web/20010203/`. The archived page follows, with a scheme that does
+/// not start a separate URL.
 fn archive_before(text: &[u8]) -> Option<usize> {
     let before = text.strip_suffix(b"/")?;
     let kind = suffix_len(
@@ -323,22 +322,22 @@ fn url_prefix(begin: usize, colon: usize, bracket: Option<usize>) -> UrlStart {
     }
 }
 
-/// Returns the offset in `name` where a scheme begins by the strict rules, which is always 0.
+/// Returns the offset in `name` where a scheme starts by the strict rules; it is always 0.
 ///
-/// In brackets any of the ten predefined schemes counts. A bare one must not follow a character
-/// that could belong to it (`is_whole`), and all of them but `mailto:` and `news:` need `//`.
+/// In brackets, any of the ten predefined schemes counts. A bare scheme must not follow a character
+/// that could belong to it (`is_whole`), and all except `mailto:` and `news:` need `//`.
 fn strict_scheme(name: &[u8], after: &[u8], in_brackets: bool, is_whole: bool) -> Option<usize> {
     let row = Scheme::named(name).filter(|row| row.class == SchemeClass::Predefined)?;
     let needs_slashes = !matches!(row.rule, SchemeRule::Mailto | SchemeRule::News);
     (in_brackets || (is_whole && (!needs_slashes || after.starts_with(b"//")))).then_some(0)
 }
 
-/// Returns the offset in `name` where a scheme begins by the wide rules.
+/// Returns the offset in `name` where a scheme starts by the wide rules.
 ///
-/// A scheme begins with a letter that no letter precedes. Before `//` any name counts, but the
-/// longest known one is preferred to an unknown longer one, also if letters precede it
-/// ([`glued_scheme`]); in `git+https` the longer one is right. Without `//` the scheme must be
-/// known and need none.
+/// A scheme starts with a letter that no letter precedes. Before `//`, any name counts, but the
+/// longest known scheme is preferred to a longer unknown one, even after letters
+/// ([`glued_scheme`]). In `git+https`, the longer name is right. Without `//`, the scheme must be
+/// known and need no slashes.
 fn wide_scheme(scanner: &Scanner, name: &[u8], after: &[u8]) -> Option<usize> {
     let begins = |at: usize| {
         name[at].is_ascii_alphabetic() && (at == 0 || !name[at - 1].is_ascii_alphabetic())
@@ -348,7 +347,7 @@ fn wide_scheme(scanner: &Scanner, name: &[u8], after: &[u8]) -> Option<usize> {
         return match known {
             Some(scheme) if is_compound(name, scheme) => Some(0),
             Some(scheme) => Some(scheme),
-            // One letter is the drive of a file (`C://Tina`).
+            // A single letter is a drive in a file path (`C://Tina`).
             None => glued_scheme(name, after).or_else(|| {
                 (0..name.len())
                     .find(|&at| begins(at))
@@ -366,7 +365,7 @@ fn wide_scheme(scanner: &Scanner, name: &[u8], after: &[u8]) -> Option<usize> {
     (!needs_slashes && !is_repeated(&name[known..], after)).then_some(known)
 }
 
-/// Returns `true` if `mailto:` follows itself: the second one begins the URL.
+/// Returns `true` if `mailto:` follows itself. The second one starts the URL.
 fn is_repeated(scheme: &[u8], after: &[u8]) -> bool {
     let len = scheme.len();
     scheme.eq_ignore_ascii_case(b"mailto")
@@ -374,10 +373,10 @@ fn is_repeated(scheme: &[u8], after: &[u8]) -> bool {
         && after[..len].eq_ignore_ascii_case(scheme)
 }
 
-/// Returns the start at the label, such as `www` or `ftp5`, that ends with the dot at `end`, or at the
-/// scheme without a colon that ends with the slashes there.
+/// Returns the start at the host prefix, such as `www` or `ftp5`, that ends with the dot at `end`,
+/// or at the scheme without a colon that ends with the slashes there.
 ///
-/// `None` if it does not begin a word at `floor` or later, or if no label follows the dot.
+/// `None` if no word starts there at `floor` or later, or if no label follows the dot.
 fn start_at_word_end(scanner: &Scanner, text: &[u8], floor: usize, end: usize) -> Option<UrlStart> {
     if text[end] == b'/' {
         return start_of_spelling(scanner, text, floor, end);
@@ -445,7 +444,7 @@ fn start_before_site(
     })
 }
 
-/// Returns `true` if a host without a scheme can begin after this text: not inside a word, a path
+/// Returns `true` if a host without a scheme can start after this text: not inside a word, a path
 /// or a mailbox.
 fn may_precede_host(before: &[u8]) -> bool {
     let Some((&last, rest)) = before.split_last() else {
@@ -453,22 +452,22 @@ fn may_precede_host(before: &[u8]) -> bool {
     };
     match last {
         // Dashes and an ellipsis (`news--www.a.example`). One hyphen or dot inside a word belongs
-        // to a longer host, and `xn--` to one of another script (RFC 5890).
+        // to a longer host, and `xn--` starts a label in another script (RFC 5890).
         b'-' | b'.' => rest.last().is_none_or(|&byte| {
             byte == last && !rest.ends_with(b"xn-")
                 || !is_word(byte) && !matches!(byte, b'-' | b'.' | b'/' | b'@' | b'%' | b'*' | b'_')
         }),
-        // The mark of an added line in a patch. Form-encoded text has a word before it.
+        // The mark of an added line in a patch. In form-encoded text, a word precedes the `+`.
         b'+' => rest.last().is_none_or(u8::is_ascii_whitespace),
-        // "at": a mailbox and a path of hosts have a name before it.
+        // "at": in a mailbox or a path of hosts, a name precedes the `@`.
         b'@' => rest
             .last()
             .is_none_or(|&byte| matches!(byte, b' ' | b'\t' | b'\n' | b'(')),
-        // A name with underscores. One alone opens italic type.
+        // A name with underscores. A single underscore opens italic type.
         b'_' => !rest.last().is_some_and(|&byte| is_word(byte)),
         b']' | b')' | b'}' => !ends_with_defanged_mark(before),
-        // A reference without its scheme (`//www.a.example/x`). One slash belongs to a path, and so do
-        // two after anything else.
+        // A reference without a scheme (`//www.a.example/x`). One slash belongs to a path, and so
+        // do two slashes after other text.
         b'/' => rest.split_last().is_some_and(|(&slash, outside)| {
             slash == b'/'
                 && outside.last().is_none_or(|&byte| {
@@ -480,8 +479,8 @@ fn may_precede_host(before: &[u8]) -> bool {
     }
 }
 
-/// Returns `true` if a delimiter in brackets is at the end of `text`, after a word: the host continues
-/// there (`a[.]www.b.example`).
+/// Returns `true` if `text` ends with a word and a delimiter in brackets. The host then continues
+/// (`a[.]www.b.example`).
 fn ends_with_defanged_mark(text: &[u8]) -> bool {
     let longest = text.len().saturating_sub(spelling::MARK_BYTES);
     (longest..text.len()).any(|at| {
@@ -490,9 +489,9 @@ fn ends_with_defanged_mark(text: &[u8]) -> bool {
     })
 }
 
-/// Returns `true` if a host without a scheme may follow the character at the end of `text`, which is
-/// not ASCII: white space, East Asian punctuation, a full-width form of ASCII punctuation, or a letter
-/// of a script that has no blanks between words, or none before such a host (kana, Han, Hangul).
+/// Returns `true` if a host without a scheme may follow the non-ASCII character at the end of
+/// `text`. Such characters are white space, East Asian punctuation, full-width ASCII punctuation,
+/// and letters of scripts without blanks between words or before such a host (kana, Han, Hangul).
 fn ends_with_separator(text: &[u8]) -> bool {
     last_char(text).is_some_and(|last| {
         matches!(last,
@@ -509,7 +508,7 @@ fn is_word(byte: u8) -> bool {
 /// Prefilter for colons, without false negatives: the last two letters of the schemes that need no
 /// `//`.
 ///
-/// Nearly all colons in mail follow other words. Two lookups reject most of them before the name is
+/// Nearly all colons in mail follow other words. Two lookups reject most colons before the name is
 /// read backwards.
 #[derive(Debug, Default)]
 pub(super) struct SchemeSuffixes {
@@ -527,8 +526,8 @@ impl SchemeSuffixes {
         suffixes
     }
 
-    /// Returns `true` if one of the names may end where `text` does, in any case. Never `false` for
-    /// a text that ends with one of them.
+    /// Returns `true` if one of the names may be at the end of `text`, in any case. Never returns
+    /// `false` if one is there.
     fn may_end(&self, text: &[u8]) -> bool {
         match text {
             [.., before, last] => {
@@ -555,25 +554,25 @@ fn letter_code(byte: u8) -> usize {
     usize::from(byte & 0x1F)
 }
 
-/// Schemes that no English word ends with, so that letters before them belong to the text. `news`,
-/// `file`, `data` and the like end words and unknown names: `hnews`, `profile`, `metadata`.
+/// Schemes that no English word ends with. Letters before them belong to the text. `news`, `file`,
+/// `data` and similar names end words and unknown schemes: `hnews`, `profile`, `metadata`.
 const GLUED: [&[u8]; 8] = [
     b"https", b"http", b"ftp", b"gopher", b"telnet", b"nntp", b"wais", b"mailto",
 ];
 
-/// Protocols of their own whose names end with one of [`GLUED`]. `shttp` (RFC 2660), `tftp` (RFC
-/// 3617), `sftp` and `xftp` are registered at IANA; `uhttp` was an Internet-Draft, `gsiftp` is
-/// Globus's, and the others are programs with URLs of their own.
+/// Separate protocols whose names end with one of [`GLUED`]. `shttp` (RFC 2660), `tftp` (RFC 3617),
+/// `sftp` and `xftp` are registered at IANA; `uhttp` was an Internet-Draft, `gsiftp` belongs to
+/// Globus, and the others are programs with their own URLs.
 const PROTOCOLS: [&[u8]; 10] = [
     b"shttp", b"tftp", b"sftp", b"xftp", b"uhttp", b"gsiftp", b"lftp", b"ncftp", b"aftp", b"bbftp",
 ];
 
-/// Returns the offset in `name` of the known scheme at its end that a letter precedes. `after`
-/// follows the colon.
+/// Returns the offset of the known scheme at the end of `name` if a letter precedes it. `after` is
+/// the text after the colon.
 ///
-/// A writer forgets the blank before a URL (`Go tohttp://a.example`), and converters from HTML drop
+/// Writers forget the blank before a URL (`Go tohttp://a.example`), and converters from HTML drop
 /// the line break before it (`a.examplehttp://b.example`). The letters before the scheme then look
-/// like a part of its name.
+/// like part of its name.
 fn glued_scheme(name: &[u8], after: &[u8]) -> Option<usize> {
     let word = name.len() - trailing_letters(name);
     let is_protocol = |own: &[u8]| own.eq_ignore_ascii_case(&name[word..]);
@@ -585,9 +584,9 @@ fn glued_scheme(name: &[u8], after: &[u8]) -> Option<usize> {
     (!needs_slashes || after.starts_with(b"//")).then_some(name.len() - scheme.len())
 }
 
-/// Returns `true` if `name` is one word, `+` and the known scheme at `scheme`: the way in which a
-/// program writes that it uses one protocol over another (`git+https`, `svn+http`). Words of
-/// form-encoded text have several `+`, or capitals.
+/// Returns `true` if `name` is one word, `+` and the known scheme at `scheme`. Programs write this
+/// for one protocol over another (`git+https`, `svn+http`). Form-encoded text has several `+` or
+/// capital letters.
 fn is_compound(name: &[u8], scheme: usize) -> bool {
     let Some((b'+', word)) = name[..scheme].split_last() else {
         return false;
@@ -619,8 +618,8 @@ mod tests {
     use super::super::SchemelessPolicy;
     use super::*;
 
-    /// The simple twin of [`UrlStarts::next_from`]: checks every colon, dot, bracket and slash, without prefilter
-    /// and search.
+    /// The simple twin of [`UrlStarts::next_from`]: checks every colon, dot, bracket and slash,
+    /// without prefilter and search.
     fn next_from_simple(scanner: &Scanner, text: &[u8], from: usize) -> Option<UrlStart> {
         (from..text.len()).find_map(|at| match text[at] {
             b':' if at > from && matches!(text[at - 1], b'[' | b'(') => {
