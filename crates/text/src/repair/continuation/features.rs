@@ -1,9 +1,9 @@
-//! The features of a line break after a bare URL: one table, each row with its weight.
+//! The features of a line break after a bare URL: a table with one weighted feature per row.
 //!
 //! A feature is a fact about the URL, the next line, or the layout that makes a continuation more
-//! or less likely, or impossible. The weights are those of a logistic regression on labelled line
-//! breaks; `docs/evidence/joins.md` says how they were fitted, and compares stated with observed confidence on
-//! archives that were held out.
+//! or less likely, or impossible. A logistic regression on labelled line breaks determined the
+//! weights. `docs/evidence/joins.md` describes the fit and compares stated with observed confidence
+//! on held-out archives.
 
 use std::cell::{Cell, OnceCell};
 
@@ -21,8 +21,8 @@ use crate::repair::elsewhere::{Elsewhere, JoinedReading};
 use crate::repair::quote_marks::UNICODE_BAR;
 use crate::repair::{is_blank, set_bits};
 
-/// A feature of a line break after a bare URL: evidence that the next line continues the URL, or
-/// that it does not.
+/// A feature of a line break after a bare URL: evidence for or against the next line continuing the
+/// URL.
 #[derive(Debug)]
 pub struct Feature {
     name: &'static str,
@@ -38,7 +38,7 @@ impl Feature {
     }
 
     /// The weight in points, a multiple of a quarter. A positive weight favours a continuation;
-    /// with one of minus infinity there is none.
+    /// minus infinity excludes it.
     #[must_use]
     pub fn points(&self) -> f32 {
         self.points
@@ -52,21 +52,22 @@ pub(super) fn confidence(points: f32) -> f32 {
 
 /// Every feature.
 ///
-/// *The URL* is the part read so far, without what a program inserted at its end to break the line,
-/// and *its line* is the line that its last byte is on. *The token* is the run of characters at the
+/// *The URL* is the part read so far, without bytes that a program inserted at its end to break the
+/// line. *Its line* is the line with its final byte. *The token* is the run of characters at the
 /// start of the next line that can belong to a URL, after quote marks and comment leads.
 pub(super) static FEATURES: [Feature; ROWS] = [
-    // A frequent word or a closing. A line that was cut again and again has short rests.
+    // A frequent word or a closing. A repeatedly cut line leaves short rests that may look like one.
     never("word", |at| {
         at.token.is_stop_word() && !at.line_break.follows_cut() && !at.head.ends_with_hyphen()
     }),
-    // A blank line, or one with quote marks alone, ends a paragraph, unless a program inserted such
-    // lines everywhere, or the URL cannot be whole.
+    // A blank line, or one with only quote marks, ends a paragraph, unless a program inserted such
+    // lines everywhere or the URL cannot be whole.
     never("blank", |at| {
         let line_break = at.line_break;
         line_break.marks.blank_between && !line_break.is_open() && !line_break.has_inserted_blanks()
     }),
-    // A URL that begins in ASCII continues in ASCII, and is not broken after a soft hyphen, which is none.
+    // A URL that starts in ASCII continues in ASCII, except after a soft hyphen, which is not
+    // ASCII.
     never("foreign", |at| {
         !at.token.all.is_ascii() && at.head.url.is_ascii() && at.dropped != SOFT_HYPHEN.len()
     }),
@@ -74,7 +75,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     never("address-complete", |at| {
         at.head.is_mailbox() && !at.head.address_continues(&at.token)
     }),
-    // The number of a line of a source file, and no more digits, range or column.
+    // A line number of a source file, not followed by digits, a range or a column.
     never("line-number", |at| {
         at.head.ends_with_line_number() && !matches!(at.token.first(), b'0'..=b'9' | b'-' | b'C')
     }),
@@ -87,25 +88,25 @@ pub(super) static FEATURES: [Feature; ROWS] = [
                 && !is_incomplete(at)
                 && !(at.token.all.starts_with(b"//") && at.head.ends_with(b"-=:"))
     }),
-    // The token begins another URL. `http://` alone continues with the host, whatever it is called.
+    // The token starts another URL. `http://` alone continues with any host.
     never("other-url", |at| {
         at.token.begins_url() && !(at.head.is_scheme() && at.token.begins_host_label())
     }),
-    // A scheme alone does not take a word for its host.
+    // A scheme alone does not accept a word as its host.
     never("word-as-host", |at| {
         at.head.is_scheme() && !at.token.names_host()
     }),
     // A branch or tag after the URL of a git repository: `git request-pull` writes `URL NAME`.
     never("git-name", is_reference),
-    // Other notations: a line of a diffstat or table, a property of a calendar, a directive of the C
-    // preprocessor, a request of roff, the next attribute of an element, a relative path.
+    // Other notations: a line of a diffstat or table, a calendar property, a C preprocessor
+    // directive, a roff request, the next attribute of an element, a relative path.
     never("notation", is_notation),
-    // The token is a defanged host or address, or a scheme or host whose delimiter stands between
-    // blanks follows: `http ://a.example`, `a [.] example`.
+    // The token is a defanged host or address, or the next text is a scheme or host with blanks
+    // around its delimiter: `http ://a.example`, `a [.] example`.
     never("defanged", |at| {
         is_defanged(at, &at.token) || !at.line_break.whole_line && begins_spaced(at)
     }),
-    // One site under the other: on short lines, or before a third one.
+    // One site below the other, on short lines or before a third site.
     never("site-list", |at| {
         is_second_host(at)
             && !at.line_break.is_continued()
@@ -114,28 +115,28 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     }),
     // Always present: most line breaks after a URL end it.
     row("base", -1.25, |_| true),
-    // The URL ended with a `=` of quoted-printable or a `\` that joins lines, left over from another
-    // encoding, or with a soft hyphen; or a program that leaves blanks at soft line ends (RFC 3676,
-    // `DelSp`) broke the line inside a word.
+    // The URL ended with a `=` of quoted-printable or a `\` that joins lines, left over from
+    // another encoding, or with a soft hyphen. Or a program that leaves blanks at soft line ends
+    // (RFC 3676, `DelSp`) broke the line inside a word.
     row("soft", 2.5, |at| {
         0 < at.dropped || is_soft_break(at.line_break)
     }),
-    // The URL ends with a hyphen. Mailers prefer to break lines after one.
+    // The URL ends with a hyphen. Mailers prefer to break lines after hyphens.
     row("hyphen", 3.75, |at| at.head.ends_with_hyphen()),
-    // Without the token the URL is not whole: it ends inside its host, query, escape, extension,
+    // The URL is not whole without the token: it ends inside its host, query, escape, extension,
     // digest or Message-ID, and the token can complete it.
     row("incomplete", 2.0, is_incomplete),
-    // A whole identifier: of a commit, of a line of a source file, or the host of a Message-ID; or
-    // the extension of a file, or a host alone, and the token does not begin what may follow.
+    // A whole identifier (a commit, a line of a source file, or the host of a Message-ID), a whole
+    // file extension, or a host alone. The token does not start a possible continuation.
     row("whole-id", -2.0, is_whole_id),
     row("whole-file", -3.5, is_whole_file),
     row("whole-host", -1.5, |at| {
         at.head.ends_with_host() && !at.token.follows_host()
     }),
-    // Sentence punctuation or a closing bracket: probably the end of a sentence.
+    // Sentence punctuation or a closing bracket, probably the end of a sentence.
     row("head-punct", -1.75, |at| at.head.ends_with(b",;:!)'*]}")),
-    // The line of the URL ends at a column at which programs cut words, whatever they are. A line
-    // that another program has broken again counts with its rest.
+    // The URL's line ends at a column at which programs cut words of any kind. If another program
+    // broke the line again, its rest counts too.
     row("cut-column", 1.25, |at| {
         (CUT_COLUMNS.contains(&at.width) || is_rejoined_cut(at)) && at.head.ends_with_alnum()
     }),
@@ -145,43 +146,44 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     row("overlong", -0.25, |at| {
         WIDEST_COLUMNS < at.width && at.head.ends_with_alnum()
     }),
-    // The URL is the first text of its line, except for numbers, bullets and brackets: it was put on
-    // a line of its own because it is long.
+    // The URL is the first text of its line, except for numbers, bullets and brackets. It was put
+    // on a separate line because it is long.
     row("url-first", 1.0, url_starts_line),
     // A URL broken once is often broken again.
     row("chain", 2.25, |at| {
         at.line_break.is_continued() && !is_whole_id(at) && !is_whole_file(at)
     }),
-    // An earlier line was cut inside the URL, and the upper line has its rest: the author's line goes
-    // on.
+    // An earlier line was cut inside the URL, and the upper line is the rest of it. The author's
+    // line continues.
     row("rest-of-cut", 0.5, |at| {
         at.line_break.follows_cut() && !is_whole_id(at) && !is_whole_file(at)
     }),
     row("one", 0.75, is_alone),
-    // The line after the token is blank or does not exist: the rest of a URL often ends a paragraph.
+    // The line after the token is blank or does not exist. The rest of a URL often ends a
+    // paragraph.
     row("ends-para", 0.75, |at| at.follow() == FollowingLine::Blank),
-    // A blank line, the URL, the token alone on its line, a blank line.
+    // A blank line, the URL, the token alone on its line, and a blank line.
     row("own-para", 2.0, is_own_paragraph),
-    // How much the token looks like a piece of a URL: the number of its marks. The strongest row
-    // counts alone.
+    // The number of marks by which the token looks like a piece of a URL. Only the strongest row
+    // counts.
     row("marks-1", -0.5, |at| at.marks() == 1),
     row("marks-3", 1.75, |at| 3 <= at.marks()),
-    // One or two letters or digits that make no word, alone after a full line; a capital before more
-    // text.
+    // One or two letters or digits that are not a word, alone after a full line; or a capital
+    // letter, if more text follows on the next line.
     row("tiny", 2.0, is_tiny),
     // The rest of a number or of a name in capitals, or a number after a slash or hyphen.
     row("number", 2.0, continues_number),
     // A capitalized word: probably a name or a new sentence.
     row("capitalized", -2.25, is_name),
-    // A colon at the end, or a word, a colon and more text: the label of a field in a list or header.
+    // A colon at the end, or a word, a colon and more text: a field label in a list or header.
     row("label", -3.75, |at| {
         at.token.all.ends_with(b":") || at.token.is_labelled() && !is_incomplete(at)
     }),
-    // A word without marks, and more text.
+    // A word without marks, followed by more text.
     row("more-text", -4.75, |at| {
         at.marks() == 0 && !at.ends_line && !at.head.ends_with_hyphen() && !is_incomplete(at)
     }),
-    // Several short words that end with a sign follow the token on its line, as in a line of Geek code.
+    // Several short words that end with a sign follow the token on its line, as in Geek code.
     row("odd-words", -1.0, |at| {
         ODD_WORDS <= odd_words(at.line_break.rest())
     }),
@@ -189,28 +191,28 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     row("address", -3.0, |at| {
         is_address(at) && !at.head.is_mailbox()
     }),
-    // The token begins with the name of a host, and the URL already has its host.
+    // The token starts with a host name, and the URL already has a host.
     row("second-host", -2.25, is_second_host),
-    // The next line is something else: a call of a function or an assignment, an option, the commit
-    // after the URL of a program in brackets, a date, a quote mark of letters, or the end of a server's
-    // reply in a report of a mail that was not delivered.
+    // The next line is other text: a function call or assignment, an option, the commit after a
+    // program's URL in brackets, a date, a quote mark made of letters, or the end of a server's
+    // reply in a bounce message.
     row("other-text", -2.5, is_other_text),
-    // The token contains the partner of the bracket or quote before the URL, which was not closed
-    // inside the URL: the URL extends up to it.
+    // The token contains the partner of the bracket or quote before the URL, and the URL does not.
+    // The URL extends to this partner.
     row("closer", 3.0, |at| {
         is_closed(at) && !is_commit_of_program(at)
     }),
-    // The joined URL was found whole: in another place of the message or of the archive. Searched for
-    // only if it may decide.
+    // The joined URL was found whole elsewhere in the message or archive. The search runs only if
+    // it may decide.
     row(SEEN_WHOLE, SEEN_WHOLE_POINTS, |at| {
         LIKELY_POINTS <= at.points.get() + SEEN_WHOLE_POINTS && is_whole(at)
     }),
-    // The same URL stands before the same token in several messages that do not quote each other,
-    // and the joined URL was found whole in none.
-    // Decides one labelled place, a line of Geek code below a home page.
+    // In several messages that do not quote each other, the same token follows the same URL, and
+    // the joined URL was found whole in none. Decides one labelled line break, a line of Geek code
+    // below a home page.
     row("pair-repeats", -3.75, recurs),
-    // The surrounding prose has lines long enough for the token to have fitted on the line of the
-    // URL: the line was not broken for lack of room. Last, because it is expensive to find out.
+    // The surrounding prose has lines long enough to fit the token on the URL's line. The line was
+    // therefore not broken for lack of room. This row is last because it is expensive to evaluate.
     row("fits", -1.25, |at| {
         let needed = at.width + " ".len() + columns(at.token.bare);
         !at.line_break.follows_cut() && needed <= prose_columns(at.line_break.nearby())
@@ -220,7 +222,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
 /// Number of features.
 const ROWS: usize = 45;
 
-/// A feature that the labels may weigh.
+/// A feature with a fitted weight.
 const fn row(
     name: &'static str,
     points: f32,
@@ -233,19 +235,20 @@ const fn row(
     }
 }
 
-/// A feature with which no URL continues.
+/// A feature that excludes a continuation.
 const fn never(name: &'static str, is_present: fn(&Evidence<'_, '_>) -> bool) -> Feature {
     row(name, f32::NEG_INFINITY, is_present)
 }
 
-/// The name of the feature of a joined URL that was found whole. With it no other feature excludes
-/// the continuation.
+/// The name of the feature of a joined URL that was found whole. If it is present, no other feature
+/// excludes the continuation.
 const SEEN_WHOLE: &str = "seen-whole";
 
-/// Its weight, chosen and not fitted: where it is present nearly all joins are right, so that the
-/// likeliest weight has no bound. Of the labelled places of three archives, 527 of 557 broken URLs are
-/// joined with the evidence of each message and 536 with that of the archive, and 530 of 537 and 539 of
-/// 546 joins are right. Weights from 7 to 9 decide the same places.
+/// The weight was chosen and not fitted: nearly all joins with this feature are right, and the
+/// likeliest weight therefore has no bound. In the labelled places of three archives, the evidence
+/// of each message joins 527 of 557 broken URLs, and 530 of 537 joins are right. The evidence of
+/// the archive joins 536, and 539 of 546 joins are right. Weights from 7 to 9 decide the same
+/// places.
 const SEEN_WHOLE_POINTS: f32 = 9.0;
 
 /// A set of features.
@@ -263,7 +266,7 @@ impl Features {
         self.iter().any(|feature| feature.name == SEEN_WHOLE)
     }
 
-    /// The sum of the weights. Exact: they are multiples of a quarter.
+    /// The sum of the weights. It is exact because they are multiples of a quarter.
     #[must_use]
     pub fn points(self) -> f32 {
         self.iter().map(Feature::points).sum()
@@ -287,38 +290,39 @@ impl FromIterator<&'static Feature> for Features {
 /// Minimum number of columns of a line that no program breaks before a short word.
 const FULL_COLUMNS: usize = 70;
 
-/// Numbers of columns at which programs cut words: Outlook at 76; pine, terminals and programs of
-/// USENET at 79 or 80.
+/// Columns at which programs cut words: Outlook at 76; pine, terminals and programs of USENET at 79
+/// or 80.
 const CUT_COLUMNS: [usize; 3] = [76, 79, 80];
 
-/// Numbers of columns of lines that end with a soft `=`. Quoted-printable lines have at most 76
-/// characters (RFC 2045, section 6.7), and encoders differ in what they count.
+/// Widths in columns of lines that end with a soft `=`. Quoted-printable lines have at most 76
+/// characters (RFC 2045, section 6.7), but encoders count differently.
 const SOFT_COLUMNS: std::ops::RangeInclusive<usize> = 70..=79;
 
 /// U+00AD, which is visible only where a line was broken at it.
 const SOFT_HYPHEN: &[u8] = "\u{AD}".as_bytes();
 
-/// Number of bytes after the token that are searched for the partner of a bracket before the URL: a
-/// full stop and the bracket.
+/// Number of bytes after the token to search for the partner of a bracket before the URL: a full
+/// stop and the bracket.
 const CLOSER_BYTES: usize = 4;
 
-/// Number of bytes after the token in which blanks are ignored, so that a scheme or host whose
-/// delimiter stands between blanks is seen: ` [dot]`.
+/// Number of bytes after the token in which blanks are ignored to find a scheme or host with blanks
+/// around its delimiter: ` [dot]`.
 const SPACED_BYTES: usize = 6;
 
-/// Maximum difference of the numbers of two lines. Programs number them in steps of one or ten.
+/// Maximum difference between the numbers of two lines. Programs number lines in steps of one or
+/// ten.
 const NUMBER_STEP: u32 = 10;
 
-/// Minimum number of odd words that follow the token on its line.
+/// Minimum number of odd words after the token on its line.
 const ODD_WORDS: usize = 2;
 
 /// Maximum number of bytes of an odd word.
 const ODD_BYTES: usize = 7;
 
-/// Maximum number of lines with which a URL is joined to see whether it occurs whole.
+/// Maximum number of lines to join with a URL to see whether it occurs whole.
 const WHOLE_LINES: usize = 4;
 
-/// Evaluates the continuation of `url` by the token after `line_break`. `None` if it has fewer than
+/// Evaluates the continuation of `url` by the token after `line_break`. Returns `None` below
 /// `least_points`.
 pub(super) fn evaluate(
     line_break: &LineBreak<'_>,
@@ -336,8 +340,8 @@ pub(super) fn evaluate(
             points += feature.points;
             evidence.points.set(points);
         }
-        // The features that exclude a continuation come first, and the last one, which costs most,
-        // can only lower the sum.
+        // Features that exclude a continuation come first. The last feature is the most expensive
+        // one and can only lower the sum.
         let is_decided = points == f32::NEG_INFINITY || ROWS - 2 <= number;
         if is_decided && points < least_points {
             return None;
@@ -353,22 +357,22 @@ pub(super) fn evaluate(
     })
 }
 
-/// A line break with what the features are about.
+/// A line break and the facts that the features test.
 struct Evidence<'u, 't> {
     line_break: &'u LineBreak<'t>,
-    /// The URL, without the bytes at its end that were inserted.
+    /// The URL, without the inserted bytes at the end.
     head: UrlHead<'u>,
     token: ContinuationToken<'t>,
     /// Number of bytes that a program inserted at the end of the URL to break the line.
     dropped: usize,
-    /// Number of columns of the line of the URL.
+    /// Number of columns of the URL's line.
     width: usize,
-    /// `true` if nothing but blanks, or the quote that closes the one before the URL and punctuation
-    /// or the end of a tag, follows the token.
+    /// `true` if the token ends its line. Blanks may follow, or the quote that closes the one
+    /// before the URL and then punctuation or the end of a tag.
     ends_line: bool,
-    /// Number of marks of a URL in the token.
+    /// Number of URL marks in the token.
     marks: OnceCell<usize>,
-    /// `true` if the URL without the token cannot be whole, and the token can complete it.
+    /// `true` if the URL cannot be whole without the token, and the token can complete it.
     is_incomplete: OnceCell<bool>,
     elsewhere: Option<&'u dyn Elsewhere>,
     is_whole: OnceCell<bool>,
@@ -377,7 +381,7 @@ struct Evidence<'u, 't> {
 }
 
 impl<'u, 't> Evidence<'u, 't> {
-    /// Returns `None` if no token follows that may continue `url`, or it has no `//`.
+    /// Returns `None` if no token that may continue `url` follows, or if `url` has no `//`.
     fn of(
         line_break: &'u LineBreak<'t>,
         url: &'u [u8],
@@ -401,7 +405,7 @@ impl<'u, 't> Evidence<'u, 't> {
         })
     }
 
-    /// Number of marks of a URL in the token. What only continues a URL counts twice.
+    /// Number of URL marks in the token. A token that can only continue a URL counts twice.
     fn marks(&self) -> usize {
         *self
             .marks
@@ -421,8 +425,8 @@ fn is_whole(at: &Evidence<'_, '_>) -> bool {
     })
 }
 
-/// Returns `true` if the URL, joined with the token or with it and the words of the next lines, was
-/// found whole elsewhere.
+/// Returns `true` if the URL was found whole elsewhere when joined with the token, or with the
+/// token and words of further lines.
 fn occurs_whole(at: &Evidence<'_, '_>, elsewhere: &dyn Elsewhere) -> bool {
     let is_other = at.token.begins_url() && !at.head.is_scheme();
     if is_other || !elsewhere.may_be_whole(at.head.url, at.token.all) {
@@ -448,39 +452,39 @@ fn occurs_whole(at: &Evidence<'_, '_>, elsewhere: &dyn Elsewhere) -> bool {
     false
 }
 
-/// Returns `true` if the join recurs, and its URL was not found whole.
+/// Returns `true` if the join recurs and its URL was not found whole.
 fn recurs(at: &Evidence<'_, '_>) -> bool {
     at.elsewhere
         .is_some_and(|elsewhere| elsewhere.recurs(at.head.url, at.token.all) && !is_whole(at))
 }
 
-/// Returns `true` if the line of the URL is about as long as programs make full lines.
+/// Returns `true` if the URL's line is about as long as the full lines that programs make.
 fn has_full_line(at: &Evidence<'_, '_>) -> bool {
     (FILLED_COLUMNS..=WIDEST_COLUMNS).contains(&at.width)
 }
 
-/// Returns `true` if the line of the URL is shorter than mailers make full lines, and the URL
-/// ends with a letter or digit: there was room for the token. The rest of a line that was cut, before
-/// another one, is as short as that line was too long.
+/// Returns `true` if the URL's line is shorter than the full lines that mailers make and the URL
+/// ends with a letter or digit: the token would have had room. This excludes the rest of a cut
+/// line, which is only as long as the excess of that line.
 fn has_short_line(at: &Evidence<'_, '_>) -> bool {
     let is_rest = at.line_break.follows_cut() && at.line_break.whole_line || is_rejoined_cut(at);
     at.width < FULL_COLUMNS && at.head.ends_with_alnum() && !is_rest
 }
 
-/// Returns `true` if the upper line is the rest of a longer one, which ended at one of
+/// Returns `true` if the upper line is the rest of a longer line that ended at one of
 /// [`CUT_COLUMNS`].
 fn is_rejoined_cut(at: &Evidence<'_, '_>) -> bool {
     let rejoined = at.line_break.rejoined_columns();
     rejoined.is_some_and(|columns| CUT_COLUMNS.contains(&columns))
 }
 
-/// Returns `true` if the token is the only text of its line, except for the quote that closes the
-/// one before the URL, and neither a name, a frequent word nor an address.
+/// Returns `true` if the token is the only text of its line and is not a name, a frequent word or
+/// an address. The quote that closes the one before the URL may follow.
 fn is_alone(at: &Evidence<'_, '_>) -> bool {
     at.ends_line && !is_name(at) && !at.token.is_stop_word() && !is_address(at)
 }
 
-/// Returns `true` if the token is a capitalized word, and not the rest of one.
+/// Returns `true` if the token is a capitalized word and not the rest of one.
 fn is_name(at: &Evidence<'_, '_>) -> bool {
     at.token.is_capitalized()
         && !continues_number(at)
@@ -489,8 +493,8 @@ fn is_name(at: &Evidence<'_, '_>) -> bool {
         && !at.head.ends_inside_escape()
 }
 
-/// Returns `true` if the token is the rest of a full line: one or two letters or digits, alone on
-/// their line.
+/// Returns `true` if the token is the rest of a full line: one or two letters or digits alone on a
+/// line.
 fn is_tiny(at: &Evidence<'_, '_>) -> bool {
     at.line_break.whole_line
         && FILLED_COLUMNS <= at.width
@@ -503,7 +507,7 @@ fn url_starts_line(at: &Evidence<'_, '_>) -> bool {
     at.line_break.is_continued() || is_bullet(at.line_break.before_url())
 }
 
-/// Returns `true` if the URL without the token cannot be whole, and the token can complete it.
+/// Returns `true` if the URL cannot be whole without the token, and the token can complete it.
 fn is_incomplete(at: &Evidence<'_, '_>) -> bool {
     *at.is_incomplete.get_or_init(|| {
         at.head.is_open_before(&at.token)
@@ -518,13 +522,14 @@ fn is_address(at: &Evidence<'_, '_>) -> bool {
     at.token.is_address() && !at.head.ends_with(b"-") && !continues_number(at) && !is_incomplete(at)
 }
 
-/// Returns `true` if the token begins with the name of a host, and the URL has its own.
+/// Returns `true` if the token starts with a host name and the URL already has a host.
 fn is_second_host(at: &Evidence<'_, '_>) -> bool {
     at.token.begins_host() && !is_incomplete(at) && !at.head.ends_with(b"@=")
 }
 
-/// Returns `true` if the URL ends with a whole identifier, which the token does not continue: with a
-/// slash, more digits of the number of a line, the rest of the host of a message, or a parameter.
+/// Returns `true` if the URL ends with a whole identifier that the token does not continue. A
+/// slash, more digits of a line number, the rest of a Message-ID's host, or a parameter would
+/// continue it.
 fn is_whole_id(at: &Evidence<'_, '_>) -> bool {
     let is_rest = at.head.ends_with(b".")
         || at.token.first() == b'/'
@@ -534,7 +539,7 @@ fn is_whole_id(at: &Evidence<'_, '_>) -> bool {
     at.head.ends_with_identifier() && !is_rest
 }
 
-/// Returns `true` if the URL ends with the extension of a file, which the token does not continue.
+/// Returns `true` if the URL ends with a file extension that the token does not continue.
 fn is_whole_file(at: &Evidence<'_, '_>) -> bool {
     at.head.ends_with_file() && !begins_query(at) && !is_incomplete(at)
 }
@@ -548,8 +553,9 @@ fn is_own_paragraph(at: &Evidence<'_, '_>) -> bool {
         && at.line_break.begins_paragraph()
 }
 
-/// Returns `true` if a number or a name in capitals in the URL was cut at the end of a full line,
-/// and the token is its rest; or if the token is a number after a slash or hyphen.
+/// Returns `true` if a number or a name in capitals in the URL was cut at the end of a full line
+/// and continues in the token. Also returns `true` if the token is a number after a slash or
+/// hyphen.
 fn continues_number(at: &Evidence<'_, '_>) -> bool {
     let is_cut = at.line_break.whole_line && has_full_line(at) && !at.head.ends_with_identifier();
     let last = at.head.url.last().copied().unwrap_or_default();
@@ -560,7 +566,7 @@ fn continues_number(at: &Evidence<'_, '_>) -> bool {
             && (last.is_ascii_uppercase() || last.is_ascii_digit() || last == b'-')
 }
 
-/// Returns `true` if the token begins another notation, or its line is in one.
+/// Returns `true` if the token starts another notation or its line is part of one.
 fn is_notation(at: &Evidence<'_, '_>) -> bool {
     let is_attribute = at.token.assigned_value().is_some_and(|value| {
         matches!(value, [] | [b'\'', ..]) && !at.head.ends_with(b"?&")
@@ -570,7 +576,7 @@ fn is_notation(at: &Evidence<'_, '_>) -> bool {
         [b'+', ..] => !at.head.has_query() && !at.token.all.starts_with(b"+/"),
         [b'-', b'\'' | b'"' | b'[' | b'(', ..] => true,
         [b'#', ..] => at.line_break.is_before_blank(),
-        // The relative path of a file.
+        // A relative path.
         [b'.', b'/', ..] | [b'.', b'.', b'/', ..] => true,
         _ => false,
     };
@@ -587,8 +593,8 @@ fn is_notation(at: &Evidence<'_, '_>) -> bool {
         || at.token.is_roff() && at.line_break.lower_indentation().is_empty()
 }
 
-/// Returns `true` if the token is the commit after the URL of a repository in brackets, as programs
-/// print their versions: `(https://a.example/b 0123456789abcdef)`.
+/// Returns `true` if the token is the commit after a repository URL in brackets, as in the version
+/// output of programs: `(https://a.example/b 0123456789abcdef)`.
 fn is_commit_of_program(at: &Evidence<'_, '_>) -> bool {
     at.head.ends_with_ascii_alnum()
         && !at.head.has_query()
@@ -596,7 +602,7 @@ fn is_commit_of_program(at: &Evidence<'_, '_>) -> bool {
         && at.token.is_commit()
 }
 
-/// Returns `true` if the token begins text of another kind than prose and URLs.
+/// Returns `true` if the token starts text that is neither prose nor a URL.
 fn is_other_text(at: &Evidence<'_, '_>) -> bool {
     let rest = at.line_break.rest();
     let is_quote_mark = rest.starts_with(b">") && at.token.all.iter().all(u8::is_ascii_alphabetic);
@@ -612,7 +618,7 @@ fn is_other_text(at: &Evidence<'_, '_>) -> bool {
         || line.starts_with(b" (in reply to")
 }
 
-/// Number of short words of `rest`, the text after the token, that end with a sign: `d++`, `-p+`,
+/// Number of short words ending with a sign in `rest`, the text after the token: `d++`, `-p+`,
 /// `s:-`.
 fn odd_words(rest: &[u8]) -> usize {
     rest.split(|&byte| is_blank(byte))
@@ -624,9 +630,9 @@ fn odd_words(rest: &[u8]) -> usize {
         .count()
 }
 
-/// Returns `true` if the token begins with what only continues a URL.
+/// Returns `true` if the token starts with text that can only continue a URL.
 fn begins_query(at: &Evidence<'_, '_>) -> bool {
-    // A fragment that other text follows is more often a number sign before a word.
+    // With text after it, a `#` is more often a number sign before a word than a fragment.
     let is_hash = at.token.first() == b'#' && !at.line_break.whole_line;
     at.token.begins_query() && !is_hash
         || at.token.begins_parameter()
@@ -634,8 +640,8 @@ fn begins_query(at: &Evidence<'_, '_>) -> bool {
         || at.token.begins_address_host()
 }
 
-/// Returns `true` if the token is defanged and continues no URL: only a host that was cut at its
-/// punctuation goes on with a dot in brackets.
+/// Returns `true` if the token is defanged and does not continue the URL. A dot in brackets
+/// continues only a host that was cut at its punctuation.
 fn is_defanged(at: &Evidence<'_, '_>, token: &ContinuationToken<'_>) -> bool {
     match token.defanged_delimiter() {
         Some(b'.') => !at.head.is_cut_in_host(),
@@ -643,7 +649,7 @@ fn is_defanged(at: &Evidence<'_, '_>, token: &ContinuationToken<'_>) -> bool {
     }
 }
 
-/// Returns `true` if the token begins another URL or a defanged one with blanks in it.
+/// Returns `true` if the token starts another URL or a defanged one with blanks in it.
 fn begins_spaced(at: &Evidence<'_, '_>) -> bool {
     let mut begin = at.line_break.token_and(SPACED_BYTES).to_vec();
     begin.retain(|&byte| !is_blank(byte));
@@ -651,11 +657,11 @@ fn begins_spaced(at: &Evidence<'_, '_>) -> bool {
         .is_some_and(|token| token.begins_url() || is_defanged(at, &token))
 }
 
-/// Returns `true` if the token is the last character of the URL, alone on its line after a full
-/// line or a continued one: the slash after a path, or the `=` after the name of a field.
+/// Returns `true` if the token is the final character of the URL, alone on its line after a full
+/// line or a continued one: the slash after a path, or the `=` after a field name.
 ///
-/// Between two sites a slash separates them, and before a line that begins with a slash it is the
-/// first of a list.
+/// A slash between two sites is a separator, and a slash before another line with a leading slash
+/// starts a list.
 fn is_lone_end(at: &Evidence<'_, '_>) -> bool {
     let is_missing = match at.token.bare {
         b"/" => at.head.ends_with_alnum() && !at.head.has_query() && !at.head.ends_with_file(),
@@ -669,14 +675,14 @@ fn is_lone_end(at: &Evidence<'_, '_>) -> bool {
         && !matches!(follow, FollowingLine::Site | FollowingLine::Slash)
 }
 
-/// Returns `true` if the token begins with a `;`, `:` or `@` that cannot continue the URL.
+/// Returns `true` if the token starts with a `;`, `:` or `@` that cannot continue the URL.
 fn is_separator(at: &Evidence<'_, '_>) -> bool {
     let (head, token) = (&at.head, &at.token);
     match token.first() {
         b';' => !(token.begins_parameter() && head.has_query()),
         b':' => !(token.begins_port() && head.is_host() && !head.has_port()),
-        // The rest of a Message-ID, or a name in a path; not a decorator, a hunk of a diff or a
-        // person who is addressed.
+        // The rest of a Message-ID or a name in a path, but not a decorator, a hunk of a diff or an
+        // addressed person.
         b'@' => {
             let address = token.begins_address_host() && head.ends_with_alnum();
             let name = token.begins_name_in_path() && head.ends_with(b"/");
@@ -686,8 +692,8 @@ fn is_separator(at: &Evidence<'_, '_>) -> bool {
     }
 }
 
-/// Returns `true` if the URL is a git repository and the token a branch or tag of it. Nothing but
-/// a page of a web interface continues such a URL.
+/// Returns `true` if the URL is a git repository and the token is a branch or tag. Only a page of a
+/// web interface continues such a URL.
 fn is_reference(at: &Evidence<'_, '_>) -> bool {
     let slash = at.head.ends_with(b"/");
     let is_name = at.token.is_reference();
@@ -695,8 +701,8 @@ fn is_reference(at: &Evidence<'_, '_>) -> bool {
         || is_name && at.head.ends_with_alnum()
 }
 
-/// Returns `true` if the line of the URL begins with a number, and the token is the next one: a
-/// program has numbered the lines, or the years of a list follow each other.
+/// Returns `true` if a number precedes the URL on its line and the token is the next number: a
+/// program numbered the lines, or a list has consecutive years.
 fn is_next_number(at: &Evidence<'_, '_>) -> bool {
     let number = |text: &[u8]| {
         let digits = &text[..prefix_len(text, u8::is_ascii_digit)];
@@ -710,7 +716,7 @@ fn is_next_number(at: &Evidence<'_, '_>) -> bool {
     step.is_some_and(|step| (1..=NUMBER_STEP).contains(&step))
 }
 
-/// Returns `true` if the line of the token is one of a diffstat or a table.
+/// Returns `true` if the token's line belongs to a diffstat or a table.
 fn is_table(at: &Evidence<'_, '_>) -> bool {
     let rest = at.line_break.rest();
     let rest = &rest[indentation(rest)..];
@@ -721,14 +727,14 @@ fn is_table(at: &Evidence<'_, '_>) -> bool {
         let count = &count[indentation(count)..];
         count.first().is_some_and(u8::is_ascii_digit) || count.starts_with(b"Bin ")
     });
-    // One bar alone is a pipe of a shell.
+    // A single bar is a shell pipe.
     is_diffstat
         || (rest.starts_with(b"|") || rest.starts_with(UNICODE_BAR))
             && 2 <= cells(rest) + cells(at.line_break.before_url())
 }
 
-/// Returns `true` if the bracket or quote before the URL is closed in or right after the token,
-/// and not in the URL.
+/// Returns `true` if the bracket or quote before the URL is closed in or right after the token, and
+/// not in the URL.
 fn is_closed(at: &Evidence<'_, '_>) -> bool {
     let before = at.line_break.before_start();
     let Some(close) = closer(before) else {
@@ -744,14 +750,14 @@ fn is_closed(at: &Evidence<'_, '_>) -> bool {
 }
 
 /// Number of bytes (0 to 2) at the end of `url` that a program inserted to break the line: the soft
-/// `=` of quoted-printable, the `\` by which programs and shells join lines, or a soft hyphen.
+/// `=` of quoted-printable, the `\` with which programs and shells join lines, or a soft hyphen.
 fn leftover_bytes(line_break: &LineBreak<'_>, url: &[u8]) -> usize {
     // An encoded line has no second `=` before its end.
     let is_soft = |line: &[u8]| {
         line.ends_with(b"=") && !line.ends_with(b"==") && SOFT_COLUMNS.contains(&columns(line))
     };
     let holds = |line: &[u8], escape: &[u8]| memmem::find(line, escape).is_some();
-    // The `=` may belong to a query, unless nearby lines show the same encoding.
+    // The `=` may belong to a query unless nearby lines show the same encoding.
     let soft = is_soft(line_break.upper_line())
         && (!url.contains(&b'?')
             || holds(url, b"=3D")
@@ -777,8 +783,9 @@ fn is_quote_closed(line_break: &LineBreak<'_>, url: &[u8]) -> bool {
         && (line_break.rest().starts_with(closer) || token.ends_with(closer))
 }
 
-/// Returns `true` if the quote before the URL is closed directly after the token, and only punctuation
-/// follows it on its line, or the end of the tag whose attribute the quote holds.
+/// Returns `true` if the quote before the URL is closed directly after the token and only
+/// punctuation follows on the line. If the quote holds an attribute's value, the end of the tag may
+/// follow.
 fn is_last_of_quote(line_break: &LineBreak<'_>, url: &[u8]) -> bool {
     let rest = trim_end(line_break.rest());
     let closer = closer(line_break.before_start());
@@ -810,7 +817,7 @@ fn closer(before: &[u8]) -> Option<&'static [u8]> {
     closers.next().map(|(_, close)| close.as_bytes())
 }
 
-/// Returns `true` if the text before the URL on its line is only numbers, bullets, brackets and
+/// Returns `true` if the text before the URL on its line consists of numbers, bullets, brackets and
 /// white space.
 fn is_bullet(before: &[u8]) -> bool {
     let mut rest = &before[indentation(before)..];

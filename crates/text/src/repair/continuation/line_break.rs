@@ -1,5 +1,5 @@
 //! A line break after a URL: the upper line with the URL, the lower line with the token, and the
-//! blanks that a program left at the line ends around them.
+//! blanks that a program left at nearby line ends.
 
 use std::cell::OnceCell;
 
@@ -15,27 +15,27 @@ use crate::repair::{is_blank, line_start};
 use crate::scan::Rules;
 use crate::span::Span;
 
-/// Maximum number of lines with quote marks alone before a line that was moved out of a quotation:
-/// two replies each leave one.
+/// Maximum number of lines of quote marks before a line that was moved out of a quotation: each of
+/// two replies leaves one.
 const MOVED_BLANKS: usize = 2;
 
 /// Maximum number of bytes of a rest that no program leaves at a break after a slash or hyphen.
 const TINY_BYTES: usize = 3;
 
-/// Maximum number of bytes of the rest of a line that was broken again. Quote marks and a narrower
-/// program take as many columns.
+/// Maximum number of bytes of the rest of a rebroken line. Added quote marks and a narrower program
+/// take up to this number of columns.
 const REST_BYTES: usize = 16;
 
-/// The start of the line after the lower line, without its quote marks.
+/// The start of the line after the lower line, without quote marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FollowingLine {
     /// The line is blank or does not exist.
     Blank,
-    /// The line begins with a slash.
+    /// The line starts with a slash.
     Slash,
-    /// The line begins with a URL, or with a host that may be one.
+    /// The line starts with a URL, or with a host that may be one.
     Site,
-    /// The line begins with other text, or it was not read.
+    /// The line starts with other text, or was not read.
     Text,
 }
 
@@ -44,13 +44,13 @@ pub(super) enum FollowingLine {
 struct UpperLine {
     /// The range from the start of the line to the last byte of the URL.
     line: Span,
-    /// The offset at which the URL, or its last piece, begins in the line.
+    /// The offset in the text at which the URL, or its latest piece, starts.
     piece: usize,
-    /// `true` if the URL begins in an earlier line and was continued in this one.
+    /// `true` if the URL starts in an earlier line and was continued in this one.
     is_continued: bool,
     /// The range of the white space after the URL on its line.
     blanks_after: Span,
-    /// The number of columns of the line before, if this line is the rest of it: see
+    /// The number of columns of the previous line if this line is the rest of it: see
     /// [`LineBreak::rejoined_columns`].
     cut_columns: usize,
     /// `true` if an earlier line of the URL is full and was cut inside a word.
@@ -62,7 +62,7 @@ struct UpperLine {
 pub(super) struct MarksAtBreak {
     /// `true` if the lower line has quote marks.
     pub(super) quoted: bool,
-    /// `true` if a line with quote marks alone stands between the two lines.
+    /// `true` if a line of only quote marks is between the two lines.
     pub(super) blank_between: bool,
 }
 
@@ -75,22 +75,22 @@ pub(super) struct LineBreak<'t> {
     upper_body: usize,
     lower: TextLine,
     /// The offset after the quote marks of the lower line and the comment lead that both lines
-    /// have.
+    /// share.
     lower_body: usize,
-    /// The run of characters after that offset and white space that can belong to a URL. Not empty.
+    /// The run of characters, after that offset and white space, that can belong to a URL. Not
+    /// empty.
     pub(super) token: Span,
     /// `true` if only blanks follow the token on its line.
     pub(super) whole_line: bool,
     pub(super) marks: MarksAtBreak,
-    /// The line after the lower one. Read when it is first needed: most line breaks are decided
-    /// earlier.
+    /// The line after the lower one, read on demand: most line breaks are decided without it.
     following: OnceCell<FollowingLine>,
 }
 
 impl<'t> LineBreak<'t> {
-    /// Returns the line break after `head`, the first run of characters of a URL. `None` if other
-    /// text follows `head` on its line, if the next line has no token, or if either is longer than
-    /// [`CONTINUATION_BYTES`].
+    /// Returns the line break after `head`, the first run of characters of a URL. Returns `None` if
+    /// other text follows `head` on its line, if the next line has no token, or if either is longer
+    /// than [`CONTINUATION_BYTES`].
     pub(super) fn after(text: &'t [u8], head: Span) -> Option<LineBreak<'t>> {
         if head.is_empty() || head.len() > CONTINUATION_BYTES {
             return None;
@@ -112,8 +112,7 @@ impl<'t> LineBreak<'t> {
         LineBreak::between(text, upper, rest.next)
     }
 
-    /// Returns the line break after the token of this one. Assumes that the token belongs to the
-    /// URL and ends its line.
+    /// Returns the next line break, assuming that the token belongs to the URL and ends its line.
     pub(super) fn next(&self) -> Option<LineBreak<'t>> {
         let line = Span::new(self.lower.span.start, self.token.end);
         let upper = UpperLine {
@@ -150,8 +149,8 @@ impl<'t> LineBreak<'t> {
             return None;
         }
         let lower_marks = upper_marks.next(line);
-        // Some programs move the rest of a quoted line that is too long out of the quote, one level
-        // at a time.
+        // Some programs move the rest of an overlong quoted line out of the quotation, one level at
+        // a time.
         let body = lower.span.start + lower_marks.len;
         if blank_between {
             let fills_line = begins_with_full_word(&text[body..lower.span.end]);
@@ -164,12 +163,12 @@ impl<'t> LineBreak<'t> {
                 return None;
             }
         }
-        // The `>` of `< URL >` on a line of its own is no quote mark.
+        // The `>` that closes `< URL >` from a separate line is not a quote mark.
         let before = &text[upper_body..upper.piece];
         if trim_end(before).ends_with(b"<") && upper_marks.count() < lower_marks.count() {
             return None;
         }
-        // A sign of a patch stands at the start of a line, or after the quote marks and one blank.
+        // The sign of a patch is at the start of a line, or after the quote marks and one blank.
         let after_marks = |marks: &LinePrefix<'_>, line: &'t [u8]| match line {
             [b' ', after @ ..] if !marks.is_empty() => after,
             _ => line,
@@ -216,12 +215,12 @@ impl<'t> LineBreak<'t> {
         })
     }
 
-    /// Returns `true` if the URL begins before the upper line and was continued in it.
+    /// Returns `true` if the URL starts before the upper line and was continued in it.
     pub(super) fn is_continued(&self) -> bool {
         self.upper.is_continued
     }
 
-    /// Returns `true` if a program inserted a line with quote marks alone after most lines nearby.
+    /// Returns `true` if a program inserted a line of quote marks after most lines nearby.
     pub(super) fn has_inserted_blanks(&self) -> bool {
         let (mut inserted, mut unbroken, mut after_text) = (0, 0, false);
         for line in self.nearby() {
@@ -235,7 +234,7 @@ impl<'t> LineBreak<'t> {
                 return false;
             }
         }
-        // The lower line follows the farthest line above in this order.
+        // In this order, the lower line follows the farthest line above.
         INSERTED_BLANKS <= inserted
     }
 
@@ -249,27 +248,27 @@ impl<'t> LineBreak<'t> {
         self.upper.blanks_after.of(self.text)
     }
 
-    /// Returns `true` if the URL goes on even after a line with quote marks alone: see [`is_open`].
+    /// Returns `true` if the URL continues even after a line of only quote marks: see [`is_open`].
     pub(super) fn is_open(&self) -> bool {
         let fills_line = begins_with_full_word(self.token_and(0));
         is_open(&self.upper, self.upper_line(), fills_line)
     }
 
-    /// Returns `true` if an earlier line of the URL is full and was cut inside a word, and its rest is
-    /// short.
+    /// Returns `true` if an earlier line of the URL is full and was cut inside a word, and the rest
+    /// is short.
     pub(super) fn follows_cut(&self) -> bool {
         self.upper.follows_cut
     }
 
-    /// The number of columns of the upper line as its author wrote it, if a program broke it again:
-    /// the line before, which is full, and the upper line, which has only the rest of a word. The
-    /// quote marks that were added since do not count.
+    /// The number of columns of the author's line if a program broke it again: the sum of the
+    /// previous line, which is full, and the upper line, which has only the rest of a word. Quote
+    /// marks added since then do not count.
     pub(super) fn rejoined_columns(&self) -> Option<usize> {
         (0 < self.upper.cut_columns).then(|| self.upper.cut_columns + self.body_columns())
     }
 
-    /// The number of columns of the upper line, if it is full and was cut inside a word whose rest
-    /// is in the lower line; else 0.
+    /// The number of columns of the upper line if it is full and was cut inside a word that
+    /// continues in the lower line; otherwise 0.
     fn cut_columns(&self) -> usize {
         let line = self.upper_line();
         let is_cut =
@@ -290,12 +289,12 @@ impl<'t> LineBreak<'t> {
         columns(body) - usize::from(marks && body.starts_with(b" "))
     }
 
-    /// The text of the upper line between the quote marks and the URL, or its last piece.
+    /// The text of the upper line between the quote marks and the URL, or its latest piece.
     pub(super) fn before_url(&self) -> &'t [u8] {
         &self.text[self.upper_body..self.upper.piece]
     }
 
-    /// The text before the URL on its line, if the URL begins there; otherwise empty.
+    /// The text before the URL on its line if the URL starts there; otherwise empty.
     pub(super) fn before_start(&self) -> &'t [u8] {
         if self.upper.is_continued {
             &[]
@@ -304,8 +303,8 @@ impl<'t> LineBreak<'t> {
         }
     }
 
-    /// Returns `true` if the line before that of the URL is blank or does not exist, without quote
-    /// marks.
+    /// Returns `true` if the line before the URL's line is blank, apart from quote marks, or does
+    /// not exist.
     pub(super) fn begins_paragraph(&self) -> bool {
         line_before(self.text, self.upper.line.start).is_none_or(|line| {
             let body = &line[LinePrefix::first(line).len..];
@@ -313,7 +312,7 @@ impl<'t> LineBreak<'t> {
         })
     }
 
-    /// The token and at most `more` bytes of its line after it.
+    /// The token and at most `more` bytes after it on its line.
     pub(super) fn token_and(&self, more: usize) -> &'t [u8] {
         &self.text[self.token.start..self.lower.span.end.min(self.token.end + more)]
     }
@@ -339,8 +338,8 @@ impl<'t> LineBreak<'t> {
     }
 }
 
-/// The length of the run at the start of `line` that can belong to a bare URL. It ends before white
-/// space, an angle bracket, a quote or similar, and before the HTML entity of one.
+/// The length of the prefix of `line` that can belong to a bare URL. It ends before white space, an
+/// angle bracket, a quote or similar, or before an HTML entity for one.
 fn run(line: &[u8]) -> usize {
     let mut at = 0;
     while let Some(inert) = line[at..]
@@ -356,9 +355,9 @@ fn run(line: &[u8]) -> usize {
     line.len()
 }
 
-/// Returns `true` if the URL at the end of the upper line cannot be whole: the line ends with a
-/// character that hardly any URL ends with, and is full, or the next word `fills_line` and had no room;
-/// or it is the rest of a line that was cut, and such a word follows.
+/// Returns `true` if the URL at the end of the upper line cannot be whole. Either the line ends
+/// with a character that URLs rarely end with, and is full or had no room for the next word, which
+/// `fills_line`. Or the line is the rest of a cut line, and such a word follows.
 fn is_open(upper: &UpperLine, line: &[u8], fills_line: bool) -> bool {
     let is_cut = line.last().is_some_and(|last| b"-=&%".contains(last));
     is_cut && (fills_line || FILLED_COLUMNS <= columns(line)) || upper.follows_cut && fills_line
@@ -384,7 +383,7 @@ fn is_entity(rest: &[u8]) -> bool {
         .any(|entity| rest.starts_with(entity))
 }
 
-/// Reads the start of the line at `at`, after its quote marks.
+/// Classifies the start of the line at `at`, after its quote marks.
 fn following_line(text: &[u8], at: usize, upper: &LinePrefix<'_>) -> FollowingLine {
     let row = rest_of_line(text, at, CONTINUATION_BYTES);
     let line = row.span.of(text);
@@ -399,32 +398,34 @@ fn following_line(text: &[u8], at: usize, upper: &LinePrefix<'_>) -> FollowingLi
     }
 }
 
-/// Returns `true` if `line` begins with a URL or a host.
+/// Returns `true` if `line` starts with a URL or a host.
 fn begins_site(line: &[u8]) -> bool {
     let end = run(line);
     ContinuationToken::new(&line[..end])
         .is_some_and(|token| token.begins_url() || token.begins_host())
 }
 
-/// Minimum number of lines that end with two blanks around a URL. Authors type two blanks at a line
-/// end now and then.
+/// Minimum number of lines around a URL that end with two blanks. Authors sometimes type two blanks
+/// at a line end.
 const MARKED_LINES: usize = 2;
 
-/// Minimum number of lines with quote marks alone around a URL from which a program inserted them.
+/// Minimum number of lines of only quote marks around a URL to conclude that a program inserted
+/// them.
 const INSERTED_BLANKS: usize = 6;
 
 /// Minimum number of columns of a line that a program may have broken.
 const BROKEN_COLUMNS: usize = 40;
 
-/// Returns `true` if a program broke the line of a URL inside a word, by the blanks that it left at
-/// the line ends.
+/// Returns `true` if the blanks at the line ends show that a program broke the URL's line inside a
+/// word.
 ///
 /// Programs that write `format=flowed` with `DelSp=yes` (RFC 3676, section 4.1) add a blank to each
-/// line that they break; the reader removes it. A line that was broken at a blank then ends with
-/// two blanks, and a line that was broken inside a word, as Apple Mail breaks URLs after `/` and
-/// `-`, with one. Archives and quotes keep the blanks, and lose the label.
+/// line that they break, and the reader removes it. A line broken at a blank then ends with two
+/// blanks. A line broken inside a word ends with one blank; Apple Mail breaks URLs after `/` and
+/// `-` in this way. Archives and quotes keep the blanks but lose the label.
 pub(super) fn is_soft_break(line_break: &LineBreak<'_>) -> bool {
-    // A line of such a text that begins with a blank was broken at one; quoted lines have one more.
+    // If a line of such a text starts with a blank, it was broken at one. Quoted lines have one
+    // more blank.
     let indentation = usize::from(line_break.marks.quoted);
     if line_break.blanks_after() != b" "
         || line_break.marks.blank_between
