@@ -56,7 +56,7 @@ pub(super) fn confidence(points: f32) -> f32 {
 /// line. *Its line* is the line with its final byte. *The token* is the run of characters at the
 /// start of the next line that can belong to a URL, after quote marks and comment leads.
 pub(super) static FEATURES: [Feature; ROWS] = [
-    // A frequent word or a closing. A repeatedly cut line leaves short rests that may look like one.
+    // A frequent word or a closing. A repeatedly cut line leaves short rests that look like words.
     never("word", |at| {
         at.token.is_stop_word() && !at.line_break.follows_cut() && !at.head.ends_with_hyphen()
     }),

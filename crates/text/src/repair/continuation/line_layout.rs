@@ -1,6 +1,5 @@
-//! The layout of single lines: their ends, their width in columns, the width of the prose around
-//! them, and the prefix before their text, which is quote marks and the leads of comments and
-//! diffs.
+//! The layout of single lines: line ends, width in columns, the width of surrounding prose, and the
+//! prefix before the text: quote marks and the leads of comments and diffs.
 
 use std::iter;
 
@@ -16,12 +15,12 @@ use crate::span::Span;
 /// within a screen.
 const NEARBY_LINES: usize = 20;
 
-/// Maximum number of bytes read on each side for these lines. More than twenty lines of
+/// Maximum number of bytes to read on each side for these lines: more than twenty lines of
 /// [`NEARBY_LINE_BYTES`].
 const NEARBY_BYTES: usize = 8 << 10;
 
-/// Maximum number of bytes of a line that shows how lines are broken. A longer line has not been
-/// broken.
+/// Maximum number of bytes of a line that shows how a program breaks lines. A longer line has not
+/// been broken.
 const NEARBY_LINE_BYTES: usize = 256;
 
 /// Maximum number of columns of lines that programs fill or people type. A wider line has not been
@@ -35,14 +34,14 @@ pub(super) const FILLED_COLUMNS: usize = 64;
 /// Minimum number of words of a line of prose.
 const PROSE_WORDS: usize = 4;
 
-/// A line of a text, or the beginning of it.
+/// A line of a text, or its start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextLine {
     /// The range of the line without its line end, up to the limit.
     pub(super) span: Span,
     /// The offset of the next line.
     pub(super) next: usize,
-    /// `true` if the line is longer than the limit: then `span` and `next` end inside it.
+    /// `true` if the line is longer than the limit and `span` and `next` end inside it.
     pub(super) cut: bool,
 }
 
@@ -67,13 +66,13 @@ pub(super) fn rest_of_line(text: &[u8], at: usize, max_bytes: usize) -> TextLine
     }
 }
 
-/// The number of columns of `text`, the beginning of a line. A tab extends to the next multiple of
+/// The number of columns of `text`, the start of a line. A tab extends to the next multiple of
 /// eight.
 ///
-/// Reason for counting between tabs: the compiler vectorizes the count. A test compares it with a
-/// byte-by-byte count.
+/// Columns between tabs are counted at once, because the compiler vectorizes this loop. A test
+/// compares it with a byte-by-byte count.
 pub(super) fn columns(text: &[u8]) -> usize {
-    // The continuation bytes of a UTF-8 character take no column.
+    // UTF-8 continuation bytes take no column.
     let count = |text: &[u8]| {
         text.iter()
             .filter(|byte| !matches!(byte, 0x80..=0xBF))
@@ -99,7 +98,6 @@ pub(super) fn indentation(text: &[u8]) -> usize {
     }
 }
 
-/// Removes the white space at the end of `line`.
 pub(super) fn trim_end(mut line: &[u8]) -> &[u8] {
     while let Some(len) =
         (1..=line.len().min(3)).find(|len| whitespace_len(&line[line.len() - len..]) == *len)
@@ -120,7 +118,7 @@ pub(super) fn prose_columns<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize 
         .unwrap_or(0)
 }
 
-/// Returns `true` if a line holds the `://` of a URL.
+/// Returns `true` if a line contains the `://` of a URL.
 pub(super) fn holds_url(line: &[u8]) -> bool {
     memchr_iter(b':', line).any(|colon| line[colon + 1..].starts_with(b"//"))
 }
@@ -139,8 +137,8 @@ fn words(line: &[u8]) -> usize {
     words
 }
 
-/// The lines before `start` and from `next` on, without those that are too long to have been
-/// broken. A line begins at each of the two offsets.
+/// The lines before `start` and the lines from `next`, except lines too long to have been broken.
+/// Both offsets are starts of lines.
 pub(super) fn nearby(text: &[u8], start: usize, next: usize) -> impl Iterator<Item = &[u8]> {
     let before = above(text, start).take(NEARBY_LINES);
     let after = below(text, next).take(NEARBY_LINES);
@@ -149,7 +147,7 @@ pub(super) fn nearby(text: &[u8], start: usize, next: usize) -> impl Iterator<It
         .filter(|line| line.len() <= NEARBY_LINE_BYTES)
 }
 
-/// The lines before the one at `at`, the nearest first.
+/// The lines before the one at `at`, nearest first.
 fn above(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
     let floor = at.saturating_sub(NEARBY_BYTES);
     iter::from_fn(move || {
@@ -165,7 +163,7 @@ fn above(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The lines from the one at `at` on.
+/// The line at `at` and the lines after it.
 fn below(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
     let ceiling = text.len().min(at.saturating_add(NEARBY_BYTES));
     iter::from_fn(move || {
@@ -176,13 +174,13 @@ fn below(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The line before the one at `at`. `None` if there is none, or if it is too long.
+/// The line before the one at `at`; `None` if there is no such line or if it is too long.
 pub(super) fn line_before(text: &[u8], at: usize) -> Option<&[u8]> {
     above(text, at).next()
 }
 
-/// Maximum number of quote marks read on one line. Nobody quotes so deeply, and a line may consist
-/// of marks.
+/// Maximum number of quote marks to read on one line. No one quotes this deeply, and a line may
+/// consist of marks.
 const MAX_MARKS: usize = 32;
 
 /// The quote marks at the start of a line.
@@ -200,20 +198,18 @@ impl<'t> LinePrefix<'t> {
     }
 
     /// Reads the marks of the next line. Initials and `:` count only if this line has them too,
-    /// since they may belong to the URL. The number of arrows and bars does not matter: a mailer that
-    /// breaks a quoted line leaves its second half unquoted.
+    /// because they may belong to the URL. The number of arrows and bars does not matter: a mailer
+    /// that breaks a quoted line leaves the second half unquoted.
     pub(super) fn next(&self, line: &'t [u8]) -> LinePrefix<'t> {
         LinePrefix::read(line, |mark| {
             matches!(mark, b">" | b"|" | UNICODE_ARROW | UNICODE_BAR) || self.marks.contains(&mark)
         })
     }
 
-    /// The number of marks.
     pub(super) fn count(&self) -> usize {
         self.marks.len()
     }
 
-    /// Returns `true` if there are no marks.
     pub(super) fn is_empty(&self) -> bool {
         self.marks.is_empty()
     }
@@ -223,7 +219,7 @@ impl<'t> LinePrefix<'t> {
         while found.marks.len() < MAX_MARKS {
             let rest = &line[found.len..];
             let blanks = prefix_len(rest, |&byte| is_blank(byte));
-            // A bar or a colon may follow one blank.
+            // One blank may precede a bar or a colon.
             let position = MarkPosition {
                 blanks,
                 is_first: false,
@@ -258,8 +254,8 @@ struct CommentLead<'t> {
 /// Maximum number of letters of a name that is used as a quote mark: `maria>`.
 const NAME_LETTERS: usize = 8;
 
-/// The length in bytes of the lead of `lower`, if `upper` has the same one; otherwise 0, or 1 for a
-/// common `+`. A name and `>` are one too. Both lines are given without quote marks.
+/// The length in bytes of the lead of `lower` if `upper` has the same lead; otherwise 1 for a
+/// shared `+`, or 0. A name and `>` also form a lead. Both lines come without quote marks.
 pub(super) fn common_lead(upper: &[u8], lower: &[u8]) -> usize {
     let name = prefix_len(upper, u8::is_ascii_alphabetic);
     if (2..=NAME_LETTERS).contains(&name)
@@ -297,7 +293,7 @@ fn lead(line: &[u8]) -> CommentLead<'_> {
     CommentLead { sign, comment, len }
 }
 
-/// The mark of a comment at the start of `rest`, if a blank follows it; otherwise empty.
+/// The comment mark at the start of `rest` if a blank follows it; otherwise empty.
 fn comment(rest: &[u8]) -> &[u8] {
     let run = |mark: u8| prefix_len(rest, |&byte| byte == mark);
     let len = match rest {
@@ -343,14 +339,14 @@ mod tests {
     }
 
     #[test]
-    fn white_space_is_that_of_unicode() {
+    fn unicode_white_space_is_recognized() {
         assert_eq!(indentation("\u{3000}\t\u{a0} x".as_bytes()), 7);
         assert_eq!(trim_end("x\u{2003} \u{85}".as_bytes()), b"x");
         assert_eq!(trim_end(b" \t"), b"");
     }
 
     #[test]
-    fn all_line_ends_give_the_same_lines() {
+    fn all_line_ends_divide_lines_alike() {
         for line_end in ["\n", "\r", "\r\n"] {
             let text = ["one", "", "two", "three", "", "four"].join(line_end);
             let start = text.find("three").unwrap();

@@ -1,5 +1,5 @@
-//! Tests of the rules of continuation, of single features and of what excludes a continuation, on
-//! small texts.
+//! Tests of the rules of continuation, of single features, and of reasons against a continuation,
+//! on small texts.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,19 +11,20 @@ use super::features::FEATURES;
 use super::*;
 use crate::limits::LINE_LOOKBACK_BYTES;
 
-/// The first line of a URL, so full that a mailer broke it after its last slash. It has 69 columns.
+/// The first line of a URL, with 69 columns: a mailer broke it after its final slash because it was
+/// full.
 pub(super) const FULL: &str =
     "http://www.a.example/archives/of/the/working/group/on/long/addresses/";
 
 /// A full line in the middle of such a URL.
 const MIDDLE: &str = "which/nobody/could/ever/remember/but/which/machines/made/in/plenty/and/";
 
-/// The continuations of a URL in a text that a person wrote, without evidence from elsewhere.
+/// The continuations of a URL in a hand-written text, without evidence from elsewhere.
 fn continuations(text: &[u8], head: Span) -> Vec<Continuation> {
     super::continuations(text, head, LineBreakPolicy::Join, None)
 }
 
-/// The pieces of the URL whose head begins at `start` and ends with its line, each with `true` if
+/// The pieces of the URL whose head starts at `start` and ends with its line, each with `true` if
 /// it is accepted.
 fn pieces(text: &str, start: usize) -> Vec<(Span, bool)> {
     let line_end = text[start..]
@@ -39,9 +40,9 @@ fn pieces(text: &str, start: usize) -> Vec<(Span, bool)> {
     pieces
 }
 
-/// Checks that the URL whose head is marked with `«` and `»` is continued by the other tokens
-/// marked so, and that a token marked with `‹` and `›` is merely possible. `¶` is a line end: LF,
-/// CRLF and CR in turn.
+/// Checks that the tokens marked with `«` and `»` continue the URL whose head is marked in the same
+/// way, and that a token marked with `‹` and `›` is merely possible. `¶` is a line end: LF, CRLF
+/// and CR in turn.
 #[track_caller]
 pub(super) fn check(marked: &str) {
     for line_end in ["\n", "\r\n", "\r"] {
@@ -271,7 +272,7 @@ fn a_url_is_not_continued_over_a_blank_line() {
 }
 
 #[test]
-fn a_line_of_quote_marks_ends_a_url_unless_a_program_inserts_them() {
+fn a_line_of_quote_marks_ends_a_url_unless_a_program_inserted_it() {
     check(&format!("> «{FULL}»¶> ¶> drafts/index.html"));
     check(&format!("> «{FULL}»¶> ¶drafts/index.html"));
     let lines = "> the minutes of the working group¶>¶".repeat(5);
@@ -342,7 +343,7 @@ fn set(names: &[&str]) -> Features {
 }
 
 #[test]
-fn points_give_confidence() {
+fn points_determine_confidence() {
     let base = set(&["base"]);
     assert!(base.points() < LIKELY_POINTS && base.confidence() < 0.25);
     let likely = set(&["base", "one", "marks-3", "full-line"]);
@@ -372,7 +373,7 @@ fn weights_are_quarters_of_a_point_after_those_that_exclude_a_continuation() {
     assert!(FEATURES[FEATURES.len() - 1].points() < 0.0);
 }
 
-/// Random texts of pieces that matter to the features, and of any bytes.
+/// Random texts made of pieces that matter to the features, and random bytes.
 fn random_text() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: &str = "\n~\n~\r\n~\r~ ~\t~> ~|~:~JD> ~# ~+~-~=~\\~%~%2~?~&~;~&gt;~.~...~/~//~(~)~'~1997~12.\
         ~html~.ht~index.html~Minutes~the~a.example~joe@a.example~=3D~ü~\u{3000}";
@@ -446,7 +447,7 @@ fn a_commit_is_completed_to_forty_digits() {
     let cut = "https://www.a.example/news.cgi?article=0123456789abcd";
     let completes = |rest: &str| features(&format!("{cut}\n{rest}\n")).contains(&"incomplete");
     assert!(completes("ef0123456789abcdef") && !completes("xef0123456789abcdef0"));
-    // A program cut the line again: 16 digits, five, and the rest.
+    // A program cut the line again: 16 digits, five digits, and the rest.
     check(
         "> «https://git.a.example/minutes/of/the/working/group/commit/0123456789abcdef»¶> «01234»¶> > «56789abcdef01234567»¶",
     );
@@ -475,7 +476,7 @@ fn the_message_id_of_a_patch_is_completed_by_an_address() {
 }
 
 #[test]
-fn a_line_that_was_broken_again_and_again_is_put_together() {
+fn a_repeatedly_broken_line_is_joined() {
     let head = "http://a.example/minutes/of/the/working/group/on/long/names/which";
     let long = "nobody/reads/from/2004/to/2007/and/which/nobody/prints/from-2008-to";
     // Rests that are words, and a capital letter.
@@ -483,7 +484,7 @@ fn a_line_that_was_broken_again_and_again_is_put_together() {
         "> > «{head}»¶> > «ce»¶> > «tr»¶> > «/names/x.c#L1»¶> > Yes."
     ));
     check(&format!("> «{head}»¶> «W»¶> «bki4dY2/x@b.example/»¶"));
-    // Moved out of the quotation, over one and two lines with marks alone.
+    // Moved out of the quotation, over one and two lines of only quote marks.
     check(&format!(
         ">>> «http://a.example/minutes-»¶>>>¶>«{long}»¶>>> «x»¶>>> «re.c»¶>>> a b"
     ));
@@ -495,7 +496,7 @@ fn a_line_that_was_broken_again_and_again_is_put_together() {
 }
 
 #[test]
-fn what_follows_a_dash_or_the_number_of_a_line_is_no_rest() {
+fn text_after_a_dash_or_a_line_number_is_no_rest() {
     for text in [
         "(«http://a.example/minutes-of-the-working-group-on-long-names--»¶note I used it",
         "«http://a.example/minutes/of/the/working/group/on/names.c#L12»¶¶The_name-of_Names¶",
@@ -540,7 +541,7 @@ fn blanks_at_line_ends_show_where_a_program_broke_them() {
     check(&format!("{lines}us: «{url}» ¶«group/2004» and so on."));
     check(&format!("{lines}us: «{url}»  ¶‹group/2004› and so on."));
     check(&format!("{plain}us: «{url}» ¶‹group/2004› and so on."));
-    // Most lines were broken at blanks by a program that adds none.
+    // A program that adds no blanks broke most lines at blanks.
     let flowed = lines.replace("  ¶", " ¶");
     check(&format!(
         "{flowed}{lines}{flowed}us: «{url}» ¶‹group/2004› and so on."
@@ -653,7 +654,7 @@ fn attributes_and_parameters_are_not_joined() {
 }
 
 #[test]
-fn the_last_character_of_a_url_may_stand_alone() {
+fn the_final_character_of_a_url_may_be_alone_on_its_line() {
     let open = &FULL[..FULL.len() - 1];
     check(&format!("> «{FULL}»¶> «{}minutes»¶> «/»¶", &MIDDLE[..21]));
     check(&format!("The list, «{open}»¶«/»¶¶Regards"));
@@ -731,7 +732,7 @@ fn a_name_in_capitals_or_a_number_that_was_cut_is_continued() {
     assert!(!has(&format!("{FULL}x\nIBM\n"), "number"));
     assert!(!has("http://a.example/CONTENT\nS\n", "number"));
     assert!(!has(&format!("{FULL}x\n555-1234-567\n"), "number"));
-    // The number of a line is whole.
+    // A line number is whole.
     check(&format!("«{FULL}x.c#L597»¶IBM¶"));
 }
 
@@ -771,7 +772,7 @@ fn patches_and_manual_pages_are_not_joined() {
     check(&format!("«{FULL}?q=drafts»¶«+of+index.html»¶"));
     check(&format!("«{FULL}x»¶-'y'.¶"));
     check(&format!("«{FULL}»¶@@ -1,2 +1,2 @@¶"));
-    // In no patch, a URL may go on after a hyphen.
+    // Outside a patch, a URL may continue after a hyphen.
     check(&format!("see «{FULL}drafts»¶«-in/index.html»¶"));
 }
 

@@ -1,20 +1,20 @@
-//! The token, the first run of characters of the next line: properties that a piece of a URL has,
-//! or other text.
+//! Properties of the token, the first run of characters of the next line, that suggest a piece of a
+//! URL or other text.
 //!
-//! `features` and `exclusion` decide whether a property speaks for or against a continuation.
+//! `features` decides whether a property is evidence for or against a continuation.
 
 use super::line_layout::{columns, is_word};
 use crate::byte_scan::{prefix_len, suffix_len};
 use crate::scan::{defanged_mark, names_site, public_suffix, spelled_head};
 
-/// Bytes that no continuation begins with: they open something, or programs break lines after them.
+/// Bytes that start no continuation: opening marks, or bytes after which programs break lines.
 const NEVER_FIRST: &[u8] = b"[({*|\\'^!,)]}$";
 
 /// Minimum number of digits of an identifier.
 const IDENTIFIER_DIGITS: usize = 4;
 
-/// Minimum number of digits of a hexadecimal identifier. Git shortens names of commits to seven or
-/// more.
+/// Minimum number of digits of a hexadecimal identifier. Git shortens commit hashes to seven or
+/// more digits.
 const HEXADECIMAL_DIGITS: usize = 7;
 
 /// A token, as defined by [`super::Feature`].
@@ -22,7 +22,7 @@ const HEXADECIMAL_DIGITS: usize = 7;
 pub(super) struct ContinuationToken<'t> {
     /// The whole token. Not empty.
     pub(super) all: &'t [u8],
-    /// The token without sentence punctuation at its end.
+    /// The token without sentence punctuation at the end.
     pub(super) bare: &'t [u8],
 }
 
@@ -37,15 +37,15 @@ impl<'t> ContinuationToken<'t> {
         self.all[0]
     }
 
-    /// Returns `true` if the token begins with a byte that no continuation begins with, or contains
-    /// no letter or digit.
+    /// Returns `true` if no continuation starts with the first byte of the token, or if the token
+    /// contains no letter or digit.
     pub(super) fn is_punctuation(&self) -> bool {
         NEVER_FIRST.contains(&self.first())
             || !self.all.iter().any(|&byte| is_word(byte) && byte != b'_')
     }
 
     /// Returns `true` if the token is an identifier: a decimal number, or a hexadecimal number with
-    /// digits.
+    /// at least one decimal digit.
     pub(super) fn is_identifier(&self) -> bool {
         let end = prefix_len(self.bare, |byte| !b"/?#-.".contains(byte));
         let name = &self.bare[..end];
@@ -61,12 +61,11 @@ impl<'t> ContinuationToken<'t> {
         self.has_digit() && self.bare.iter().any(u8::is_ascii_alphabetic)
     }
 
-    /// Returns `true` if the token has a digit.
     fn has_digit(&self) -> bool {
         self.bare.iter().any(u8::is_ascii_digit)
     }
 
-    /// The text after the `=` if the token begins with a name and `=`.
+    /// The text after the `=` if the token starts with a name and `=`.
     pub(super) fn assigned_value(&self) -> Option<&'t [u8]> {
         let name = prefix_len(self.all, |&byte| is_word(byte) || b".-".contains(&byte));
         if name == 0 {
@@ -81,11 +80,10 @@ fn all(text: &[u8], is: impl Fn(&u8) -> bool) -> bool {
     text.iter().all(is)
 }
 
-/// Removes sentence punctuation from the end of `text`, and closing brackets that were not opened
-/// in it.
+/// Removes sentence punctuation and unopened closing brackets from the end of `text`.
 ///
-/// Reason for counting brackets once: a token may be long and full of them. A test compares this
-/// with a count for each bracket removed.
+/// Brackets are counted once, because a token may be long and full of brackets. A test compares the
+/// result with a new count for each removed bracket.
 pub(super) fn bare(text: &[u8]) -> &[u8] {
     // Most texts end with a letter or digit.
     if text.last().is_some_and(u8::is_ascii_alphanumeric) {
@@ -128,9 +126,9 @@ const DELIMITERS: &[u8] = b"/_%=&?#~";
 
 /// Parts of a URL in the token: scheme, path, query, extension.
 impl ContinuationToken<'_> {
-    /// Returns `true` if the token begins another URL: with a scheme, also a mistyped or defanged
-    /// one, `www.` or `URL:`. One `?` before it does not count: it stands for a bullet or blank
-    /// that a charset conversion lost.
+    /// Returns `true` if the token starts another URL: with a scheme, even a mistyped or defanged
+    /// one, `www.` or `URL:`. One leading `?` is ignored, because a charset conversion writes it
+    /// for a bullet or blank.
     pub(super) fn begins_url(&self) -> bool {
         let all = self.all.strip_prefix(b"?").unwrap_or(self.all);
         let end = prefix_len(all, |byte| !b"/?=&".contains(byte));
@@ -152,7 +150,7 @@ impl ContinuationToken<'_> {
         defanged_mark(&self.all[name..]).map(|mark| mark.byte)
     }
 
-    /// Returns `true` if the token is an `&` and an assignment, the next parameter of a query.
+    /// Returns `true` if the token is an `&` and an assignment: the next parameter of a query.
     pub(super) fn begins_next_parameter(&self) -> bool {
         self.all
             .strip_prefix(b"&")
@@ -160,8 +158,7 @@ impl ContinuationToken<'_> {
             .is_some()
     }
 
-    /// Returns `true` if the token is a `;` and an assignment, as between the parameters of a
-    /// query.
+    /// Returns `true` if the token is a `;` and an assignment, as between query parameters.
     pub(super) fn begins_parameter(&self) -> bool {
         self.all
             .strip_prefix(b";")
@@ -177,8 +174,8 @@ impl ContinuationToken<'_> {
         })
     }
 
-    /// Returns `true` if the token begins with a query, fragment, escape or extension, which only
-    /// continue a URL.
+    /// Returns `true` if the token starts with a query, fragment, escape or extension, which can
+    /// only continue a URL.
     pub(super) fn begins_query(&self) -> bool {
         match self.all {
             [b'?' | b'&' | b'=', next, ..] => is_word(*next) || b"%~.=&-".contains(next),
@@ -194,7 +191,7 @@ impl ContinuationToken<'_> {
         }
     }
 
-    /// Returns `true` if the token begins with a dot and an extension: `.html`, `..html`.
+    /// Returns `true` if the token starts with a dot and an extension: `.html`, `..html`.
     fn begins_extension(&self) -> bool {
         let Some(rest) = self.all.strip_prefix(b".") else {
             return false;
@@ -206,7 +203,7 @@ impl ContinuationToken<'_> {
             .any(|extension| extension.as_bytes() == &rest[..word])
     }
 
-    /// Returns `true` if the token begins like a piece of a path, or begins with a hyphen and
+    /// Returns `true` if the token starts like a piece of a path, or starts with a hyphen and
     /// contains such a piece.
     pub(super) fn begins_path(&self) -> bool {
         match self.all {
@@ -223,7 +220,7 @@ impl ContinuationToken<'_> {
         }
     }
 
-    /// Returns `true` if the token begins with a path, query or fragment, or with another label of
+    /// Returns `true` if the token starts with a path, query or fragment, or with another label of
     /// a host.
     pub(super) fn follows_host(&self) -> bool {
         matches!(self.all, [b'/' | b'?' | b'#' | b'.', next, ..]
@@ -231,23 +228,23 @@ impl ContinuationToken<'_> {
             || self.begins_port()
     }
 
-    /// Returns `true` if the token ends with the extension of a file, before any query, or
-    /// completes one that `url` begins.
+    /// Returns `true` if the token ends with a file extension, before any query, or completes an
+    /// extension that starts in `url`.
     pub(super) fn has_extension(&self, url: &[u8]) -> bool {
         let path = prefix_len(self.bare, |byte| !b"?#".contains(byte));
         let whole = has_extension(&self.bare[..path]) && !self.bare.contains(&b'@');
         whole || completes_extension(url, &self.bare[..path])
     }
 
-    /// Returns `true` if the token completes an extension that `url` begins.
+    /// Returns `true` if the token completes an extension that starts in `url`.
     pub(super) fn completes_extension(&self, url: &[u8]) -> bool {
         let path = prefix_len(self.bare, |byte| !b"?#".contains(byte));
         completes_extension(url, &self.bare[..path])
     }
 
     /// Number of marks by which the token looks like a piece of a URL after `url`: digits among
-    /// letters, capitals after small letters, delimiters, hyphens, a length that no word has. The
-    /// extension of a file and a slash at the end count twice.
+    /// letters, capitals after small letters, delimiters, hyphens, and a length that no word has. A
+    /// file extension and a slash at the end count twice.
     pub(super) fn marks(&self, url: &[u8]) -> usize {
         let is_folder = self.bare.ends_with(b"/") && !self.bare.ends_with(b"//");
         let marks = [
@@ -265,7 +262,6 @@ impl ContinuationToken<'_> {
         count(&marks) + 2 * count(&twice)
     }
 
-    /// The number of bytes that separate the parts of a URL.
     fn delimiters(&self) -> usize {
         self.bare
             .iter()
@@ -273,7 +269,7 @@ impl ContinuationToken<'_> {
             .count()
     }
 
-    /// Returns `true` if one of these bytes, or a `+`, follows the first byte.
+    /// Returns `true` if one of [`DELIMITERS`], or a `+`, follows the first byte.
     pub(super) fn has_delimiter_inside(&self) -> bool {
         self.bare[1..]
             .iter()
@@ -285,7 +281,7 @@ fn begins_with(text: &[u8], prefix: &str) -> bool {
     text.len() >= prefix.len() && text[..prefix.len()].eq_ignore_ascii_case(prefix.as_bytes())
 }
 
-/// Extensions of files that URLs in archives end with. `Z` is always upper-case.
+/// Extensions of files at the ends of URLs in archives. `Z` is always upper-case.
 const EXTENSIONS: [&str; 85] = [
     "html", "htm", "shtml", "xhtml", "txt", "text", "gif", "jpg", "jpeg", "png", "svg", "pdf",
     "ps", "eps", "dvi", "rtf", "doc", "ppt", "xls", "gz", "tgz", "zip", "tar", "bz2", "xz", "Z",
@@ -308,7 +304,7 @@ pub(super) fn has_extension(text: &[u8]) -> bool {
     })
 }
 
-/// Returns `true` if `end` completes an extension that begins at the end of `url`: `.ht` and `ml`,
+/// Returns `true` if `end` completes an extension that starts at the end of `url`: `.ht` and `ml`,
 /// `.h` and `tm`.
 fn completes_extension(url: &[u8], end: &[u8]) -> bool {
     let letters = !end.is_empty()
@@ -327,7 +323,7 @@ fn completes_extension(url: &[u8], end: &[u8]) -> bool {
         })
 }
 
-/// The text after the last dot of `text`, if it is not longer than an extension.
+/// The text after the final dot of `text`, if it is not longer than an extension.
 fn last_name(text: &[u8]) -> Option<&[u8]> {
     let tail = &text[text.len().saturating_sub(EXTENSION_LETTERS + 1)..];
     tail.iter()
@@ -340,8 +336,8 @@ const TELEPHONE_DIGITS: usize = 9;
 
 /// Hosts, ports and addresses at the start of the token.
 impl ContinuationToken<'_> {
-    /// Returns `true` if the token is a `:`, a number and a slash or nothing: the port after a
-    /// host.
+    /// Returns `true` if the token is a `:` and a number, optionally followed by a slash: the port
+    /// after a host.
     pub(super) fn begins_port(&self) -> bool {
         let Some(rest) = self.all.strip_prefix(b":") else {
             return false;
@@ -350,7 +346,7 @@ impl ContinuationToken<'_> {
         (2..=5).contains(&digits) && matches!(rest[digits..], [] | [b'/', ..])
     }
 
-    /// Returns `true` if the token begins with the rest of a host with a dot.
+    /// Returns `true` if the token starts with the rest of a host that contains a dot.
     pub(super) fn begins_host_rest_or_path(&self) -> bool {
         let len = prefix_len(self.bare, |byte| {
             byte.is_ascii_alphanumeric() || b".-".contains(byte)
@@ -369,8 +365,8 @@ impl ContinuationToken<'_> {
         is_host(&host[..end])
     }
 
-    /// Returns `true` if the token can be the rest of a host: labels with a dot between them, or a
-    /// label alone.
+    /// Returns `true` if the token can be the rest of a host: labels separated by dots, or a single
+    /// label.
     pub(super) fn begins_host_rest(&self) -> bool {
         self.bare.split(|&byte| byte == b'.').all(|label| {
             !label.is_empty() && all(label, |byte| byte.is_ascii_alphanumeric() || *byte == b'-')
@@ -385,8 +381,8 @@ impl ContinuationToken<'_> {
         telephone || self.is_mail_address()
     }
 
-    /// Returns `true` if the token begins with an address, as a Message-ID of `git send-email` ends:
-    /// `joe@a.example`, `joe@a.example/raw`.
+    /// Returns `true` if the token starts with an address, like the end of a Message-ID by `git
+    /// send-email`: `joe@a.example`, `joe@a.example/raw`.
     pub(super) fn begins_with_address(&self) -> bool {
         let Some(at) = memchr::memchr(b'@', self.bare) else {
             return false;
@@ -399,17 +395,18 @@ impl ContinuationToken<'_> {
             && all(host, |&byte| is_word(byte) || b".-".contains(&byte))
     }
 
-    /// Returns `true` if the token is the rest of a Message-ID from a dot on: `.x1-joe@a.example`.
+    /// Returns `true` if the token is the rest of a Message-ID, starting with a dot:
+    /// `.x1-joe@a.example`.
     pub(super) fn begins_message_id_rest(&self) -> bool {
         let rest = self.all.strip_prefix(b".").and_then(ContinuationToken::new);
         rest.is_some_and(|rest| rest.begins_with_address())
     }
 
-    /// Returns `true` for `joe@a.example` and `joe[at]a.example`, also before an ornament of the
-    /// signature: `joe@a.example///`.
+    /// Returns `true` for `joe@a.example` and `joe[at]a.example`, even if an ornament of a
+    /// signature follows: `joe@a.example///`.
     fn is_mail_address(&self) -> bool {
         let name = prefix_len(self.bare, |&byte| is_word(byte) || b".+-".contains(&byte));
-        // A Message-ID has many digits before its `@`.
+        // A Message-ID has many digits before the `@`.
         let digits = self.bare[..name]
             .iter()
             .filter(|byte| byte.is_ascii_digit())
@@ -425,7 +422,7 @@ impl ContinuationToken<'_> {
             return false;
         };
         let ornament = suffix_len(host, |byte| b"/|*=~#-".contains(byte));
-        // A single slash ends the path of an archive of messages.
+        // A single slash ends a path in a message archive.
         let host = match ornament {
             1 if host.ends_with(b"/") => host,
             _ => &host[..host.len() - ornament],
@@ -437,12 +434,13 @@ impl ContinuationToken<'_> {
             })
     }
 
-    /// Returns `true` if the token begins with `www.` and another label.
+    /// Returns `true` if the token starts with `www.` and another label.
     pub(super) fn begins_host_label(&self) -> bool {
         begins_with(self.all, "www.") && self.all.get(4).is_some_and(u8::is_ascii_alphanumeric)
     }
 
-    /// Returns `true` if the token can be the host of a URL, with or without a path, and is no word.
+    /// Returns `true` if the token can be the host of a URL, with or without a path, and is not a
+    /// word.
     pub(super) fn names_host(&self) -> bool {
         names_site(self.all)
             || self.bare.contains(&b'/') && !self.is_word_pair()
@@ -450,8 +448,7 @@ impl ContinuationToken<'_> {
             || self.defanged_delimiter().is_some()
     }
 
-    /// Returns `true` if the token begins with a host in a known domain, with or without a
-    /// port.
+    /// Returns `true` if the token starts with a host in a known domain, with or without a port.
     pub(super) fn begins_host(&self) -> bool {
         let len = prefix_len(self.bare, |byte| {
             byte.is_ascii_alphanumeric() || b".-".contains(byte)
@@ -464,7 +461,7 @@ impl ContinuationToken<'_> {
             _ => rest,
         };
         let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
-        // `README.md` and `x.py` are names of files.
+        // `README.md` and `x.py` are file names.
         is_host(host)
             && is_top_domain(last)
             && (last.eq_ignore_ascii_case(b"com") || !has_extension(host))
@@ -472,7 +469,7 @@ impl ContinuationToken<'_> {
     }
 }
 
-/// Returns `true` if `label` is a top-level domain in the list of public suffixes.
+/// Returns `true` if the public suffix list contains the top-level domain `label`.
 pub(super) fn is_top_domain(label: &[u8]) -> bool {
     let label = label.to_ascii_lowercase();
     public_suffix(&mut label.rsplit(|byte| *byte == b'.'))
@@ -487,11 +484,11 @@ fn is_host(text: &[u8]) -> bool {
         })
 }
 
-/// Words that URLs do not end with, each between line ends: the most frequent ones of ten languages,
-/// and those that close a letter. `docs/evidence/joins.md` says how the list was made.
+/// Words that URLs do not end with, each between line ends: the most frequent words of ten
+/// languages, and closings of letters. `docs/evidence/joins.md` describes the selection.
 const WORDS: &[u8] = include_bytes!("words.txt");
 
-/// Returns `true` if `word` is one of the words of `words.txt`, in small or capital letters.
+/// Returns `true` if `words.txt` contains `word`, in lower or upper case.
 pub fn is_frequent_word(word: &[u8]) -> bool {
     let line = || [b"\n", &word.to_ascii_lowercase()[..], b"\n"].concat();
     !word.is_empty()
@@ -501,7 +498,7 @@ pub fn is_frequent_word(word: &[u8]) -> bool {
 
 /// Words and labels of prose in the token.
 impl ContinuationToken<'_> {
-    /// Returns `true` if the token is one or two letters or digits, and no word.
+    /// Returns `true` if the token is one or two letters or digits and not a word.
     pub(super) fn is_tiny(&self) -> bool {
         self.bare.len() <= 2
             && all(self.bare, |byte| {
@@ -511,7 +508,7 @@ impl ContinuationToken<'_> {
             && !matches!(self.bare, b"a" | b"i" | b"u")
     }
 
-    /// Returns `true` if the token is one capital letter, and no word.
+    /// Returns `true` if the token is one capital letter and not a word.
     pub(super) fn is_capital(&self) -> bool {
         matches!(self.all, [letter] if letter.is_ascii_uppercase() && !b"AIU".contains(letter))
     }
@@ -525,8 +522,8 @@ impl ContinuationToken<'_> {
         word(words.next()) && word(words.next()) && words.next().is_none()
     }
 
-    /// Returns `true` if the token is a word that begins with a capital letter: `Index`,
-    /// `Mary-Jane`, `O'Hara`, `Arts/Crafts`.
+    /// Returns `true` if the token is a word with a leading capital: `Index`, `Mary-Jane`,
+    /// `O'Hara`, `Arts/Crafts`.
     pub(super) fn is_capitalized(&self) -> bool {
         let mut parts = self.bare.split(|byte| b"'-/".contains(byte));
         self.bare[0].is_ascii_uppercase()
@@ -541,13 +538,12 @@ impl ContinuationToken<'_> {
             && self.all.len() > name + 1
     }
 
-    /// Returns `true` if the token is a frequent word, or several with slashes between them:
-    /// `and/or`.
+    /// Returns `true` if the token is a frequent word, or several separated by slashes: `and/or`.
     pub(super) fn is_stop_word(&self) -> bool {
         self.bare.split(|&byte| byte == b'/').all(is_frequent_word)
     }
 
-    /// Returns `true` if the token consists of capital letters and digits, with at least one
+    /// Returns `true` if the token consists of capital letters and digits, including at least one
     /// capital letter.
     pub(super) fn is_capitals(&self) -> bool {
         all(self.bare, |byte| {
@@ -560,7 +556,7 @@ impl ContinuationToken<'_> {
         self.all.ends_with(b":") && self.is_capitalized()
     }
 
-    /// Returns `true` if the token begins a property of a calendar or an address card: a name in
+    /// Returns `true` if the token starts a property of a calendar or an address card: a name in
     /// capitals, and a `:` or a parameter (RFC 5545, section 3.1).
     pub(super) fn is_property(&self) -> bool {
         let name = prefix_len(self.all, |byte| {
@@ -578,7 +574,7 @@ impl ContinuationToken<'_> {
             }
     }
 
-    /// Returns `true` if the token consists of digits, with hyphens and dots among them.
+    /// Returns `true` if the token consists of digits, possibly with hyphens and dots between.
     pub(super) fn is_digits(&self) -> bool {
         self.has_digit()
             && all(self.bare, |byte| {
@@ -587,39 +583,37 @@ impl ContinuationToken<'_> {
     }
 }
 
-/// The directives of the C preprocessor. A line that begins with `#` and one of them is code.
+/// The C preprocessor directives. A line that starts with `#` and a directive is code.
 const DIRECTIVES: [&[u8]; 13] = [
     b"include", b"define", b"undef", b"if", b"ifdef", b"ifndef", b"elif", b"else", b"endif",
     b"error", b"warning", b"pragma", b"line",
 ];
 
-/// The folders of names in a git repository. A name that begins with one of them is the name of a
-/// branch or tag.
+/// The name prefixes of branches and tags in a git repository.
 const REFERENCES: [&[u8]; 4] = [b"tags/", b"refs/", b"heads/", b"remotes/"];
 
-/// The pages that cgit, which shows git repositories on the web, has below the name of a
-/// repository.
+/// The pages of a repository in cgit, a web interface for git.
 const REPOSITORY_PAGES: &str = "about atom blame blob commit diff log patch plain rawdiff refs snapshot stats summary tag tree";
 
-/// Prefixes of rules, bullets, boxes and command-line options. None of these continues a URL.
+/// Prefixes of rules, bullets, boxes and command-line options, which never continue a URL.
 const RULES: [&str; 13] = [
     "--", "-o", "-*", "-=", "-~", "==", "__", "...", "~~", "//", "++", "##", "/*",
 ];
 
-/// Maximum number of letters of a macro of roff: those of `man`, `ms` and `mm` have at most three.
+/// Maximum number of letters of a roff macro: macros of `man`, `ms` and `mm` have at most three.
 const ROFF_LETTERS: usize = 3;
 
-/// Requests of roff in small letters that manual pages use, without those that are extensions of
-/// files (`.so`, `.ps`).
+/// Lower-case roff requests that manual pages use, except those that are also file extensions
+/// (`.so`, `.ps`).
 const ROFF_REQUESTS: [&[u8]; 24] = [
     b"ad", b"bp", b"br", b"ce", b"de", b"ds", b"el", b"fi", b"ft", b"hy", b"ie", b"if", b"ig",
     b"in", b"na", b"ne", b"nf", b"nh", b"nr", b"rm", b"sp", b"ta", b"ti", b"tr",
 ];
 
-/// Minimum number of letters of the name of a variable in capitals.
+/// Minimum number of letters of a variable name in capitals.
 const VARIABLE_LETTERS: usize = 3;
 
-/// Maximum number of digits of the number of an issue or of a footnote, such as `#12`.
+/// Maximum number of digits of an issue or footnote number, such as `#12`.
 const ISSUE_DIGITS: usize = 6;
 
 /// Maximum number of digits before an item of a numbered list.
@@ -630,15 +624,15 @@ const OPTION_LETTERS: usize = 2;
 
 /// Notations that are neither URL nor prose: git, the C preprocessor, code, lists.
 impl ContinuationToken<'_> {
-    /// Returns `true` if the token is a `#` and a directive of the C preprocessor.
+    /// Returns `true` if the token is a `#` and a C preprocessor directive.
     pub(super) fn is_directive(&self) -> bool {
         self.all
             .strip_prefix(b"#")
             .is_some_and(|name| DIRECTIVES.contains(&name))
     }
 
-    /// Returns `true` if the token is a request or macro of roff, or its comment: `.UE`, `.br`,
-    /// `.\"`. Those that are also extensions of files are none.
+    /// Returns `true` if the token is a roff request, macro or comment, but not a file extension:
+    /// `.UE`, `.br`, `.\"`.
     pub(super) fn is_roff(&self) -> bool {
         let Some(name) = self
             .all
@@ -656,12 +650,12 @@ impl ContinuationToken<'_> {
             || ROFF_REQUESTS.contains(&name)
     }
 
-    /// Returns `true` if the token is the prompt of a shell: `joe@host:~/x$`.
+    /// Returns `true` if the token is a shell prompt: `joe@host:~/x$`.
     pub(super) fn is_prompt(&self) -> bool {
         self.all.contains(&b'@') && matches!(self.all, [.., b'$' | b'#'])
     }
 
-    /// Returns `true` if the token begins with a name in capitals and `=`: a variable is set.
+    /// Returns `true` if the token assigns a variable: it starts with a name in capitals and `=`.
     pub(super) fn is_variable(&self) -> bool {
         self.assigned_value().is_some_and(|value| {
             let name = &self.all[..self.all.len() - value.len() - 1];
@@ -673,20 +667,20 @@ impl ContinuationToken<'_> {
         })
     }
 
-    /// Returns `true` if the token is a `#` and the short number of an issue.
+    /// Returns `true` if the token is a `#` and a short issue number.
     fn is_issue(&self) -> bool {
         self.bare
             .strip_prefix(b"#")
             .is_some_and(|number| number.len() <= ISSUE_DIGITS && all(number, u8::is_ascii_digit))
     }
 
-    /// Returns `true` if the token begins with the folder of branches or tags of a git repository.
+    /// Returns `true` if the token starts with the name prefix of git branches or tags.
     pub(super) fn is_reference(&self) -> bool {
         REFERENCES.iter().any(|folder| self.all.starts_with(folder))
     }
 
-    /// Returns `true` if the token is a page below a git repository, whose URL ends with a slash if
-    /// `after_slash`.
+    /// Returns `true` if the token is a page of a git repository. `after_slash` is `true` if the
+    /// URL of the repository ends with a slash.
     pub(super) fn is_repository_page(&self, after_slash: bool) -> bool {
         let query = matches!(self.first(), b'?' | b';' | b'#' | b'&');
         let page = if after_slash {
@@ -705,8 +699,8 @@ impl ContinuationToken<'_> {
             })
     }
 
-    /// Returns `true` if the token is the call of a function or a qualified name: `run()`, `f(x,`,
-    /// `a::b`, `a->b`.
+    /// Returns `true` if the token is a function call or a qualified name: `run()`, `f(x,`, `a::b`,
+    /// `a->b`.
     pub(super) fn is_code(&self) -> bool {
         let call = self.all.windows(2).position(|pair| {
             (pair[0].is_ascii_alphanumeric() && pair[1] == b'(') || pair == b"::" || pair == b"->"
@@ -714,20 +708,20 @@ impl ContinuationToken<'_> {
         call.is_some_and(|at| !self.all[..at].contains(&b'/'))
     }
 
-    /// Returns `true` if the token is the number of a commit: 40 digits or an abbreviation.
+    /// Returns `true` if the token is a commit hash: 40 digits or an abbreviation.
     pub(super) fn is_commit(&self) -> bool {
         HEXADECIMAL_DIGITS <= self.bare.len()
             && all(self.bare, u8::is_ascii_hexdigit)
             && self.has_digit()
     }
 
-    /// Returns `true` if the token is an option of a command: `-d`, `-rw`.
+    /// Returns `true` if the token is a command-line option: `-d`, `-rw`.
     pub(super) fn is_option(&self) -> bool {
         matches!(self.all, [b'-', letters @ ..]
             if !letters.is_empty() && letters.len() <= OPTION_LETTERS && all(letters, u8::is_ascii_alphabetic))
     }
 
-    /// Returns `true` if the token is a date with the year first: `2009/10/30`.
+    /// Returns `true` if the token is a date that starts with the year: `2009/10/30`.
     pub(super) fn is_date(&self) -> bool {
         let mut numbers = self.bare.split(|byte| b"/-".contains(byte));
         [4, 2, 2].iter().all(|&digits| {
@@ -737,7 +731,8 @@ impl ContinuationToken<'_> {
         }) && numbers.next().is_none()
     }
 
-    /// Returns `true` if the token is a rule, bullet, box or option, or the number of a list item or section.
+    /// Returns `true` if the token is a rule, bullet, box or option, or the number of a list item
+    /// or section.
     pub(super) fn is_rule(&self) -> bool {
         let item = match self.all {
             [number @ .., b'.' | b')'] => {
@@ -759,7 +754,7 @@ mod tests {
         ContinuationToken::new(all.as_bytes()).unwrap()
     }
 
-    /// The members of `tokens` for which `is` returns `true`.
+    /// The tokens for which `is` returns `true`.
     fn which<'t>(tokens: &'t str, is: impl Fn(&ContinuationToken<'t>) -> bool) -> String {
         tokens
             .split(' ')
@@ -778,7 +773,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_begins_with_what_only_continues_a_url() {
+    fn query_marks_escapes_and_extensions_start_a_query() {
         let tokens = "?x ?(x &x =% =x %4F %4 %4g #x.y #x/y .html ..html .html5 .HTML .Z .z ...html";
         assert_eq!(
             which(tokens, ContinuationToken::begins_query),
@@ -787,7 +782,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_begins_with_its_punctuation() {
+    fn a_path_starts_with_path_punctuation() {
         let tokens = "/x /. _x ~% .x ./ -x -x.y -x/ -/x.y x/y";
         assert_eq!(
             which(tokens, ContinuationToken::begins_path),
@@ -844,7 +839,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extension_may_begin_at_the_end_of_the_url() {
+    fn an_extension_may_start_at_the_end_of_the_url() {
         let has = |url: &str, all: &str| token(all).has_extension(url.as_bytes());
         assert!(
             has("", "x.html")
@@ -873,7 +868,7 @@ mod tests {
         );
     }
 
-    /// The simple twin of [`bare`]: counts all brackets again for each one that may be removed.
+    /// The simple twin of [`bare`]: counts all brackets again before each removal.
     fn bare_simple(mut text: &[u8]) -> &[u8] {
         let count = |text: &[u8], bracket: u8| text.split(|&byte| byte == bracket).count();
         while let [before @ .., last] = text {

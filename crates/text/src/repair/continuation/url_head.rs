@@ -1,36 +1,35 @@
-//! The URL read so far: the properties of its end.
+//! Properties of the end of the URL read so far.
 
 use super::line_layout::is_word;
 use super::token::{ContinuationToken, bare, has_extension, is_top_domain};
 use crate::byte_scan::{prefix_len, suffix_len};
 
-/// Numbers of digits of the identifier of a commit in git: SHA-1 and SHA-256.
+/// Numbers of digits of a git commit hash: SHA-1 and SHA-256.
 const COMMIT_DIGITS: [usize; 2] = [40, 64];
 
-/// Minimum number of digits of the beginning of a commit whose middle follows.
+/// Minimum number of digits at the start of a commit hash whose middle follows.
 const BEGUN_DIGITS: usize = 12;
 
-/// Number of digits of MD5, by which many sites name their pages and files.
+/// Number of digits of an MD5 digest, which many sites use to name pages and files.
 const MD5_DIGITS: usize = 32;
 
-/// Number of digits of the time with which `git send-email` begins a Message-ID.
+/// Number of digits of the timestamp at the start of a Message-ID by `git send-email`.
 const SENT_DIGITS: usize = 14;
 
-/// A URL with a `//`, or the beginning of one.
+/// A URL with a `//`, or the start of one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UrlHead<'u> {
     /// The whole text. Not empty.
     pub(super) url: &'u [u8],
     /// The text between the `//` and the path or query.
     host: &'u [u8],
-    /// The path and all that follows it; for `mailto:` the address.
+    /// The path and all text after it; for `mailto:` the address.
     path: &'u [u8],
-    /// `true` for a `mailto:` URL.
     is_mailbox: bool,
 }
 
 impl<'u> UrlHead<'u> {
-    /// Divides `url`. `None` if no `//` follows its scheme, which is not `mailto`.
+    /// Splits `url`. Returns `None` if no `//` follows a scheme other than `mailto`.
     pub(super) fn new(url: &'u [u8]) -> Option<UrlHead<'u>> {
         let in_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+.-".contains(byte);
         let scheme = prefix_len(url, |byte| in_scheme(byte));
@@ -59,8 +58,7 @@ impl<'u> UrlHead<'u> {
         self.is_mailbox
     }
 
-    /// Returns `true` if the URL is a `mailto:` URL whose address is incomplete, and `token`
-    /// completes it.
+    /// Returns `true` for a `mailto:` URL with an incomplete address that `token` completes.
     pub(super) fn address_continues(&self, token: &ContinuationToken<'_>) -> bool {
         if !self.is_mailbox || self.path.is_empty() || self.path.contains(&b'?') {
             return false;
@@ -82,7 +80,7 @@ impl<'u> UrlHead<'u> {
     }
 
     /// Returns `true` if the URL ends with a letter or digit. Bytes that are not UTF-8 count as
-    /// letters, a soft hyphen does not.
+    /// letters; a soft hyphen does not.
     pub(super) fn ends_with_alnum(&self) -> bool {
         let last = (1..=4)
             .find_map(|len: usize| {
@@ -103,13 +101,12 @@ impl<'u> UrlHead<'u> {
             || matches!(self.url, [.., b'%', digit] if digit.is_ascii_hexdigit())
     }
 
-    /// Returns `true` if the path ends with the extension of a file, before any sentence
-    /// punctuation.
+    /// Returns `true` if the path ends with a file extension, not counting sentence punctuation.
     pub(super) fn ends_with_file(&self) -> bool {
         !self.path.is_empty() && has_extension(bare(self.url))
     }
 
-    /// Returns `true` if the URL without `token` cannot be whole, and `token` can complete it.
+    /// Returns `true` if the URL cannot be whole without `token`, and `token` can complete it.
     pub(super) fn is_open_before(&self, token: &ContinuationToken<'_>) -> bool {
         self.ends_inside_query(token)
             || self.ends_inside_escape() && token.first().is_ascii_hexdigit()
@@ -125,8 +122,8 @@ impl<'u> UrlHead<'u> {
                 && (token.begins_port() || token.all.starts_with(b"/") && token.begins_path())
     }
 
-    /// Returns `true` if the last part of the path has an `@` and no dot after it, as the Message-ID
-    /// or address there must have, and `token` has the dot.
+    /// Returns `true` if the final part of the path has an `@` without the dot after it that a
+    /// Message-ID or address needs, and `token` has the dot.
     fn ends_inside_address(&self, token: &ContinuationToken<'_>) -> bool {
         let last = self
             .path
@@ -144,7 +141,7 @@ impl<'u> UrlHead<'u> {
             })
     }
 
-    /// Returns `true` if a query ends with `&` or `=`, or with the `?` before `token`, a parameter.
+    /// Returns `true` if a query ends with `&` or `=`, or with `?` before a parameter in `token`.
     pub(super) fn ends_inside_query(&self, token: &ContinuationToken<'_>) -> bool {
         let parameter = token
             .assigned_value()
@@ -152,14 +149,15 @@ impl<'u> UrlHead<'u> {
         self.path.contains(&b'?') && self.ends_with(b"&=") || self.path.ends_with(b"?") && parameter
     }
 
-    /// Returns `true` if the URL ends inside the identifier of a commit or an MD5 digest, and `token`
-    /// has the missing digits.
+    /// Returns `true` if the URL ends inside a commit hash or an MD5 digest, and `token` has the
+    /// missing digits.
     pub(super) fn commit_continues(&self, token: &ContinuationToken<'_>) -> bool {
         let begun = hexadecimal_end(self.path);
         let more = prefix_len(token.all, |byte| is_commit_digit(*byte));
         let whole = begun + more;
         let completes = COMMIT_DIGITS.contains(&whole) || whole == MD5_DIGITS;
-        // A commit or digest whose middle has a line of its own. Queries have numbers of other lengths.
+        // The middle of a commit hash or digest may fill a line. Numbers in queries have other
+        // lengths.
         let goes_on = !self.has_query()
             && BEGUN_DIGITS <= begun
             && more == token.all.len()
@@ -168,9 +166,9 @@ impl<'u> UrlHead<'u> {
         0 < begun && 0 < more && (completes || goes_on)
     }
 
-    /// Returns `true` if the URL ends inside a Message-ID of `git send-email`, before the address of
-    /// the sender, and `token` begins with an address. Such a Message-ID has the time, the number of
-    /// the process, that of the message, and the address: `20260102030405.678-9-joe@a.example`.
+    /// Returns `true` if the URL ends inside a Message-ID by `git send-email`, before the sender's
+    /// address, and `token` starts with an address. Such a Message-ID consists of a timestamp, a
+    /// process number, a message number and the address: `20260102030405.678-9-joe@a.example`.
     pub(super) fn message_id_continues(&self, token: &ContinuationToken<'_>) -> bool {
         let stamp = self.path.strip_suffix(b"-").unwrap_or(self.path);
         let mut numbers = stamp.rsplit(|byte| b".-/".contains(byte));
@@ -188,14 +186,14 @@ impl<'u> UrlHead<'u> {
             && token.begins_with_address()
     }
 
-    /// Returns `true` if a program has removed the hyphen at the end of the URL, before the address in
+    /// Returns `true` if a program removed the hyphen at the end of the URL, before the address of
     /// such a Message-ID.
     pub(super) fn lost_hyphen(&self, token: &ContinuationToken<'_>) -> bool {
         self.ends_with_alnum() && self.message_id_continues(token)
     }
 
-    /// Returns `true` if the URL ends with a whole identifier: of a commit, of a line of a source
-    /// file, or of a message.
+    /// Returns `true` if the URL ends with a whole identifier: a commit hash, a line number of a
+    /// source file, or a Message-ID.
     pub(super) fn ends_with_identifier(&self) -> bool {
         let path = bare(self.path);
         let path = path.strip_suffix(b"/").unwrap_or(path);
@@ -213,7 +211,7 @@ impl<'u> UrlHead<'u> {
         self.ends_with_line_number() || message || COMMIT_DIGITS.contains(&hexadecimal_end(last))
     }
 
-    /// Returns `true` if the URL ends with the number of a line of a source file: `#L12`.
+    /// Returns `true` if the URL ends with a line number of a source file: `#L12`.
     pub(super) fn ends_with_line_number(&self) -> bool {
         let path = bare(self.path);
         let digits = suffix_len(path, u8::is_ascii_digit);
@@ -224,17 +222,16 @@ impl<'u> UrlHead<'u> {
                 .any(|mark| before.ends_with(mark))
     }
 
-    /// Returns `true` if the URL ends with the name of a git repository, with or without a slash
-    /// after it.
+    /// Returns `true` if the URL ends with the name of a git repository, with or without a slash.
     ///
-    /// `git request-pull` writes the URL of a repository and, after a blank, the name of a branch
-    /// or tag; a mailer breaks the line there.
+    /// `git request-pull` writes the URL of a repository, a blank, and the name of a branch or tag.
+    /// Mailers break the line at the blank.
     pub(super) fn ends_with_repository(&self) -> bool {
         let path = self.path.strip_suffix(b"/").unwrap_or(self.path);
         path.ends_with(b".git") && path.len() > ".git".len()
     }
 
-    /// Returns `true` if the URL ends with the name of a field of its query, which has no value yet.
+    /// Returns `true` if the URL ends with the name of a query field that has no value yet.
     pub(super) fn ends_with_field_name(&self) -> bool {
         let is_name = |&byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
         let before = self.path.iter().rposition(|byte| !is_name(byte));
@@ -246,34 +243,34 @@ impl<'u> UrlHead<'u> {
         self.path.contains(&b'?')
     }
 
-    /// Returns `true` if the URL ends with a port or the colon before one.
+    /// Returns `true` if the URL ends with a port or the colon before a port.
     pub(super) fn has_port(&self) -> bool {
         self.host.contains(&b':')
     }
 
-    /// Returns `true` if the URL is a scheme and a host without path, complete or not.
+    /// Returns `true` if the URL is a scheme and a host, complete or not, without a path.
     pub(super) fn is_host(&self) -> bool {
         self.path.is_empty() && !self.host.is_empty()
     }
 
-    /// Returns `true` if the URL is a scheme and a complete host without path.
+    /// Returns `true` if the URL is a scheme and a complete host without a path.
     pub(super) fn ends_with_host(&self) -> bool {
         self.path.is_empty() && !self.is_host_incomplete()
     }
 
-    /// Returns `true` if nothing follows the `//`.
+    /// Returns `true` if the URL ends after the `//`.
     pub(super) fn is_scheme(&self) -> bool {
         self.host.is_empty() && self.path.is_empty() && !self.is_mailbox
     }
 
-    /// Returns `true` if the URL ends before its host, or in it after punctuation.
+    /// Returns `true` if the URL ends before its host, or after punctuation inside it.
     pub(super) fn is_cut_in_host(&self) -> bool {
         self.path.is_empty() && !self.ends_with_alnum()
     }
 
-    /// Returns `true` if the URL ends inside its host, after a dot, colon or hyphen or before all
-    /// of it, and `token` can continue the host; or if it ends with a host of one name, and `token`
-    /// is its port.
+    /// Returns `true` if the URL ends inside its host (after a dot, colon or hyphen, or before any
+    /// of it) and `token` can continue the host. Also returns `true` if the URL ends with a
+    /// single-label host and `token` is the port.
     pub(super) fn host_continues(&self, token: &ContinuationToken<'_>) -> bool {
         if self.is_mailbox {
             return self.address_continues(token);
@@ -284,7 +281,7 @@ impl<'u> UrlHead<'u> {
         self.is_host_incomplete() && (port || label)
     }
 
-    /// Returns `true` if the URL ends inside its host: the last label is not a known top-level
+    /// Returns `true` if the URL ends inside its host: the final label is not a known top-level
     /// domain.
     pub(super) fn is_host_incomplete(&self) -> bool {
         if !self.path.is_empty() || is_number(self.host) || self.is_mailbox {
@@ -305,7 +302,7 @@ impl<'u> UrlHead<'u> {
     }
 }
 
-/// The number of hexadecimal digits at the end of `path`, in small letters.
+/// The number of lower-case hexadecimal digits at the end of `path`.
 fn hexadecimal_end(path: &[u8]) -> usize {
     let after = path
         .iter()
@@ -378,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_those_of_unicode_and_exclude_the_soft_hyphen() {
+    fn unicode_letters_count_but_the_soft_hyphen_does_not() {
         assert!(head("http://a").ends_with_alnum() && head("http://ä").ends_with_alnum());
         assert!(!head("http://a\u{AD}").ends_with_alnum() && !head("http://a_").ends_with_alnum());
         assert!(UrlHead::new(b"http://\xFF").unwrap().ends_with_alnum());
