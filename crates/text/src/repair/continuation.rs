@@ -128,9 +128,9 @@ pub(super) fn continuations(
 
 /// Returns `true` if a word starts another URL or host, even a defanged one, or a calendar
 /// property.
-pub(super) fn begins_other_url(word: &[u8]) -> bool {
+pub(super) fn starts_other_url(word: &[u8]) -> bool {
     ContinuationToken::new(word).is_some_and(|token| {
-        token.begins_url() || token.defanged_delimiter().is_some() || token.is_property()
+        token.starts_url() || token.defanged_delimiter().is_some() || token.is_property()
     })
 }
 

@@ -178,14 +178,14 @@ fn is_layout(byte: u8) -> bool {
 /// marks at the start of each line.
 fn content_on_one_line(text: &[u8]) -> Option<Vec<u8>> {
     let mut content = Vec::new();
-    let mut begins_line = false;
+    let mut starts_line = false;
     for &byte in text {
         match byte {
-            b'\n' | b'\r' => begins_line = true,
-            _ if byte.is_ascii_whitespace() || begins_line && is_layout(byte) => {}
+            b'\n' | b'\r' => starts_line = true,
+            _ if byte.is_ascii_whitespace() || starts_line && is_layout(byte) => {}
             b'>' => return Some(content),
             _ => {
-                begins_line = false;
+                starts_line = false;
                 content.push(byte);
             }
         }

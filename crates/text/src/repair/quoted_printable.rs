@@ -9,7 +9,7 @@ use std::iter;
 
 use memchr::{memchr, memchr_iter};
 
-use super::continuation::begins_other_url;
+use super::continuation::starts_other_url;
 use super::notation::Respelling;
 use super::quote_marks::{QuoteMarks, QuoteStyle, common_marks, marks};
 use super::url_run::{BareWord, url_run_end, word_terminator_len};
@@ -195,7 +195,7 @@ fn next_run(text: &[u8], word: &BareWord, run: Span, first: &QuoteMarks) -> Opti
 /// Returns `true` if the `=` before the line end at `end` belongs to the URL: the line is much
 /// shorter than an encoded line, and another URL follows. Joining would hide that URL.
 fn is_before_url(text: &[u8], end: usize, next: Span) -> bool {
-    is_short(text, end) && !text[..end].ends_with(b"://=") && begins_other_url(next.of(text))
+    is_short(text, end) && !text[..end].ends_with(b"://=") && starts_other_url(next.of(text))
 }
 
 /// Returns `true` if another program wrapped the line that ends at `end` after the mail was

@@ -129,7 +129,7 @@ fn unfold(
                 if rules == Rules::Wide && gaps > PROSE_GAPS && text.get(gap.end) != Some(&b'>') {
                     return WrappedText::Unclosed;
                 }
-                several_urls |= !line.text().is_empty() && begins_url(&text[gap.end..limit], rules);
+                several_urls |= !line.text().is_empty() && starts_url(&text[gap.end..limit], rules);
                 let confidence = content.confidence(&gap, line);
                 line.join(gap.repairs, confidence, Features::default());
                 at = gap.end;
@@ -417,7 +417,7 @@ impl<'t> WrapperContent<'t> {
 /// Returns `true` if another URL starts here: `URL:`, one of the eight predefined schemes with
 /// `//`, `mailto:` or `news:`. The wide rules also accept any other known scheme with `//` and a
 /// host.
-fn begins_url(text: &[u8], rules: Rules) -> bool {
+fn starts_url(text: &[u8], rules: Rules) -> bool {
     let Some(colon) = text
         .iter()
         .take(crate::limits::SCHEME_CHARS)

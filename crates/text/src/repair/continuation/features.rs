@@ -90,7 +90,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     }),
     // The token starts another URL. `http://` alone continues with any host.
     never("other-url", |at| {
-        at.token.begins_url() && !(at.head.is_scheme() && at.token.begins_host_label())
+        at.token.starts_url() && !(at.head.is_scheme() && at.token.starts_host_label())
     }),
     // A scheme alone does not accept a word as its host.
     never("word-as-host", |at| {
@@ -104,7 +104,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     // The token is a defanged host or address, or the next text is a scheme or host with blanks
     // around its delimiter: `http ://a.example`, `a [.] example`.
     never("defanged", |at| {
-        is_defanged(at, &at.token) || !at.line_break.whole_line && begins_spaced(at)
+        is_defanged(at, &at.token) || !at.line_break.whole_line && starts_spaced(at)
     }),
     // One site below the other, on short lines or before a third site.
     never("site-list", |at| {
@@ -409,7 +409,7 @@ impl<'u, 't> Evidence<'u, 't> {
     fn marks(&self) -> usize {
         *self
             .marks
-            .get_or_init(|| self.token.marks(self.head.url) + 2 * usize::from(begins_query(self)))
+            .get_or_init(|| self.token.marks(self.head.url) + 2 * usize::from(starts_query(self)))
     }
 
     fn follow(&self) -> FollowingLine {
@@ -428,7 +428,7 @@ fn is_whole(at: &Evidence<'_, '_>) -> bool {
 /// Returns `true` if the URL was found whole elsewhere when joined with the token, or with the
 /// token and words of further lines.
 fn occurs_whole(at: &Evidence<'_, '_>, elsewhere: &dyn Elsewhere) -> bool {
-    let is_other = at.token.begins_url() && !at.head.is_scheme();
+    let is_other = at.token.starts_url() && !at.head.is_scheme();
     if is_other || !elsewhere.may_be_whole(at.head.url, at.token.all) {
         return false;
     }
@@ -524,7 +524,7 @@ fn is_address(at: &Evidence<'_, '_>) -> bool {
 
 /// Returns `true` if the token starts with a host name and the URL already has a host.
 fn is_second_host(at: &Evidence<'_, '_>) -> bool {
-    at.token.begins_host() && !is_incomplete(at) && !at.head.ends_with(b"@=")
+    at.token.starts_host() && !is_incomplete(at) && !at.head.ends_with(b"@=")
 }
 
 /// Returns `true` if the URL ends with a whole identifier that the token does not continue. A
@@ -534,14 +534,14 @@ fn is_whole_id(at: &Evidence<'_, '_>) -> bool {
     let is_rest = at.head.ends_with(b".")
         || at.token.first() == b'/'
         || at.token.is_digits()
-        || at.token.begins_host_rest_or_path()
-        || at.head.has_query() && at.token.begins_next_parameter();
+        || at.token.starts_host_rest_or_path()
+        || at.head.has_query() && at.token.starts_next_parameter();
     at.head.ends_with_identifier() && !is_rest
 }
 
 /// Returns `true` if the URL ends with a file extension that the token does not continue.
 fn is_whole_file(at: &Evidence<'_, '_>) -> bool {
-    at.head.ends_with_file() && !begins_query(at) && !is_incomplete(at)
+    at.head.ends_with_file() && !starts_query(at) && !is_incomplete(at)
 }
 
 /// Returns `true` if the URL and the token are alone in their paragraph.
@@ -550,7 +550,7 @@ fn is_own_paragraph(at: &Evidence<'_, '_>) -> bool {
         && url_starts_line(at)
         && !at.line_break.is_continued()
         && at.follow() == FollowingLine::Blank
-        && at.line_break.begins_paragraph()
+        && at.line_break.starts_paragraph()
 }
 
 /// Returns `true` if a number or a name in capitals in the URL was cut at the end of a full line
@@ -631,13 +631,13 @@ fn odd_words(rest: &[u8]) -> usize {
 }
 
 /// Returns `true` if the token starts with text that can only continue a URL.
-fn begins_query(at: &Evidence<'_, '_>) -> bool {
+fn starts_query(at: &Evidence<'_, '_>) -> bool {
     // With text after it, a `#` is more often a number sign before a word than a fragment.
     let is_hash = at.token.first() == b'#' && !at.line_break.whole_line;
-    at.token.begins_query() && !is_hash
-        || at.token.begins_parameter()
-        || at.token.begins_port()
-        || at.token.begins_address_host()
+    at.token.starts_query() && !is_hash
+        || at.token.starts_parameter()
+        || at.token.starts_port()
+        || at.token.starts_address_host()
 }
 
 /// Returns `true` if the token is defanged and does not continue the URL. A dot in brackets
@@ -650,11 +650,11 @@ fn is_defanged(at: &Evidence<'_, '_>, token: &ContinuationToken<'_>) -> bool {
 }
 
 /// Returns `true` if the token starts another URL or a defanged one with blanks in it.
-fn begins_spaced(at: &Evidence<'_, '_>) -> bool {
+fn starts_spaced(at: &Evidence<'_, '_>) -> bool {
     let mut begin = at.line_break.token_and(SPACED_BYTES).to_vec();
     begin.retain(|&byte| !is_blank(byte));
     ContinuationToken::new(&begin)
-        .is_some_and(|token| token.begins_url() || is_defanged(at, &token))
+        .is_some_and(|token| token.starts_url() || is_defanged(at, &token))
 }
 
 /// Returns `true` if the token is the final character of the URL, alone on its line after a full
@@ -679,13 +679,13 @@ fn is_lone_end(at: &Evidence<'_, '_>) -> bool {
 fn is_separator(at: &Evidence<'_, '_>) -> bool {
     let (head, token) = (&at.head, &at.token);
     match token.first() {
-        b';' => !(token.begins_parameter() && head.has_query()),
-        b':' => !(token.begins_port() && head.is_host() && !head.has_port()),
+        b';' => !(token.starts_parameter() && head.has_query()),
+        b':' => !(token.starts_port() && head.is_host() && !head.has_port()),
         // The rest of a Message-ID or a name in a path, but not a decorator, a hunk of a diff or an
         // addressed person.
         b'@' => {
-            let address = token.begins_address_host() && head.ends_with_alnum();
-            let name = token.begins_name_in_path() && head.ends_with(b"/");
+            let address = token.starts_address_host() && head.ends_with_alnum();
+            let name = token.starts_name_in_path() && head.ends_with(b"/");
             !(address || name) || !at.line_break.whole_line && !head.ends_with(b"/")
         }
         _ => false,

@@ -153,7 +153,7 @@ impl<'t> LineBreak<'t> {
         // a time.
         let body = lower.span.start + lower_marks.len;
         if blank_between {
-            let fills_line = begins_with_full_word(&text[body..lower.span.end]);
+            let fills_line = starts_with_full_word(&text[body..lower.span.end]);
             let is_moved = lower_marks.count() < upper_marks.count()
                 && is_open(&upper, upper_line, fills_line);
             let is_one = blanks == 1;
@@ -250,7 +250,7 @@ impl<'t> LineBreak<'t> {
 
     /// Returns `true` if the URL continues even after a line of only quote marks: see [`is_open`].
     pub(super) fn is_open(&self) -> bool {
-        let fills_line = begins_with_full_word(self.token_and(0));
+        let fills_line = starts_with_full_word(self.token_and(0));
         is_open(&self.upper, self.upper_line(), fills_line)
     }
 
@@ -305,7 +305,7 @@ impl<'t> LineBreak<'t> {
 
     /// Returns `true` if the line before the URL's line is blank, apart from quote marks, or does
     /// not exist.
-    pub(super) fn begins_paragraph(&self) -> bool {
+    pub(super) fn starts_paragraph(&self) -> bool {
         line_before(self.text, self.upper.line.start).is_none_or(|line| {
             let body = &line[LinePrefix::first(line).len..];
             indentation(body) == body.len()
@@ -364,7 +364,7 @@ fn is_open(upper: &UpperLine, line: &[u8], fills_line: bool) -> bool {
 }
 
 /// Returns `true` if the first word of `line` is as long as a full line.
-fn begins_with_full_word(line: &[u8]) -> bool {
+fn starts_with_full_word(line: &[u8]) -> bool {
     let word = &line[indentation(line)..];
     FILLED_COLUMNS <= columns(&word[..run(word)])
 }
@@ -393,16 +393,16 @@ fn following_line(text: &[u8], at: usize, upper: &LinePrefix<'_>) -> FollowingLi
         None if row.cut => FollowingLine::Text,
         None => FollowingLine::Blank,
         Some(b'/') => FollowingLine::Slash,
-        Some(_) if begins_site(start) => FollowingLine::Site,
+        Some(_) if starts_site(start) => FollowingLine::Site,
         Some(_) => FollowingLine::Text,
     }
 }
 
 /// Returns `true` if `line` starts with a URL or a host.
-fn begins_site(line: &[u8]) -> bool {
+fn starts_site(line: &[u8]) -> bool {
     let end = run(line);
     ContinuationToken::new(&line[..end])
-        .is_some_and(|token| token.begins_url() || token.begins_host())
+        .is_some_and(|token| token.starts_url() || token.starts_host())
 }
 
 /// Minimum number of lines around a URL that end with two blanks. Authors sometimes type two blanks

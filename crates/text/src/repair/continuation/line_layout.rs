@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn all_line_ends_divide_lines_alike() {
+    fn all_kinds_of_line_ends_divide_lines() {
         for line_end in ["\n", "\r", "\r\n"] {
             let text = ["one", "", "two", "three", "", "four"].join(line_end);
             let start = text.find("three").unwrap();

@@ -706,7 +706,7 @@ fn a_reply_of_a_server_is_other_text() {
 }
 
 #[test]
-fn opening_and_closing_punctuation_begins_no_token() {
+fn opening_and_closing_punctuation_starts_no_token() {
     for first in "[({*\\'^!,;:)]}$\"<`".chars() {
         check(&format!("«{FULL}»¶{first}drafts/index.html"));
     }

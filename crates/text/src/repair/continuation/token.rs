@@ -129,7 +129,7 @@ impl ContinuationToken<'_> {
     /// Returns `true` if the token starts another URL: with a scheme, even a mistyped or defanged
     /// one, `www.` or `URL:`. One leading `?` is ignored, because a charset conversion writes it
     /// for a bullet or blank.
-    pub(super) fn begins_url(&self) -> bool {
+    pub(super) fn starts_url(&self) -> bool {
         let all = self.all.strip_prefix(b"?").unwrap_or(self.all);
         let end = prefix_len(all, |byte| !b"/?=&".contains(byte));
         let scheme = all[..end].ends_with(b":") && all[end..].starts_with(b"//");
@@ -138,7 +138,7 @@ impl ContinuationToken<'_> {
             || self.defanged_delimiter() == Some(b':')
             || ["www.", "mailto:", "news:", "url:"]
                 .iter()
-                .any(|prefix| begins_with(self.all, prefix))
+                .any(|prefix| starts_with(self.all, prefix))
     }
 
     /// The delimiter in brackets after the name at the start of the token, as in defanged URLs,
@@ -151,7 +151,7 @@ impl ContinuationToken<'_> {
     }
 
     /// Returns `true` if the token is an `&` and an assignment: the next parameter of a query.
-    pub(super) fn begins_next_parameter(&self) -> bool {
+    pub(super) fn starts_next_parameter(&self) -> bool {
         self.all
             .strip_prefix(b"&")
             .and_then(|all| ContinuationToken::new(all)?.assigned_value())
@@ -159,7 +159,7 @@ impl ContinuationToken<'_> {
     }
 
     /// Returns `true` if the token is a `;` and an assignment, as between query parameters.
-    pub(super) fn begins_parameter(&self) -> bool {
+    pub(super) fn starts_parameter(&self) -> bool {
         self.all
             .strip_prefix(b";")
             .and_then(|all| ContinuationToken::new(all)?.assigned_value())
@@ -167,7 +167,7 @@ impl ContinuationToken<'_> {
     }
 
     /// Returns `true` if the token is an `@`, a name and a slash, as in the paths of some sites.
-    pub(super) fn begins_name_in_path(&self) -> bool {
+    pub(super) fn starts_name_in_path(&self) -> bool {
         self.all.strip_prefix(b"@").is_some_and(|rest| {
             let name = prefix_len(rest, |&byte| is_word(byte) || byte == b'-' || byte == b'.');
             name > 0 && rest[name..].starts_with(b"/")
@@ -176,7 +176,7 @@ impl ContinuationToken<'_> {
 
     /// Returns `true` if the token starts with a query, fragment, escape or extension, which can
     /// only continue a URL.
-    pub(super) fn begins_query(&self) -> bool {
+    pub(super) fn starts_query(&self) -> bool {
         match self.all {
             [b'?' | b'&' | b'=', next, ..] => is_word(*next) || b"%~.=&-".contains(next),
             [b'%', one, two, ..] => one.is_ascii_hexdigit() && two.is_ascii_hexdigit(),
@@ -187,12 +187,12 @@ impl ContinuationToken<'_> {
                     })
                     && !self.is_issue()
             }
-            _ => self.begins_extension(),
+            _ => self.starts_extension(),
         }
     }
 
     /// Returns `true` if the token starts with a dot and an extension: `.html`, `..html`.
-    fn begins_extension(&self) -> bool {
+    fn starts_extension(&self) -> bool {
         let Some(rest) = self.all.strip_prefix(b".") else {
             return false;
         };
@@ -205,11 +205,11 @@ impl ContinuationToken<'_> {
 
     /// Returns `true` if the token starts like a piece of a path, or starts with a hyphen and
     /// contains such a piece.
-    pub(super) fn begins_path(&self) -> bool {
+    pub(super) fn starts_path(&self) -> bool {
         match self.all {
             [b'/' | b'_' | b'~', next, ..] => is_word(*next) || b"%~.-".contains(next),
             [b'.', next, ..] => is_word(*next),
-            [b'@', ..] => self.begins_address_host() || self.begins_name_in_path(),
+            [b'@', ..] => self.starts_address_host() || self.starts_name_in_path(),
             [b'-', next, rest @ ..] => {
                 is_word(*next)
                     && rest
@@ -225,7 +225,7 @@ impl ContinuationToken<'_> {
     pub(super) fn follows_host(&self) -> bool {
         matches!(self.all, [b'/' | b'?' | b'#' | b'.', next, ..]
             if is_word(*next) || b"~%".contains(next))
-            || self.begins_port()
+            || self.starts_port()
     }
 
     /// Returns `true` if the token ends with a file extension, before any query, or completes an
@@ -252,7 +252,7 @@ impl ContinuationToken<'_> {
             self.bare
                 .windows(2)
                 .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()),
-            self.begins_path() || self.has_delimiter_inside() && !self.is_word_pair(),
+            self.starts_path() || self.has_delimiter_inside() && !self.is_word_pair(),
             2 <= self.delimiters(),
             self.first() != b'-' && 2 <= memchr::memchr_iter(b'-', self.bare).count(),
             LONG_TOKEN <= columns(self.all),
@@ -277,7 +277,7 @@ impl ContinuationToken<'_> {
     }
 }
 
-fn begins_with(text: &[u8], prefix: &str) -> bool {
+fn starts_with(text: &[u8], prefix: &str) -> bool {
     text.len() >= prefix.len() && text[..prefix.len()].eq_ignore_ascii_case(prefix.as_bytes())
 }
 
@@ -338,7 +338,7 @@ const TELEPHONE_DIGITS: usize = 9;
 impl ContinuationToken<'_> {
     /// Returns `true` if the token is a `:` and a number, optionally followed by a slash: the port
     /// after a host.
-    pub(super) fn begins_port(&self) -> bool {
+    pub(super) fn starts_port(&self) -> bool {
         let Some(rest) = self.all.strip_prefix(b":") else {
             return false;
         };
@@ -347,7 +347,7 @@ impl ContinuationToken<'_> {
     }
 
     /// Returns `true` if the token starts with the rest of a host that contains a dot.
-    pub(super) fn begins_host_rest_or_path(&self) -> bool {
+    pub(super) fn starts_host_rest_or_path(&self) -> bool {
         let len = prefix_len(self.bare, |byte| {
             byte.is_ascii_alphanumeric() || b".-".contains(byte)
         });
@@ -357,7 +357,7 @@ impl ContinuationToken<'_> {
 
     /// Returns `true` if the token is an `@` and the rest of a mail address or Message-ID: a host
     /// with at least two labels.
-    pub(super) fn begins_address_host(&self) -> bool {
+    pub(super) fn starts_address_host(&self) -> bool {
         let Some(host) = self.bare.strip_prefix(b"@") else {
             return false;
         };
@@ -367,7 +367,7 @@ impl ContinuationToken<'_> {
 
     /// Returns `true` if the token can be the rest of a host: labels separated by dots, or a single
     /// label.
-    pub(super) fn begins_host_rest(&self) -> bool {
+    pub(super) fn starts_host_rest(&self) -> bool {
         self.bare.split(|&byte| byte == b'.').all(|label| {
             !label.is_empty() && all(label, |byte| byte.is_ascii_alphanumeric() || *byte == b'-')
         })
@@ -383,7 +383,7 @@ impl ContinuationToken<'_> {
 
     /// Returns `true` if the token starts with an address, like the end of a Message-ID by `git
     /// send-email`: `joe@a.example`, `joe@a.example/raw`.
-    pub(super) fn begins_with_address(&self) -> bool {
+    pub(super) fn starts_with_address(&self) -> bool {
         let Some(at) = memchr::memchr(b'@', self.bare) else {
             return false;
         };
@@ -397,9 +397,9 @@ impl ContinuationToken<'_> {
 
     /// Returns `true` if the token is the rest of a Message-ID, starting with a dot:
     /// `.x1-joe@a.example`.
-    pub(super) fn begins_message_id_rest(&self) -> bool {
+    pub(super) fn starts_message_id_rest(&self) -> bool {
         let rest = self.all.strip_prefix(b".").and_then(ContinuationToken::new);
-        rest.is_some_and(|rest| rest.begins_with_address())
+        rest.is_some_and(|rest| rest.starts_with_address())
     }
 
     /// Returns `true` for `joe@a.example` and `joe[at]a.example`, even if an ornament of a
@@ -435,8 +435,8 @@ impl ContinuationToken<'_> {
     }
 
     /// Returns `true` if the token starts with `www.` and another label.
-    pub(super) fn begins_host_label(&self) -> bool {
-        begins_with(self.all, "www.") && self.all.get(4).is_some_and(u8::is_ascii_alphanumeric)
+    pub(super) fn starts_host_label(&self) -> bool {
+        starts_with(self.all, "www.") && self.all.get(4).is_some_and(u8::is_ascii_alphanumeric)
     }
 
     /// Returns `true` if the token can be the host of a URL, with or without a path, and is not a
@@ -449,7 +449,7 @@ impl ContinuationToken<'_> {
     }
 
     /// Returns `true` if the token starts with a host in a known domain, with or without a port.
-    pub(super) fn begins_host(&self) -> bool {
+    pub(super) fn starts_host(&self) -> bool {
         let len = prefix_len(self.bare, |byte| {
             byte.is_ascii_alphanumeric() || b".-".contains(byte)
         });
@@ -764,10 +764,10 @@ mod tests {
     }
 
     #[test]
-    fn a_scheme_before_the_path_begins_a_url() {
+    fn a_scheme_before_the_path_starts_a_url() {
         let tokens = "x://y xx-://y WWW.x url:x x:y /x://y x?y=z://a newsx";
         assert_eq!(
-            which(tokens, ContinuationToken::begins_url),
+            which(tokens, ContinuationToken::starts_url),
             "x://y xx-://y WWW.x url:x"
         );
     }
@@ -776,7 +776,7 @@ mod tests {
     fn query_marks_escapes_and_extensions_start_a_query() {
         let tokens = "?x ?(x &x =% =x %4F %4 %4g #x.y #x/y .html ..html .html5 .HTML .Z .z ...html";
         assert_eq!(
-            which(tokens, ContinuationToken::begins_query),
+            which(tokens, ContinuationToken::starts_query),
             "?x &x =% =x %4F #x.y .html ..html .Z"
         );
     }
@@ -785,7 +785,7 @@ mod tests {
     fn a_path_starts_with_path_punctuation() {
         let tokens = "/x /. _x ~% .x ./ -x -x.y -x/ -/x.y x/y";
         assert_eq!(
-            which(tokens, ContinuationToken::begins_path),
+            which(tokens, ContinuationToken::starts_path),
             "/x /. _x ~% .x -x.y"
         );
     }
@@ -833,7 +833,7 @@ mod tests {
     fn a_host_is_in_a_known_domain() {
         let tokens = "a.com A.COM/x a.b-c.org:80 a.org:80/x a.org:x a.org:8x a.example com .com a..com a.com.x a.com?x";
         assert_eq!(
-            which(tokens, ContinuationToken::begins_host),
+            which(tokens, ContinuationToken::starts_host),
             "a.com A.COM/x a.b-c.org:80 a.org:80/x"
         );
     }

@@ -65,7 +65,7 @@ impl<'u> UrlHead<'u> {
         }
         match self.path.iter().position(|&byte| byte == b'@') {
             None => token.bare.contains(&b'@') && is_word(token.first()),
-            Some(_) => self.ends_with(b"@.-") && token.begins_host_rest(),
+            Some(_) => self.ends_with(b"@.-") && token.starts_host_rest(),
         }
     }
 
@@ -116,10 +116,10 @@ impl<'u> UrlHead<'u> {
             || self.ends_inside_address(token)
             || !self.path.is_empty()
                 && self.ends_with_alnum()
-                && (token.begins_address_host() || token.begins_message_id_rest())
+                && (token.starts_address_host() || token.starts_message_id_rest())
             || self.path.ends_with(b"#L") && token.first().is_ascii_digit()
             || self.ends_with_host()
-                && (token.begins_port() || token.all.starts_with(b"/") && token.begins_path())
+                && (token.starts_port() || token.all.starts_with(b"/") && token.starts_path())
     }
 
     /// Returns `true` if the final part of the path has an `@` without the dot after it that a
@@ -137,7 +137,7 @@ impl<'u> UrlHead<'u> {
             && host.is_some_and(|host| {
                 host.iter().all(|&byte| is_word(byte) || byte == b'-')
                     && token.bare.contains(&b'.')
-                    && token.begins_host_rest_or_path()
+                    && token.starts_host_rest_or_path()
             })
     }
 
@@ -183,7 +183,7 @@ impl<'u> UrlHead<'u> {
         let has_hyphen = stamp.len() < self.path.len();
         is_stamp
             && (has_hyphen || token.first().is_ascii_alphabetic())
-            && token.begins_with_address()
+            && token.starts_with_address()
     }
 
     /// Returns `true` if a program removed the hyphen at the end of the URL, before the address of
@@ -276,7 +276,7 @@ impl<'u> UrlHead<'u> {
             return self.address_continues(token);
         }
         let joint = self.host.last().is_none_or(|last| b".:-".contains(last));
-        let port = self.is_host() && token.begins_port();
+        let port = self.is_host() && token.starts_port();
         let label = joint && (token.first().is_ascii_lowercase() || token.first().is_ascii_digit());
         self.is_host_incomplete() && (port || label)
     }
