@@ -144,7 +144,7 @@ fn append_continuations(
 /// Confidence in an address whose `@` was written as ` at `.
 pub const AT_SIGN_CONFIDENCE: f32 = 0.95;
 
-/// The text that stands for the `@`.
+/// The text that an archive writes for the `@`.
 const HIDDEN: &[u8] = b" at ";
 
 /// Returns the range of the host name at `start`, if there is one.
@@ -236,8 +236,8 @@ fn after_blanks(text: &[u8], at: usize) -> Option<usize> {
     (at < end).then_some(end)
 }
 
-/// Returns `true` if `url` has a host and ends with a name that can be a local part: of an address
-/// in the path, or of a user before the host.
+/// Returns `true` if `url` has a host and ends with a name. The name can be the local part of an
+/// address in the path, or the user name before the actual host.
 fn ends_with_name(url: &[u8]) -> bool {
     after_slashes(url).is_some_and(|from| {
         let name = url[from..].rsplit(|&byte| byte == b'/').next();

@@ -398,7 +398,7 @@ static WORDS: LazyLock<WordSearcher> = LazyLock::new(|| {
     // The packed search is case-sensitive, and the list therefore contains all spellings. The
     // search puts every eighth word, and words that differ from it only in case, into one of eight
     // classes. It also stops at a mix of bytes from the words of one class. In this order, each
-    // word has a class to itself.
+    // word shares a class only with variants in case.
     let ends = ["p//", "s//", "P//", "S//"].map(|end| end.as_bytes().to_vec());
     let (first, others) = ends.split_at(2);
     let (www, ftp) = (spellings("www"), spellings("ftp"));

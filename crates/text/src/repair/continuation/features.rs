@@ -21,8 +21,8 @@ use crate::repair::elsewhere::{Elsewhere, JoinedReading};
 use crate::repair::quote_marks::UNICODE_BAR;
 use crate::repair::{is_blank, set_bits};
 
-/// A feature of a line break after a bare URL: evidence for or against the next line continuing the
-/// URL.
+/// A feature of a line break after a bare URL: evidence for or against a continuation on the next
+/// line.
 #[derive(Debug)]
 pub struct Feature {
     name: &'static str,
