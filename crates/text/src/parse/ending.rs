@@ -1,9 +1,8 @@
-//! The end of a bare URL: before punctuation and brackets of the sentence, before markup of the
-//! text, and before a character that its host or grammar refuses.
+//! The end of a bare URL: before sentence punctuation and brackets, before markup, and before a
+//! character that its host or grammar refuses.
 //!
-//! A bare URL runs on to white space or a quote (`repair` decides that); it ends earlier where the
-//! language around it continues. Whether the text up to that end is a URL is decided in
-//! `acceptance`.
+//! A bare URL extends to white space or a quote (decided in `repair`). It ends earlier where the
+//! surrounding text resumes. `acceptance` decides whether the text up to that end is a URL.
 
 use super::acceptance::mailbox_host;
 use super::components::scheme;
@@ -19,21 +18,21 @@ use crate::scan::{
 };
 use crate::span::Span;
 
-/// The end of a word's URL.
+/// End of the URL in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UrlEnd {
-    /// Length in bytes of the URL.
+    /// Length of the URL in bytes.
     pub(super) url: usize,
-    /// Length in bytes of the word before punctuation was trimmed off its end.
+    /// Length in bytes of the word before trailing punctuation was trimmed.
     pub(super) word: usize,
-    /// Length in bytes of the URL in another reading, if its end is guessed.
+    /// Length in bytes of the URL in another reading, if the end was guessed.
     pub(super) other: Option<usize>,
 }
 
 /// A word and the text around it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WordInText<'t> {
-    /// The word, which begins with the URL.
+    /// The word. The URL is a prefix of it.
     pub(super) word: &'t [u8],
     /// The text before the word.
     pub(super) prior: &'t [u8],
@@ -59,8 +58,7 @@ pub(super) fn end(text: WordInText<'_>, rules: Rules) -> UrlEnd {
     end_of_run(run, rules)
 }
 
-/// Does the same as [`end`] for a word that ends with its run of characters, as one without joins
-/// does.
+/// Like [`end`], for a word that is a single run of characters, such as a word without joins.
 pub(super) fn end_of_run(text: WordInText<'_>, rules: Rules) -> UrlEnd {
     let WordInText {
         word: run, prior, ..
@@ -74,7 +72,7 @@ pub(super) fn end_of_run(text: WordInText<'_>, rules: Rules) -> UrlEnd {
         };
     }
     let end = end_before_markup(run, prior);
-    let end = end - pod_escape_len(&run[..end], &run[end..], text.after);
+    let end = end - pod_escape_prefix_len(&run[..end], &run[end..], text.after);
     let end = end - rule_len(&run[..end]);
     let run = &run[..end - escaped_indentation_len(&run[..end])];
     let word = guessed_end(run, text);
@@ -91,8 +89,8 @@ pub(super) fn end_of_run(text: WordInText<'_>, rules: Rules) -> UrlEnd {
     }
 }
 
-/// Returns the end of the URL in `run` where something that no URL has, or that was glued to it,
-/// probably follows. `text` is the word whose certain part `run` is.
+/// Returns the end of the URL in `run`, before text that probably is not part of a URL or was
+/// glued to it. `text` is the word that `run` is the certain part of.
 fn guessed_end(run: &[u8], text: WordInText<'_>) -> usize {
     let end = end_before_glued_word(run, text.prior);
     let end = end_before_language(&run[..end], text.prior);
@@ -104,17 +102,17 @@ fn guessed_end(run: &[u8], text: WordInText<'_>) -> usize {
     end_before_script(&run[..end], text)
 }
 
-/// Returns 1 if the `E` at the end of `run` begins an escape of POD (`aE<gt>`), otherwise 0. `cut` is what
-/// was cut off after it, and `after` is the text after that.
-fn pod_escape_len(run: &[u8], cut: &[u8], after: &[u8]) -> usize {
+/// Returns 1 if the `E` at the end of `run` starts a POD escape (`aE<gt>`), else 0. `cut` is the
+/// text that was cut off after it, and `after` is the text after `cut`.
+fn pod_escape_prefix_len(run: &[u8], cut: &[u8], after: &[u8]) -> usize {
     let is_escape = run.ends_with(b"E") && cut.is_empty();
     let mut names = [&b"<gt>"[..], b"<lt>", b"<verbar>"].into_iter();
     usize::from(is_escape && names.any(|name| after.starts_with(name)))
 }
 
-/// Returns the end of the URL in `run` where the language around it goes on without a blank: before the
-/// bar of a wiki, a table, Jira, Slack or a shell (`url|title`, `url|sh`), the `&&` of a shell, a tag of
-/// Jira (`url{code}`), the text of a link in `AsciiDoc` (`url[text]`), or the next argument in Texinfo
+/// Returns the end of the URL in `run` before surrounding markup that follows without a space: the
+/// bar of a wiki, table, Jira, Slack or shell (`url|title`, `url|sh`), a shell's `&&`, a Jira tag
+/// (`url{code}`), an `AsciiDoc` link text (`url[text]`), or the next Texinfo argument
 /// (`@uref{url,,text}`).
 fn end_before_language(run: &[u8], prior: &[u8]) -> usize {
     let end = end_before_label(run);
@@ -141,8 +139,8 @@ fn end_before_language(run: &[u8], prior: &[u8]) -> usize {
     found.unwrap_or(end)
 }
 
-/// Returns the offset in `run` of the bracket that opens the text of a link at its end, after a path or
-/// the value of a field (`AsciiDoc`): `/b[text].`. A fragment may end with a list (`#egg=a[b,c]`).
+/// Returns the offset in `run` of the bracket that opens an `AsciiDoc` link text at its end, after
+/// a path or a field value: `/b[text].`. A fragment may end with a list (`#egg=a[b,c]`).
 fn end_before_label(run: &[u8]) -> usize {
     let close = run.len() - suffix_len(run, |byte| b".,;:!?)".contains(byte));
     let Some(inside) = run[..close].strip_suffix(b"]") else {
@@ -162,14 +160,15 @@ fn end_before_label(run: &[u8]) -> usize {
     open.unwrap_or(run.len())
 }
 
-/// Returns `true` if `rest`, which follows a bar in a path, is a label: no number and no single letter.
+/// Returns `true` if `rest`, which follows a bar in a path, is a label and not a number or a
+/// single letter.
 fn is_label(rest: &[u8]) -> bool {
     let letters = prefix_len(rest, u8::is_ascii_alphanumeric);
     letters != 1 && !rest.first().is_some_and(u8::is_ascii_digit)
 }
 
-/// Returns `true` if `prior` opens a link or a cell that a bar ends, also after a query: of a wiki (`[[`),
-/// a table (`|`), Slack (`<`), or Jira, whose link has one bar (`[`).
+/// Returns `true` if `prior` opens a link or cell that a bar ends, even after a query: in a wiki
+/// (`[[`), a table (`|`), Slack (`<`), or Jira, whose links have one bar (`[`).
 fn is_cell(prior: &[u8], run: &[u8]) -> bool {
     match prior {
         [.., b'|' | b'<'] | [.., b'[', b'['] => true,
@@ -178,15 +177,15 @@ fn is_cell(prior: &[u8], run: &[u8]) -> bool {
     }
 }
 
-/// Returns `true` if a URL between `prior` and `rest`, which follows a bar, is an argument of a
-/// template: `{{cite|url=http://a.example/?b|title=c}}`.
+/// Returns `true` if the URL between `prior` and `rest`, which follows a bar, is a template
+/// argument: `{{cite|url=http://a.example/?b|title=c}}`.
 fn is_field(prior: &[u8], rest: &[u8]) -> bool {
     let name = prefix_len(rest, |&byte| byte.is_ascii_alphanumeric() || byte == b'-');
     prior.trim_ascii_end().ends_with(b"=") && 0 < name && rest.get(name) == Some(&b'=')
 }
 
-/// Returns `true` if `rest`, which follows a bar, is the name of a program that reads what a program in
-/// the line fetches: `curl http://a.example/?b|sh`.
+/// Returns `true` if `rest`, which follows a bar, names a program that reads the output of a
+/// download command in the same line: `curl http://a.example/?b|sh`.
 fn is_piped(prior: &[u8], rest: &[u8]) -> bool {
     rest.iter().all(u8::is_ascii_lowercase) && {
         let line = &prior[line_start_of(prior)..];
@@ -195,10 +194,11 @@ fn is_piped(prior: &[u8], rest: &[u8]) -> bool {
     }
 }
 
-/// Returns `true` if `rest`, after a `{`, begins with the rest of a tag of Jira. In a template a slash
-/// or an equals sign precedes the name (`/{code}`), unless another tag precedes the URL.
+/// Returns `true` if `rest`, which follows a `{`, starts with the rest of a Jira tag. In a
+/// template, a slash or an equals sign precedes the name (`/{code}`), unless another tag precedes
+/// the URL.
 fn is_jira_tag(url: &[u8], rest: &[u8], prior: &[u8]) -> bool {
-    /// Maximum length of a tag: `color:` and a colour.
+    /// Maximum length of a tag in bytes: `color:` and a color.
     const TAG_BYTES: usize = 24;
     const NAMES: &str = "code color noformat panel quote * _ - + ^ ~ ?";
     let tag = &rest[..rest.len().min(TAG_BYTES)];
@@ -208,14 +208,14 @@ fn is_jira_tag(url: &[u8], rest: &[u8], prior: &[u8]) -> bool {
         && (prior.ends_with(b"}") || !matches!(url.last(), Some(b'/' | b'=')))
 }
 
-/// Returns the length of `url` before a part that belongs to it, though another end is possible:
-/// before a vertical bar, before letters outside ASCII at its end, or before letters after the ending
-/// of a page.
+/// Returns the length of `url` before a part that belongs to it although another end is possible:
+/// before a vertical bar, before trailing non-ASCII letters, or before letters after a page
+/// extension.
 fn doubtful_part(url: &[u8]) -> Option<usize> {
     let bar = memchr::memchr(b'|', url);
     let is_open = url.last().is_some_and(|last| !last.is_ascii());
     if bar.is_none() && !is_open {
-        // Most URLs have no ending of a page.
+        // Most URLs have no page extension.
         return any_pair(url, |one, other| one == b'.' && other == b'h')
             .then(|| page_before_letters(url, host_span(url).end))
             .flatten();
@@ -225,10 +225,10 @@ fn doubtful_part(url: &[u8]) -> Option<usize> {
         .filter(|&end| from < end)
 }
 
-/// Returns the length of `word` without the sentence punctuation at its end and without closing
-/// brackets that were not opened in it. RFC 1738 leaves this to the reader (appendix).
+/// Returns the length of `word` without trailing sentence punctuation and without closing brackets
+/// that it does not open. RFC 1738 leaves this to the reader (appendix).
 pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
-    // Counted at the first bracket: most words end with none.
+    // Counted at the first bracket, because most words do not end with one.
     let mut counted = None;
     let mut end = word.len();
     while let Some(&last) = word[..end].last() {
@@ -239,7 +239,7 @@ pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
             b')' | b']' | b'}' => counted
                 .get_or_insert_with(|| BracketSurplus::of(&word[..end]))
                 .take(last),
-            // An opening bracket begins what follows the URL.
+            // An opening bracket starts the text after the URL.
             b'|' | b'\\' | b'(' | b'[' | b'{' => rules == Rules::Wide,
             b'*' | b'_' => {
                 rules == Rules::Wide && (before == Some(last) || last == b'*' && is_pair(word, end))
@@ -250,7 +250,7 @@ pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
                     0 => closing_tail_len(&word[..end]),
                     len => len,
                 };
-                // The last byte is taken off below.
+                // The code below removes the last byte.
                 end -= len.saturating_sub(1);
                 len > 0
             }
@@ -264,12 +264,12 @@ pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
     end
 }
 
-/// Minimum number of equal signs in a row that are a rule: base64 ends with two, a dash has two or
-/// three hyphens.
+/// Minimum number of identical signs in a row that form a rule. Base64 ends with two, and a dash
+/// has two or three hyphens.
 const RULE_SIGNS: usize = 4;
 
-/// Returns the length of the rule of underscores, hyphens or equals signs at the end of `word`, which
-/// a signature or a mailer has put under it. Otherwise 0.
+/// Returns the length of the rule at the end of `word`: underscores, hyphens or equals signs that
+/// a signature or a mailer put below the URL. Returns 0 if there is no rule.
 fn rule_len(word: &[u8]) -> usize {
     let Some(&sign @ (b'_' | b'-' | b'=')) = word.last() else {
         return 0;
@@ -278,18 +278,18 @@ fn rule_len(word: &[u8]) -> usize {
     if RULE_SIGNS <= signs { signs } else { 0 }
 }
 
-/// Minimum number of equal signs in a row that are a rule inside a URL if a capitalized word follows:
-/// a program that lost the line ends has glued both to it.
+/// Minimum number of identical signs in a row that form a rule inside a URL before a capitalized
+/// word. A program that lost the line ends glued both to the URL.
 const INNER_RULE_SIGNS: usize = 12;
 
-/// Minimum number of equal signs in a row that are a rule inside a URL, whatever follows. Names of
-/// pages have fewer hyphens, and numbers in base64url fewer underscores.
+/// Minimum number of identical signs in a row that always form a rule inside a URL. Page names
+/// have fewer hyphens, and numbers in base64url fewer underscores.
 const LONG_RULE_SIGNS: usize = 24;
 
-/// Returns the end of the URL at the start of `run` before a word that was glued to it where a program
-/// lost a line end or a blank: after a link of a mail gateway, after the host (`http://a.com/`,
-/// `http://a.comPlease`), after the name of a page (`/b.htmlVote`, `/b.htmlhere`), after a rule, or
-/// after the bracket that ends a remark (`(see http://a.example/b).There`).
+/// Returns the end of the URL at the start of `run`, before a word that was glued to it because a
+/// program lost a line end or a space. The word follows a mail gateway's link, the host
+/// (`http://a.com/`, `http://a.comPlease`), a page name (`/b.htmlVote`, `/b.htmlhere`), a rule, or
+/// the bracket that closes a remark (`(see http://a.example/b).There`).
 fn end_before_glued_word(run: &[u8], prior: &[u8]) -> usize {
     if let Some(len) = rewritten_link_len(run) {
         return len;
@@ -297,8 +297,8 @@ fn end_before_glued_word(run: &[u8], prior: &[u8]) -> usize {
     let run = &run[..end_of_remark(run, prior)];
     let may_be_rule =
         |one: u8, other: u8| one == other && matches!(one, b'-' | b'_' | b'=' | b'~' | b'*');
-    // Most URLs have neither a capital letter after a small one, nor the ending of a page, nor one
-    // of these signs twice.
+    // Most URLs have no capital letter after a lowercase one, no page extension, and none of these
+    // signs twice in a row.
     let may_be_glued = any_pair(run, |one, other| {
         one.is_ascii_lowercase() && other.is_ascii_uppercase()
             || one == b'.' && other == b'h'
@@ -320,12 +320,12 @@ fn end_before_glued_word(run: &[u8], prior: &[u8]) -> usize {
     page.min(rule.unwrap_or(run.len()))
 }
 
-/// Minimum number of small letters after the ending of a page that may be a word of the text.
+/// Minimum number of lowercase letters after a page extension that may be a word of the text.
 const GLUED_LETTERS: usize = 3;
 
-/// Returns the end of the ending of a page (`.htm`, `.html`) in the last segment of the path of
-/// `run`, if a capitalized word, or small letters up to the end of the run, follow it. `path` is the
-/// start of the path.
+/// Returns the end of the page extension (`.htm`, `.html`) in the last path segment of `run`, if a
+/// capitalized word follows it, or lowercase letters up to the end of `run`. The path starts at
+/// `path`.
 fn page_before_letters(run: &[u8], path: usize) -> Option<usize> {
     let end = memchr::memchr2(b'?', b'#', &run[path..]).map_or(run.len(), |len| path + len);
     let segment = memchr::memrchr(b'/', &run[path..end]).map_or(path, |at| path + at);
@@ -341,16 +341,16 @@ fn page_before_letters(run: &[u8], path: usize) -> Option<usize> {
         })
 }
 
-/// Returns the end of the URL in `run` after the ending of a page to which a capitalized or frequent
-/// word is glued.
+/// Returns the end of the URL in `run` after a page extension that a capitalized or frequent word
+/// is glued to.
 fn end_of_page(run: &[u8], path: usize) -> usize {
     page_before_letters(run, path)
         .filter(|&at| begins_capitalized(&run[at..]) || is_frequent_word(&run[at..]))
         .unwrap_or(run.len())
 }
 
-/// Returns the end of the URL in `run` before a closing bracket that was opened before the URL, and
-/// after which another sentence begins without a blank.
+/// Returns the end of the URL in `run` before a closing bracket that was opened before the URL, if
+/// another sentence follows the bracket without a space.
 fn end_of_remark(run: &[u8], prior: &[u8]) -> usize {
     let mut depth = 0usize;
     for at in memchr::memchr2_iter(b'(', b')', run) {
@@ -372,8 +372,8 @@ fn end_of_remark(run: &[u8], prior: &[u8]) -> usize {
     run.len()
 }
 
-/// Returns the length of the position in a file (`:41:9`) at the end of `run`, which compilers and
-/// logs append to its name, and the punctuation after it. Otherwise 0.
+/// Returns the length of the file position (`:41:9`) at the end of `run`, with the punctuation
+/// after it; 0 if there is none. Compilers and logs append such a position to a file name.
 fn position_len(run: &[u8]) -> usize {
     let mut end = run.len() - suffix_len(run, |byte| b".,;:)".contains(byte));
     let whole = end;
@@ -395,20 +395,20 @@ fn position_len(run: &[u8]) -> usize {
     }
 }
 
-/// Maximum number of characters of the ending of a file's name.
-const ENDING_CHARS: usize = 5;
+/// Maximum number of characters of a file name extension.
+const MAX_EXTENSION_CHARS: usize = 5;
 
-/// Returns `true` if `text` ends with a name, a dot and the ending of a file's name, which has a
+/// Returns `true` if `text` ends with a file name: a name, a dot and an extension that contains a
 /// letter.
 fn ends_with_file(text: &[u8]) -> bool {
     let ending = suffix_len(text, u8::is_ascii_alphanumeric);
     let (before, ending) = text.split_at(text.len() - ending);
-    (1..=ENDING_CHARS).contains(&ending.len())
+    (1..=MAX_EXTENSION_CHARS).contains(&ending.len())
         && ending.iter().any(u8::is_ascii_alphabetic)
         && matches!(before, [.., last, b'.'] if last.is_ascii_alphanumeric() || *last == b'_')
 }
 
-/// Returns `true` if `is_found` returns `true` for two adjacent bytes of `run`.
+/// Returns `true` if `is_found` accepts a pair of adjacent bytes of `run`.
 fn any_pair(run: &[u8], is_found: impl Fn(u8, u8) -> bool) -> bool {
     let next = run.get(1..).unwrap_or_default();
     // Without an early exit the compiler compares many pairs at once.
@@ -417,8 +417,8 @@ fn any_pair(run: &[u8], is_found: impl Fn(u8, u8) -> bool) -> bool {
         .fold(false, |any, (&one, &other)| any | is_found(one, other))
 }
 
-/// The range of the host in `run`, perhaps with its port: after the slashes of a scheme, after the `@` of
-/// a mail address, or at the start.
+/// Returns the range of the host in `run`: after the slashes of a scheme, after the `@` of a mail
+/// address, or at the start. Excludes the port.
 fn host_span(run: &[u8]) -> Span {
     let begin = after_slashes(run)
         .or_else(|| memchr::memchr(b'@', run).map(|at| at + 1))
@@ -429,10 +429,10 @@ fn host_span(run: &[u8]) -> Span {
     Span::new(begin, begin + len)
 }
 
-/// Returns the length of `host` up to its top-level domain in small letters, if a capitalized word is
-/// glued to that. Names of networks without a top-level domain are written `www.netScape` and
-/// `server.myDomain`: before the top-level domain stands a name besides `www`, and before that of a
-/// country two.
+/// Returns the length of `host` up to its lowercase top-level domain, if a capitalized word is
+/// glued to that domain. Networks without a top-level domain have names like `www.netScape` and
+/// `server.myDomain`. So a top-level domain must follow a name other than `www`, and a country's
+/// must follow two names.
 fn glued_host_len(host: &[u8], is_mail: bool) -> Option<usize> {
     let dot = memchr::memrchr(b'.', host)?;
     let (names, label) = (&host[..dot], &host[dot + 1..]);
@@ -441,14 +441,14 @@ fn glued_host_len(host: &[u8], is_mail: bool) -> Option<usize> {
         b"com" | b"net" | b"org" | b"edu" | b"gov" => {
             !names.is_empty() && !names.eq_ignore_ascii_case(b"www")
         }
-        // Examples have `www.host.myDomain`.
+        // Examples use `www.host.myDomain`.
         b"my" => false,
         country => is_country(country) && (is_mail || names.contains(&b'.')),
     };
     (is_glued && begins_capitalized(&label[small..])).then_some(dot + 1 + small)
 }
 
-/// Returns `true` if `text` begins with a capital letter and a small one.
+/// Returns `true` if `text` starts with a capital letter and a lowercase one.
 fn begins_capitalized(text: &[u8]) -> bool {
     matches!(text, [first, second, ..] if first.is_ascii_uppercase() && second.is_ascii_lowercase())
 }
@@ -458,7 +458,7 @@ fn inner_rule(path: &[u8]) -> Option<usize> {
     let mut at = 0;
     for signs in path.chunk_by(|one, other| one == other) {
         let end = at + signs.len();
-        // In base64url, underscores are among letters of both cases.
+        // In base64url, underscores occur among letters of both cases.
         let is_before_word =
             INNER_RULE_SIGNS <= signs.len() && signs[0] != b'_' && begins_capitalized(&path[end..]);
         if b"-_=~*".contains(&signs[0]) && (is_before_word || LONG_RULE_SIGNS <= signs.len()) {
@@ -469,12 +469,12 @@ fn inner_rule(path: &[u8]) -> Option<usize> {
     None
 }
 
-/// Minimum number of escaped blanks that indent a line.
+/// Minimum number of escaped spaces that indent a line.
 const ESCAPED_INDENTATION: usize = 2;
 
-/// Returns the length of an escaped line end and the escaped indentation after it at the end of `word`:
-/// a program has escaped the white space around the URL with it. Otherwise 0, as in a `mailto` URL:
-/// they are lines of the message.
+/// Returns the length of an escaped line end and the escaped indentation after it at the end of
+/// `word`: a program escaped the white space around the URL as well. Returns 0 if there is none,
+/// and for a `mailto` URL, where they are lines of the message.
 fn escaped_indentation_len(word: &[u8]) -> usize {
     const MAILTO: &[u8] = b"mailto:";
     let blanks = escapes_len(word, &[b"%20", b"%09"]);
@@ -492,7 +492,7 @@ fn escaped_indentation_len(word: &[u8]) -> usize {
     if 0 < line_ends { line_ends + blanks } else { 0 }
 }
 
-/// Returns the length in bytes of the escapes at the end of `word` that are among `escapes`.
+/// Returns the length in bytes of the run of `escapes` at the end of `word`.
 fn escapes_len(word: &[u8], escapes: &[&[u8; 3]]) -> usize {
     3 * word
         .rchunks_exact(3)
@@ -505,7 +505,7 @@ fn is_pair(word: &[u8], end: usize) -> bool {
     word[..end].ends_with(b"**") || word.get(end) == Some(&b'*')
 }
 
-/// Numbers of brackets of each kind: round, square and curly.
+/// Number of brackets of each kind: round, square and curly.
 #[derive(Default)]
 struct BracketSurplus([usize; 3]);
 
@@ -530,7 +530,7 @@ impl BracketSurplus {
         }
     }
 
-    /// Removes a bracket of this kind, if there is one. Returns `true` if it did.
+    /// Removes a bracket of this kind. Returns `false` if there is none.
     fn take(&mut self, bracket: u8) -> bool {
         let surplus = self.of_kind(bracket);
         let is_surplus = 0 < *surplus;
@@ -539,13 +539,13 @@ impl BracketSurplus {
     }
 }
 
-/// Returns `true` if an open bracket after `before` begins a remark, and not a value or a list.
+/// Returns `true` if an open bracket after `before` starts a remark, and not a value or a list.
 fn begins_remark(before: u8) -> bool {
     before.is_ascii_alphanumeric() || before == b'/'
 }
 
-/// Returns the offset of the first bracket in `run` that is opened after a part of the URL and not
-/// closed: it begins a remark on the URL (`a.html(for`). The URL of a template is closed.
+/// Returns the offset of the first bracket in `run` that opens after a part of the URL and does
+/// not close. It starts a remark on the URL (`a.html(for`). In a URL template, the bracket closes.
 fn end_before_open_bracket(run: &[u8]) -> usize {
     if memchr::memchr3(b'(', b'[', b'{', run).is_none() {
         return run.len();
@@ -566,7 +566,7 @@ fn end_before_open_bracket(run: &[u8]) -> usize {
 /// Returns the end of the URL at the start of `run`, a run of characters that can belong to it.
 /// `prior` is the text before the URL.
 ///
-/// Reads `run` a fixed number of times, and of `prior` at most the line, up to
+/// Reads `run` a fixed number of times. Reads at most the last line of `prior`, up to
 /// [`LINE_LOOKBACK_BYTES`].
 fn end_before_markup(run: &[u8], prior: &[u8]) -> usize {
     let end = if memchr::memchr3(b']', b'\\', b'*', run).is_some() {
@@ -583,11 +583,11 @@ fn end_before_markup(run: &[u8], prior: &[u8]) -> usize {
     }
 }
 
-/// The beginning of a link in a terminal (OSC 8), without its control character.
+/// Start of a terminal link (OSC 8), without its control character.
 const TERMINAL_LINK: &[u8] = b"]8;;";
 
-/// Returns the length of the path at the end of `run` that a terminal shows for the link to it, if
-/// the control characters between both were lost. Otherwise 0.
+/// Returns the length of the path at the end of `run` that a terminal displays for a link, if the
+/// control characters between the link and its text were lost; 0 otherwise.
 fn shown_path_len(run: &[u8], prior: &[u8]) -> usize {
     if !prior.ends_with(TERMINAL_LINK) {
         return 0;
@@ -597,9 +597,10 @@ fn shown_path_len(run: &[u8], prior: &[u8]) -> usize {
     if one == other { one.len() } else { 0 }
 }
 
-/// Returns the end of the URL before the underscore or slash at the end of `run` that closes italics
-/// of several words: `_see http://a.example/b_`, `/get http://a.example/b.zip!/`. Sentence punctuation
-/// may follow it. A slash is that of a folder, unless punctuation or the ending of a file precedes it.
+/// Returns the end of the URL before the trailing underscore or slash of `run` that closes italics
+/// of several words: `_see http://a.example/b_`, `/get http://a.example/b.zip!/`. Sentence
+/// punctuation may follow. A slash ends a folder's path, unless punctuation or a file extension
+/// precedes it.
 fn end_before_italics(run: &[u8], prior: &[u8]) -> usize {
     let end = run.len() - suffix_len(run, |byte| b".,;:!?)'".contains(byte));
     let Some((&mark @ (b'_' | b'/'), before)) = run[..end].split_last() else {
@@ -613,8 +614,8 @@ fn end_before_italics(run: &[u8], prior: &[u8]) -> usize {
     }
 }
 
-/// Returns `true` if `url` has a path that ends with punctuation of a sentence or with a dot and the
-/// ending of a file's name.
+/// Returns `true` if `url` has a path that ends with sentence punctuation or with a dot and a file
+/// extension.
 fn ends_sentence_or_file(url: &[u8]) -> bool {
     let authority = after_slashes(url).unwrap_or(0);
     let Some(slash) = memchr::memrchr(b'/', &url[authority..]) else {
@@ -628,8 +629,8 @@ fn ends_sentence_or_file(url: &[u8]) -> bool {
             && ending.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Returns the end of the URL before the partner of the bracket or quote that precedes it: one of
-/// Unicode's that also occur in URLs.
+/// Returns the end of the URL before the closing partner of the bracket or quote before the URL.
+/// Covers the Unicode brackets and quotes that also occur in URLs.
 fn end_before_partner(run: &[u8], prior: &[u8]) -> usize {
     let close = last_char(prior).and_then(partner);
     let at = close
@@ -637,8 +638,8 @@ fn end_before_partner(run: &[u8], prior: &[u8]) -> usize {
     at.unwrap_or(run.len())
 }
 
-/// Returns the closing bracket or quote of an opening one outside ASCII that does not end every word
-/// (Unicode's general categories Ps and Pi, and the next character of Pe and Pf).
+/// Returns the closing partner of a non-ASCII opening bracket or quote, if it does not end every
+/// word (Unicode general categories Ps and Pi, and the next character of Pe and Pf).
 fn partner(open: char) -> Option<char> {
     let code = u32::from(open);
     let next =
@@ -650,15 +651,15 @@ fn partner(open: char) -> Option<char> {
             | 0x2E20 => 1,
             0x2E22 | 0x2E24 | 0x2E26 | 0x2E28 | 0xFE17 | 0xFE47 | 0xFE59 | 0xFE5B | 0xFE5D
             | 0xFF5F => 1,
-            // Full-width square brackets have the backslash between them.
+            // The full-width square brackets have a backslash between them.
             0xFF3B => 2,
             _ => return None,
         };
     char::from_u32(code + next)
 }
 
-/// Returns the length of the closing bracket or quote at the end of `word`, if it is one outside ASCII
-/// whose partner is not in the word before it. Otherwise 0.
+/// Returns the length of the closing bracket or quote at the end of `word`, if it is not ASCII and
+/// its partner does not precede it in `word`; 0 otherwise.
 fn closing_tail_len(word: &[u8]) -> usize {
     let Some(last) = last_char(word) else {
         return 0;
@@ -686,8 +687,8 @@ fn end_before_ascii_markup(run: &[u8], prior: &[u8]) -> usize {
                 is_closing_tag(rest) || is_note(&run[..at], rest)
             }
             b']' if rest.starts_with(&TERMINAL_LINK[1..]) => true,
-            // `[text](destination)` and `[text][label]` (CommonMark, section 6.3), in which the URL
-            // is the text, and `[url=destination]text[/url]` (BBCode).
+            // `[text](destination)` and `[text][label]` (CommonMark, section 6.3), whose text is
+            // the URL, and `[url=destination]text[/url]` (BBCode).
             b']' if brackets == 0 => {
                 is_in_tag
                     || matches!(rest.first(), Some(b'(' | b'['))
@@ -713,8 +714,8 @@ fn end_before_ascii_markup(run: &[u8], prior: &[u8]) -> usize {
     run.len()
 }
 
-/// Returns `true` if a backslash before `rest` begins an escape that no path has: several in a row
-/// or one at the end (`\r\n`, `\n`), or the JSON escape of a character that ends a URL.
+/// Returns `true` if a backslash before `rest` starts an escape that no path has: several escapes
+/// in a row, one at the end (`\r\n`, `\n`), or the JSON escape of a character that ends a URL.
 fn is_literal_escape(rest: &[u8]) -> bool {
     is_line_escape(rest) && matches!(rest.get(1), None | Some(b'\\'))
         // The line end of a calendar (RFC 5545, section 3.3.11).
@@ -727,7 +728,7 @@ fn is_literal_escape(rest: &[u8]) -> bool {
             })
 }
 
-/// Returns `true` if `text` ends with a tag of `BBCode` that is open up to its `]`: `[url=`.
+/// Returns `true` if `text` ends with a `BBCode` tag that only lacks its `]`: `[url=`.
 fn is_after_tag(text: &[u8]) -> bool {
     let Some(tag) = text.strip_suffix(b"=") else {
         return false;
@@ -736,7 +737,8 @@ fn is_after_tag(text: &[u8]) -> bool {
     0 < name && tag[..tag.len() - name].last() == Some(&b'[')
 }
 
-/// Returns `true` if `rest`, after a `[`, is the rest of a tag that closes (BBCode): `/url]`.
+/// Returns `true` if `rest`, which follows a `[`, starts with the rest of a closing BBCode tag:
+/// `/url]`.
 fn is_closing_tag(rest: &[u8]) -> bool {
     let Some(name) = rest.strip_prefix(b"/") else {
         return false;
@@ -745,12 +747,12 @@ fn is_closing_tag(rest: &[u8]) -> bool {
     0 < letters && name.get(letters) == Some(&b']')
 }
 
-/// Returns `true` if `rest`, which follows a `[` after `url`, belongs to a note on the URL: its number
-/// (`http://a.example/b[1]`), or what a mailer made of a link: its picture or its destination
-/// (`[Image.jpeg]`, `[http://a.example/b]`).
+/// Returns `true` if `rest`, which follows a `[` after `url`, belongs to a note on the URL. A note
+/// is a number (`http://a.example/b[1]`), or a link that a mailer rewrote as its picture or
+/// destination (`[Image.jpeg]`, `[http://a.example/b]`).
 ///
-/// An index of a query (`?a[1]=`), a list of numbers (`0.[123]`) and a folder of VMS (`disk:[a.b]`)
-/// are parts of a URL.
+/// A query index (`?a[1]=`), a list of numbers (`0.[123]`) and a VMS folder (`disk:[a.b]`) are
+/// parts of a URL.
 fn is_note(url: &[u8], rest: &[u8]) -> bool {
     let authority = after_slashes(url).unwrap_or(0);
     if url.len() <= authority
@@ -782,8 +784,8 @@ fn is_note(url: &[u8], rest: &[u8]) -> bool {
     (is_number && !is_index(url) || ends_with_page(content)) && ends_run(after)
 }
 
-/// Returns `true` if a number in brackets after `url` can be the index of a field of its query, whose
-/// value would follow.
+/// Returns `true` if a number in brackets after `url` can be the index of a query field. The
+/// field's value would follow.
 fn is_index(url: &[u8]) -> bool {
     memchr::memchr(b'?', url).is_some_and(|query| {
         let field = url[query..]
@@ -794,15 +796,15 @@ fn is_index(url: &[u8]) -> bool {
     })
 }
 
-/// Returns `true` if only punctuation and further numbers in brackets are in `rest`.
+/// Returns `true` if `rest` contains only punctuation and further numbers in brackets.
 fn ends_run(rest: &[u8]) -> bool {
     rest.iter()
         .all(|byte| byte.is_ascii_digit() || b".,;:!?)'[]*_".contains(byte))
         && !rest.first().is_some_and(u8::is_ascii_digit)
 }
 
-/// Returns `true` if `rest`, after a backslash, is a control word of RTF that a converter has left at
-/// the end of the run: of a colour, size, font or language, or the end of a paragraph.
+/// Returns `true` if `rest`, which follows a backslash, is an RTF control word that a converter
+/// left at the end of the run: of a color, size, font or language, or the end of a paragraph.
 fn is_rtf_control_word(rest: &[u8]) -> bool {
     const NUMBERED: [&[u8]; 5] = [b"cf", b"fs", b"lang", b"highlight", b"f"];
     const ALONE: [&[u8]; 4] = [b"par", b"pard", b"plain", b"ulnone"];
@@ -813,21 +815,22 @@ fn is_rtf_control_word(rest: &[u8]) -> bool {
     known.contains(&word) && matches!(after.get(digits), None | Some(b'\\' | b'}'))
 }
 
-/// Returns `true` if `rest`, after a backslash, changes the font in roff (`\fR`): nothing of a URL.
+/// Returns `true` if `rest`, which follows a backslash, changes the font in roff (`\fR`). No URL
+/// contains that.
 fn is_font_escape(rest: &[u8]) -> bool {
     matches!(rest, [b'f', b'B' | b'I' | b'R' | b'P', next @ ..] if !next.first().is_some_and(u8::is_ascii_lowercase))
         || rest.starts_with(b"f[")
         || rest.starts_with(b"m[")
 }
 
-/// Returns `true` if `rest`, after a backslash, begins with the letter of a line feed, carriage
-/// return or tab.
+/// Returns `true` if `rest`, which follows a backslash, starts with the letter of a line feed,
+/// carriage return or tab.
 fn is_line_escape(rest: &[u8]) -> bool {
     matches!(rest.first(), Some(b'n' | b'r' | b't'))
 }
 
 /// Returns `true` if the asterisk before `rest` can close bold type: another asterisk follows, or
-/// no word, or only punctuation of the sentence.
+/// no word, or only sentence punctuation.
 fn closes_bold(rest: &[u8]) -> bool {
     rest.iter().all(|byte| b".,;:!?)'".contains(byte))
         || rest
@@ -835,16 +838,16 @@ fn closes_bold(rest: &[u8]) -> bool {
             .is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"/.-_~%?&=#".contains(byte))
 }
 
-/// Number of lines before that of a URL in which bold type or italics may begin.
+/// Number of lines before the URL's line in which bold type or italics may start.
 const TYPE_LINES: usize = 2;
 
-/// Returns the start of the last line of `prior`, or of its last [`LINE_LOOKBACK_BYTES`].
+/// Returns the start of the last line of `prior`, looking back at most [`LINE_LOOKBACK_BYTES`].
 fn line_start_of(prior: &[u8]) -> usize {
     let lowest = prior.len().saturating_sub(LINE_LOOKBACK_BYTES);
     memchr::memrchr2(b'\n', b'\r', &prior[lowest..]).map_or(lowest, |end| lowest + end + 1)
 }
 
-/// The line before a URL, looked at on demand.
+/// The text of the line before the URL. Its properties are computed on demand.
 struct LineBefore<'t> {
     line: &'t [u8],
     /// The line and up to [`TYPE_LINES`] lines of its paragraph before it.
@@ -853,8 +856,8 @@ struct LineBefore<'t> {
     is_in_literal: Option<bool>,
 }
 
-/// Returns the start of the first line in `prior` that belongs to the paragraph of the line at `line`
-/// and is at most [`TYPE_LINES`] lines before it, and at `lowest` or later.
+/// Returns the start of the first line in `prior` that belongs to the same paragraph as the line
+/// at `line`. It is at most [`TYPE_LINES`] lines earlier and not before `lowest`.
 fn paragraph_start(prior: &[u8], lowest: usize, line: usize) -> usize {
     let mut start = line;
     for _ in 0..TYPE_LINES {
@@ -874,7 +877,8 @@ fn paragraph_start(prior: &[u8], lowest: usize, line: usize) -> usize {
     start
 }
 
-/// Returns `true` if bold type was opened: the last asterisk follows no word, and a word follows it.
+/// Returns `true` if `text` opens bold type: its last asterisk does not follow a word, and a word
+/// follows it.
 fn opens_bold(text: &[u8]) -> bool {
     memchr::memrchr(b'*', text).is_some_and(|at| {
         let opens = text[..at]
@@ -901,19 +905,18 @@ impl<'t> LineBefore<'t> {
         memchr::memrchr2(b'[', b']', self.line).is_some_and(|at| self.line[at] == b'[')
     }
 
-    /// Returns `true` if bold type was opened. Gmail writes it as `*word word*` in the text that it
-    /// makes of HTML, and breaks the lines of that.
+    /// Returns `true` if bold type is open. Gmail writes it as `*word word*` when it converts HTML
+    /// to text, and then wraps the lines.
     fn is_bold(&mut self) -> bool {
         let lines = self.lines;
         *self.is_bold.get_or_insert_with(|| opens_bold(lines))
     }
 
-    /// Returns `true` if italics were opened by `mark`: its last occurrence follows no word, and a word
-    /// follows it that is no path. Both an underscore and a slash stand in names, too.
+    /// Returns `true` if `mark` opened italics: its last occurrence does not follow a word, and a
+    /// word that is not a path follows it. Underscores and slashes occur in names as well.
     fn opens_italics(&self, mark: u8) -> bool {
         let mut words = self.lines.split(u8::is_ascii_whitespace).rev();
-        // What stands directly before the URL, as in `_http://a.example/b_`, is compared when the end
-        // is trimmed.
+        // Trimming compares the mark directly before the URL, as in `_http://a.example/b_`.
         let adjacent = words.next().unwrap_or_default();
         if adjacent.last() == Some(&mark) {
             return false;
@@ -931,8 +934,8 @@ impl<'t> LineBefore<'t> {
             })
     }
 
-    /// Returns `true` if the URL is in a string literal: an odd number of quotes without
-    /// backslashes precedes it.
+    /// Returns `true` if the URL is in a string literal: an odd number of unescaped quotes
+    /// precedes it.
     fn is_in_literal(&mut self) -> bool {
         let line = self.line;
         *self.is_in_literal.get_or_insert_with(|| {
@@ -944,9 +947,9 @@ impl<'t> LineBefore<'t> {
     }
 }
 
-/// Returns the end of the URL at the start of `run`, the certain part of the word `text`, before the
-/// first character outside ASCII, if that is a symbol, or one of another script at which no URL goes
-/// on.
+/// Returns the end of the URL at the start of `run`, the certain part of the word `text`. The URL
+/// ends before its first non-ASCII character if that is a symbol, or a letter of another script at
+/// which no URL continues.
 fn end_before_script(run: &[u8], text: WordInText<'_>) -> usize {
     let (before, rest) = run.split_at(prefix_len(run, u8::is_ascii));
     let site = &before[after_slashes(before).unwrap_or(0)..];
@@ -969,7 +972,7 @@ fn end_before_script(run: &[u8], text: WordInText<'_>) -> usize {
     if ends { before.len() } else { run.len() }
 }
 
-/// Returns `true` if the word is between quotes or brackets: no text is glued to it.
+/// Returns `true` if quotes or brackets enclose the word, so no text is glued to it.
 fn is_enclosed(text: WordInText<'_>) -> bool {
     const PAIRS: &str = "\"\" 「」 『』 （） 【】 《》 〈〉 “” «»";
     PAIRS.split(' ').any(|pair| {
@@ -978,8 +981,8 @@ fn is_enclosed(text: WordInText<'_>) -> bool {
     })
 }
 
-/// Returns `true` if `rest`, which begins with `first`, goes on a title of a page that begins with
-/// one capital letter, or with a few after `/wiki/`: words of Japanese, Russian or Hebrew do.
+/// Returns `true` if `rest`, which starts with `first`, continues a page title that starts with
+/// one capital letter, or with a few after `/wiki/`: some Japanese, Russian and Hebrew words do.
 fn is_of_title(first: char, before: &[u8], rest: &[u8]) -> bool {
     /// Maximum number of letters of an abbreviation.
     const LETTERS: usize = 4;
@@ -993,17 +996,18 @@ fn is_of_title(first: char, before: &[u8], rest: &[u8]) -> bool {
     is_title && is_of_other_script(first) && !is_hiragana && !is_particle(first, rest)
 }
 
-/// Returns `true` for bullets, signs of rights, arrows, parts of boxes, shapes and dingbats, brackets
-/// among them aside.
+/// Returns `true` for bullets, rights signs, arrows, box drawing, shapes and dingbats other than
+/// brackets.
 fn is_symbol(first: char) -> bool {
     matches!(u32::from(first),
         0xA7 | 0xA9 | 0xAE | 0xB6 | 0x2022 | 0x2023 | 0x2122 | 0x2190..=0x21FF | 0x2500..=0x2767
             | 0x2794..=0x27BF | 0x2B00..=0x2BFF)
 }
 
-/// Returns `true` if `rest`, which begins with `first`, are letters of another script after an ASCII
-/// one, and the line goes on in them: such letters precede the URL, too, and a line end or a stop of
-/// East Asia follows. A blank or a delimiter after them shows that they belong to the URL.
+/// Returns `true` if `rest`, which starts with `first`, consists of letters of another script
+/// after an ASCII one, and the line continues in that script: such letters also precede the URL,
+/// and a line end or an East Asian full stop follows. If a space or a delimiter follows, they
+/// belong to the URL.
 fn is_of_line(first: char, site: &[u8], rest: &[u8], text: WordInText<'_>) -> bool {
     let is_stop =
         |after: &[u8]| !after[0].is_ascii() && word_terminator_len(after, Rules::Wide) > 0;
@@ -1023,18 +1027,18 @@ fn is_of_line(first: char, site: &[u8], rest: &[u8], text: WordInText<'_>) -> bo
             .any(|letter| !letter.is_ascii() && is_of_other_script(letter))
 }
 
-/// Returns `true` if `first` is kana after an ASCII URL. Japanese has no blanks between words, so
-/// particles follow a URL directly.
+/// Returns `true` if `first` is kana that belongs to the text after an ASCII URL. Japanese has no
+/// spaces between words, so particles directly follow a URL.
 ///
-/// After a slash or another delimiter kana may begin a segment of the path, except those that begin
-/// no word.
+/// After a slash or another delimiter, kana may start a path segment, except kana that cannot
+/// start a word.
 fn is_kana_of_text(first: char, before: &[u8], site: &[u8], rest: &[u8]) -> bool {
     let Some(kana) = Kana::of(first) else {
         return false;
     };
     let path = memchr::memchr2(b'/', b'?', site);
     match before.last() {
-        // In a host, a label continues after the kana if a dot follows.
+        // In a host, the kana are part of a label if a dot follows.
         Some(last) if last.is_ascii_alphanumeric() => path.is_some() || !is_host_label(rest),
         Some(_) => match path {
             None => false,
@@ -1045,8 +1049,8 @@ fn is_kana_of_text(first: char, before: &[u8], site: &[u8], rest: &[u8]) -> bool
     }
 }
 
-/// Returns `true` if a dot and a further label follow in the host that `rest` is part of. After a
-/// `www.` they belong to another host.
+/// Returns `true` if a dot and another label follow in the host that `rest` is part of. A dot
+/// after `www.` belongs to another host.
 fn is_host_label(rest: &[u8]) -> bool {
     let host = rest
         .split(|byte| matches!(byte, b'/' | b'?' | b'#'))
@@ -1059,10 +1063,10 @@ fn is_host_label(rest: &[u8]) -> bool {
         .any(|pair| pair[0] == b'.' && (pair[1].is_ascii_alphanumeric() || !pair[1].is_ascii()))
 }
 
-/// Returns `true` if `first` is a letter of another script that directly follows an ASCII letter or
-/// digit, and an escape of a byte outside ASCII stands before it: the program that wrote the URL escapes
-/// such letters, so this one belongs to the text after it. Directly after such an escape the letter may
-/// be one whose escape was undone.
+/// Returns `true` if `first` is a letter of another script that directly follows an ASCII letter
+/// or digit, and an escaped non-ASCII byte precedes it. The program that wrote the URL escapes
+/// such letters, so this one belongs to the text after the URL. Directly after such an escape, the
+/// letter may be one whose escape was decoded.
 fn is_unescaped(first: char, before: &[u8]) -> bool {
     let is_escape = |percent| escaped_byte(&before[percent..]).is_some_and(|byte| !byte.is_ascii());
     is_of_other_script(first)
@@ -1071,11 +1075,11 @@ fn is_unescaped(first: char, before: &[u8]) -> bool {
         && memchr::memchr_iter(b'%', before).any(is_escape)
 }
 
-/// Returns `true` if `first` is an Arabic or Hebrew letter that follows a letter or digit of the path
-/// directly: text that was pasted after the URL without a blank.
+/// Returns `true` if `first` is an Arabic or Hebrew letter that directly follows a letter or digit
+/// of the path: text that was pasted after the URL without a space.
 ///
-/// In a path the words of such names follow a slash or hyphen. An escape begins such a name, too, and
-/// the value of a query may have letters of several scripts.
+/// In a path, words in these scripts follow a slash or hyphen. An escape can start such a word as
+/// well, and a query value may mix scripts.
 fn is_right_to_left(first: char, before: &[u8], site: &[u8]) -> bool {
     ('\u{590}'..='\u{6FF}').contains(&first)
         && before.last().is_some_and(u8::is_ascii_alphanumeric)
@@ -1083,10 +1087,10 @@ fn is_right_to_left(first: char, before: &[u8], site: &[u8]) -> bool {
         && memchr::memchr(b'/', site).is_some()
 }
 
-/// Returns `true` if `first` is a letter or digit of another script where no URL goes on in it: after a
-/// top-level domain, which has one script, or an IPv4 address, after the extension of a page, and before
-/// a particle of Korean, which has no blank before it. A number in a circle or above the line there is
-/// the number of a note. A dash ends a domain or page in the same way.
+/// Returns `true` if `first` is a letter or digit of another script at a place where no URL
+/// continues in it: after a top-level domain, which has one script, after an IPv4 address, after a
+/// page extension, or before a Korean particle, which has no space before it. A circled or
+/// superscript number there is a note's number. A dash ends a domain or page in the same way.
 fn is_of_text(first: char, before: &[u8], site: &[u8], rest: &[u8]) -> bool {
     if !is_of_other_script(first) && !is_dash(first) {
         return false;
@@ -1116,13 +1120,13 @@ fn is_of_other_script(first: char) -> bool {
     first.is_alphanumeric() && !is_latin
 }
 
-/// Returns `true` for the dashes of sentences, which no host has: U+2012 to U+2015.
+/// Returns `true` for the dashes of sentences (U+2012 to U+2015), which are not allowed in a host.
 fn is_dash(first: char) -> bool {
     matches!(first, '\u{2012}'..='\u{2015}')
 }
 
-/// Returns `true` if a particle may follow the URL `before`. After a hyphen or an underscore, and in the
-/// place of a title (`/wiki/`), it is a word of the path.
+/// Returns `true` if a particle may follow the URL `before`. After a hyphen or an underscore, or
+/// as a title (after `/wiki/`), it is a word of the path.
 fn may_precede_particle(before: &[u8]) -> bool {
     before
         .last()
@@ -1137,10 +1141,10 @@ fn ends_with_top_level(site: &[u8]) -> bool {
     2 <= letters && matches!(before, [.., last, b'.'] if last.is_ascii_alphanumeric())
 }
 
-/// Particles of Korean that follow nouns and names.
+/// Korean particles that follow nouns and names.
 const PARTICLES: &str = "은 는 이 가 을 를 의 에 와 과 로 도 만 으로 에서 에는 에도 입니다";
 
-/// Returns `true` if `rest`, which begins with `first`, is a particle of Korean and punctuation.
+/// Returns `true` if `rest`, which starts with `first`, is a Korean particle and punctuation.
 fn is_particle(first: char, rest: &[u8]) -> bool {
     let punctuation = suffix_len(rest, |byte| b".,;:!?)'".contains(byte));
     let word = &rest[..rest.len() - punctuation];
@@ -1150,14 +1154,15 @@ fn is_particle(first: char, rest: &[u8]) -> bool {
 /// A kind of kana.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kana {
-    /// Characters that begin no word: the particle `wo`, small ones, `n`, and the long vowel.
+    /// Characters that cannot start a word: the particle `wo`, small kana, `n`, and the long vowel
+    /// mark.
     Particle,
     Hiragana,
     Katakana,
 }
 
 impl Kana {
-    /// The kind of a character, if it is kana (U+3041 to U+30FF).
+    /// Returns the kind of `first`, or `None` if it is not kana (U+3041 to U+30FF).
     fn of(first: char) -> Option<Kana> {
         match u32::from(first) {
             0x3092 | 0x3093 | 0x30F2 | 0x30F3 | 0x30FC => Some(Kana::Particle),
@@ -1171,8 +1176,8 @@ impl Kana {
     }
 }
 
-/// Returns the length of the invisible character at the end of `text`: a zero-width or
-/// bidirectional control, which pasting leaves after a URL. Otherwise 0.
+/// Returns the length of the invisible character at the end of `text`, or 0 if there is none.
+/// Pasting leaves such zero-width and bidirectional controls after a URL.
 fn invisible_tail_len(text: &[u8]) -> usize {
     match text {
         // U+200B to U+200F, U+202A to U+202E
@@ -1187,11 +1192,11 @@ fn invisible_tail_len(text: &[u8]) -> usize {
     }
 }
 
-/// Returns the end of the URL at the start of `word` before the first character that cannot belong
-/// to it. `None` if there is no such character after something that can be a URL.
+/// Returns the end of the URL at the start of `word`, before the first character that cannot
+/// belong to it. `None` if there is no such character, or if the text before it cannot be a URL.
 ///
 /// A person who writes `https://www.kde.org[1]` or `http://foo.com's` means the URL before that
-/// character. `word` is a URL with its scheme, in running text. Linear in its length.
+/// character. `word` is a URL with its scheme, in running text. Linear in the length of `word`.
 pub(super) fn end_before_refused(word: &[u8], scanner: &Scanner) -> Option<usize> {
     let scheme = scheme(word);
     let begin = scheme.len() + 1;
@@ -1223,7 +1228,7 @@ pub(super) fn end_before_refused(word: &[u8], scanner: &Scanner) -> Option<usize
         (None, BareRequirement::News) => {
             end_of_group(word, begin).map_or(SiteEnd::Plausible, SiteEnd::Before)
         }
-        // Nothing but its characters shows that such a word is a URL.
+        // Only its characters show that such a word is a URL.
         (None, _) => return None,
     };
     let end = match host_end {
@@ -1233,7 +1238,8 @@ pub(super) fn end_before_refused(word: &[u8], scanner: &Scanner) -> Option<usize
     (end < word.len()).then_some(end)
 }
 
-/// The range of the authority at the start of `after`, which is at `from` in the word.
+/// Returns the range of the authority at the start of `after`, which is at offset `from` in the
+/// word.
 fn authority(after: &[u8], from: usize) -> Span {
     let len = after
         .iter()
@@ -1242,8 +1248,8 @@ fn authority(after: &[u8], from: usize) -> Span {
     Span::new(from, from + len)
 }
 
-/// Returns `true` for the schemes whose paths may hold any character, because browsers accept them
-/// (WHATWG URL, section 3.1).
+/// Returns `true` for the schemes whose paths may contain any character, because browsers accept
+/// them (WHATWG URL, section 3.1).
 fn is_special(scheme: &[u8]) -> bool {
     [&b"http"[..], b"https", b"ftp", b"ws", b"wss"]
         .iter()
@@ -1252,13 +1258,13 @@ fn is_special(scheme: &[u8]) -> bool {
 
 /// The end of a host and port, or of a newsgroup.
 enum SiteEnd {
-    /// They are plausible as a whole.
+    /// The host and port, or the newsgroup, are plausible as a whole.
     Plausible,
     /// The offset of a refused character after a plausible start.
     Before(usize),
 }
 
-/// Returns the end of the host and port at `span`. `None` if there is no plausible host.
+/// Returns the end of the host and port at `span`, or `None` if there is no plausible host.
 fn end_of_site(word: &[u8], span: Span) -> Option<SiteEnd> {
     let authority = span.of(word);
     let start = memchr::memrchr(b'@', authority).map_or(0, |at| at + 1);
@@ -1271,8 +1277,8 @@ fn end_of_site(word: &[u8], span: Span) -> Option<SiteEnd> {
     host_before_refused(site).map(|len| SiteEnd::Before(span.start + start + len))
 }
 
-/// Returns the end of the newsgroup at `begin`, if a character follows that no newsgroup has. A
-/// wildcard after a dot stands for a part of the name.
+/// Returns the end of the newsgroup at `begin`, if a character follows that is not allowed in one.
+/// A wildcard after a dot is part of the name.
 fn end_of_group(word: &[u8], begin: usize) -> Option<usize> {
     let end = begin
         + prefix_len(&word[begin..], |byte| {
@@ -1282,8 +1288,8 @@ fn end_of_group(word: &[u8], begin: usize) -> Option<usize> {
     (is_name && !word[begin..].contains(&b'@')).then_some(end)
 }
 
-/// Returns the offset of the first character at `from` or later that RFC 3986 allows in no path,
-/// query or fragment.
+/// Returns the offset of the first character at or after `from` that RFC 3986 does not allow in a
+/// path, query or fragment.
 fn first_refused(word: &[u8], from: usize) -> usize {
     let mut has_fragment = false;
     (from..word.len())
@@ -1300,7 +1306,7 @@ mod tests {
     use super::*;
     use crate::scan::{Rules, SchemelessPolicy};
 
-    /// Checks that the URL ends at `‖`; the first character is the one before the URL.
+    /// Asserts that the URL ends at `‖`. The first character is the one before the URL.
     #[track_caller]
     fn check(marked: &str) {
         let (before, marked) = marked.split_at(1);
@@ -1359,7 +1365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_was_glued_to_the_url_is_left_out() {
+    fn a_word_glued_to_the_url_is_excluded() {
         check(" http://a.com‖Please");
         check(" mailto:joe@a.com.sg‖Surfer's");
         check(" www.a.net‖Your/b");
@@ -1391,7 +1397,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_after_a_page_that_are_no_frequent_word_belong_to_the_url() {
+    fn letters_after_a_page_extension_belong_to_the_url_unless_a_frequent_word() {
         let url = "http://a.example/function.htmlentities";
         let text = WordInText {
             word: url.as_bytes(),
@@ -1404,7 +1410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_glued_to_a_bracket_page_or_gateway_is_left_out() {
+    fn a_word_glued_to_a_bracket_page_or_gateway_link_is_excluded() {
         check_markup("(see «http://a.example/b#c»).There");
         check_markup("(see «http://a.example/b»)and");
         check_markup("see «http://a.example/b)and»");
@@ -1422,7 +1428,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_ends_where_the_language_around_it_goes_on() {
+    fn surrounding_markup_ends_the_url() {
         let cases = "[[«http://a.example/b»|c [[«http://a.example/?b=1»|c [«http://a.example/?b=1»|c \
             [«http://a.example/?b=1|2|3» {{cite|url=«http://a.example/b»|title=c \
             {{cite|url=«http://a.example/?b»|title=c |«http://a.example/b»|12| «http://a.example/b|12» «http://a.example/b|c» \
@@ -1447,7 +1453,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_another_script_go_on_a_title_or_a_quoted_url() {
+    fn letters_of_another_script_continue_a_title_or_a_quoted_url() {
         let (tee, glued) = (
             "http://a.example/wiki/T\u{30B7}\u{30E3}",
             "http://a.example/bc\u{30B7}\u{30E3}",
@@ -1475,7 +1481,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_and_links_of_terminals_are_left_out() {
+    fn file_positions_and_terminal_links_are_excluded() {
         check(" http://a.example/b.js‖:41:9");
         check(" http://a.example/b.js‖:41:");
         check(" http://a.example/b:41‖");
@@ -1530,7 +1536,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_are_not_escaped_follow_an_escaped_url() {
+    fn unescaped_letters_after_an_escaped_url_are_excluded() {
         check(" http://a.example/%D9%86%D8%AA/x‖منشور");
         check(" http://a.example/%d9%86?ref=internal‖منشور");
         check(" http://a.example/%E4%B8%AD/12‖是一个");
@@ -1548,7 +1554,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_of_a_list_ends_where_the_next_url_begins() {
+    fn a_list_item_ends_before_the_next_url() {
         check(" http://a.example/‖,http://b.example/");
         check(" http://web.example/2001/http://b.example/‖");
         check(" http://a.example/?u=http://b.example‖");
@@ -1572,7 +1578,7 @@ mod tests {
         check(" http://a.example/b请看wais://b.example/c‖");
     }
 
-    /// Checks that the URL, which begins at `«`, ends at `»`.
+    /// Asserts that the URL starts at `«` and ends at `»`.
     #[track_caller]
     fn check_markup(marked: &str) {
         let (prior, rest) = marked.split_once('«').unwrap();
@@ -1673,7 +1679,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dash_or_an_address_is_no_host_of_another_script() {
+    fn a_dash_after_a_host_and_text_after_an_ip_address_are_excluded() {
         check_markup("«http://www.a.example»\u{2014}the");
         check_markup("«http://www.a.example»\u{2013}b.example/");
         check_markup("«http://a.example/b.html»\u{2014}it");
@@ -1717,7 +1723,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_ends_before_what_its_host_refuses() {
+    fn a_url_ends_before_a_character_its_host_refuses() {
         check_refusal("https://www.kde.org[1]", Some("https://www.kde.org"));
         check_refusal("http://foo.com's/x", Some("http://foo.com"));
         check_refusal("ftp://joe@foo.com=20", Some("ftp://joe@foo.com"));
@@ -1727,7 +1733,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_ends_before_what_its_grammar_refuses() {
+    fn a_url_ends_before_a_character_its_grammar_refuses() {
         check_refusal(
             "mailto:a@foo.com?subject=[foo]",
             Some("mailto:a@foo.com?subject="),
