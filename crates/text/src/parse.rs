@@ -1,14 +1,15 @@
 //! Parses a logical line: the URL, its end, its components and the verdicts of three grammars.
 //!
-//! A lenient reading over the strict grammar. By the wide rules it differs from RFC 1738 in this:
+//! A lenient reading on top of the strict grammar. By the wide rules, it differs from RFC 1738 as
+//! follows:
 //!
-//! - A text that RFC 3986 accepts is a URL too, if its scheme names a host and the host is
+//! - A text that RFC 3986 accepts is also a URL, if its scheme names a host and the host is
 //!   plausible.
-//! - A text that only WHATWG accepts is a URL too, if its scheme is one of WHATWG's special
+//! - A text that only WHATWG accepts is also a URL, if its scheme is one of WHATWG's special
 //!   schemes, written with `//`.
 //! - A bare word must be plausible for its scheme (see [`crate::grammar::BareRequirement`]).
-//! - The end of a bare URL depends on the text before it (see `parse/ending.rs`), and comes before
-//!   a character that its host or grammar refuses.
+//! - The end of a bare URL depends on the text before it (see `parse/ending.rs`), and precedes a
+//!   character that its host or grammar refuses.
 
 mod acceptance;
 mod attribute;

@@ -1,4 +1,4 @@
-//! Decision whether a text is a URL by the rules in force.
+//! Decides whether a text is a URL by the rules in force.
 
 use std::borrow::Cow;
 
@@ -9,28 +9,28 @@ use crate::grammar::{self, BareRequirement, Reject, Url};
 use crate::scan::{Rules, Scanner, likely_host, plausible_host};
 use crate::span::Span;
 
-/// Surroundings of a text, which decide how much it must look like a URL.
+/// Context of a text, which decides how much it must look like a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextContext {
-    /// In a wrapper, which says that it is a URL.
+    /// Inside a wrapper, which declares it to be a URL.
     Wrapped,
     /// In running text.
     Bare,
     /// In running text, with a guessed scheme.
     Guessed,
-    /// In an attribute, where browsers accept more than other programs.
+    /// In an attribute, where browsers accept more than other programs do.
     Attribute,
 }
 
 /// Returns the verdicts on `full`, a URL with its fragment, if it is a URL by the rules of
 /// `scanner`.
 ///
-/// Of a text longer than `url_bytes` only scheme and host are checked, and there are no verdicts
+/// For a text longer than `url_bytes`, only scheme and host are checked, and there are no verdicts
 /// (`None`).
 ///
 /// # Errors
 ///
-/// The reason why it is no URL.
+/// The reason why the text is not a URL.
 pub(super) fn accept<'u>(
     full: &'u [u8],
     context: TextContext,
@@ -46,7 +46,7 @@ pub(super) fn accept<'u>(
     }
 }
 
-/// Accepts what RFC 1738 accepts, with a fragment by the same characters.
+/// Accepts URLs of RFC 1738, with a fragment of the same characters.
 fn accept_strictly(
     full: &[u8],
     url_len: usize,
@@ -64,7 +64,7 @@ fn accept_strictly(
     Ok((full.len() <= url_bytes).then(|| Verdicts::of(full, url_len)))
 }
 
-/// Accepts what is plausible and what at least one grammar accepts (see the documentation of
+/// Accepts plausible URLs that at least one grammar accepts (see the documentation of
 /// [`crate::parse`]).
 fn accept_widely<'u>(
     full: &'u [u8],
@@ -92,8 +92,8 @@ fn accept_widely<'u>(
     }
 }
 
-/// Returns `true` if WHATWG accepts a URL of a special scheme with a plausible host, without white
-/// space in running text.
+/// Returns `true` if WHATWG accepts the text, its scheme is special and its host plausible. In
+/// running text it must not contain white space.
 fn is_special(full: &[u8], verdicts: &Verdicts<'_>, context: TextContext) -> bool {
     verdicts
         .whatwg
@@ -103,19 +103,19 @@ fn is_special(full: &[u8], verdicts: &Verdicts<'_>, context: TextContext) -> boo
         && (context == TextContext::Attribute || !full.iter().any(u8::is_ascii_whitespace))
 }
 
-/// Returns `true` for an attribute's value that WHATWG accepts and whose scheme is known. An
-/// attribute declares its value to be a URL: `mailto:a@b.example?subject=two words` is one for
-/// every browser.
+/// Returns `true` for an attribute value that WHATWG accepts and whose scheme is known. An
+/// attribute declares its value to be a URL: every browser accepts `mailto:a@b.example?subject=two
+/// words`.
 fn is_browser_url(verdicts: &Verdicts<'_>, context: TextContext, scanner: &Scanner) -> bool {
     context == TextContext::Attribute
         && verdicts.whatwg.is_some()
         && scanner.knows(verdicts.components.scheme)
 }
 
-/// Returns `true` for the identifier of a message after `news:` or `mid:`, whatever its characters.
+/// Returns `true` for a message identifier after `news:` or `mid:`, with any characters.
 ///
-/// News readers put a Message-ID into their attribution as it is, though a URL has escapes for `%`,
-/// `#`, `^` and others (RFC 5538, section 2.2).
+/// News readers copy a Message-ID into their attribution unchanged, although a URL must escape
+/// `%`, `#`, `^` and others (RFC 5538, section 2.2).
 fn is_message(url: &[u8]) -> bool {
     let scheme = scheme(url);
     let rest = url.get(scheme.len() + 1..).unwrap_or_default();
@@ -130,7 +130,7 @@ fn is_message(url: &[u8]) -> bool {
         && memchr::memchr(b'@', rest).is_some_and(|at| 0 < at && plausible_host(host(at)))
 }
 
-/// Checks by scheme and host alone that a text can be a URL by the wide rules.
+/// Checks that a text can be a URL by the wide rules. Looks only at scheme and host.
 fn check_plausible(
     url: &[u8],
     components: &UrlComponents<'_>,
@@ -179,22 +179,22 @@ fn is_public_identifier(components: &UrlComponents<'_>) -> bool {
     components.path.starts_with(b"//") && components.host.is_some_and(|host| !host.contains(&b'.'))
 }
 
-/// Returns `true` unless the scheme wants a mailbox and `//` precedes something else:
-/// `mailto://joe` names none.
+/// Returns `false` if the scheme requires a mailbox and the text after `//` is not one, as in
+/// `mailto://joe`.
 fn has_mailbox(requirement: BareRequirement, components: &UrlComponents<'_>) -> bool {
     !matches!(requirement, BareRequirement::Mailbox(_))
         || components.userinfo.is_some_and(|name| !name.is_empty())
             && components.host.is_some_and(|host| host.contains(&b'.'))
 }
 
-/// Returns `true` if `rest`, which follows the colon of a scheme in running text and names no host,
-/// is as the scheme requires.
+/// Returns `true` if `rest` meets the scheme's requirement. It follows the colon of a scheme in
+/// running text and does not name a host.
 fn meets(requirement: BareRequirement, rest: &[u8]) -> bool {
     match requirement {
         BareRequirement::Host | BareRequirement::Never => false,
         BareRequirement::Slashes => rest
             .strip_prefix(b"//")
-            .is_some_and(|site| 1 < site.len() && !is_job_step(site)),
+            .is_some_and(|site| 1 < site.len() && !is_jcl_statement(site)),
         BareRequirement::Mailbox(tail) => is_mailbox(rest, tail),
         BareRequirement::News => is_news(rest),
         BareRequirement::Urn => rest
@@ -207,16 +207,16 @@ fn meets(requirement: BareRequirement, rest: &[u8]) -> bool {
     }
 }
 
-/// Returns `true` if `site`, which follows `//`, is the name of a step of a job (JCL), or a comment in
-/// one: `//SYSIN`, `//*---`. Some program made links of such lines of listings. A file has a path after
-/// its host (RFC 1738, section 3.10), and hosts alone are not written in capitals.
-fn is_job_step(site: &[u8]) -> bool {
+/// Returns `true` if `site`, which follows `//`, is a JCL step name or comment: `//SYSIN`,
+/// `//*---`. A program turned such lines of listings into links. A file URL has a path after its
+/// host (RFC 1738, section 3.10), and a host alone is not written in capitals.
+fn is_jcl_statement(site: &[u8]) -> bool {
     !site.iter().any(|&byte| byte == b'/' || byte == b'\\')
         && !site.iter().any(u8::is_ascii_lowercase)
 }
 
-/// Returns `true` for a local part, `@` and a host with a dot, perhaps with `?` and header fields
-/// after it (RFC 6068), or with one of the characters `tail` and what follows it.
+/// Returns `true` for a local part, `@` and a host with a dot. The host may be followed by `?` and
+/// header fields (RFC 6068), or by one of the characters in `tail` and any text.
 fn is_mailbox(rest: &[u8], tail: &str) -> bool {
     mailbox_host(rest).is_some_and(|host| {
         let host = &rest[host.start..host.end];
@@ -229,22 +229,21 @@ fn is_mailbox(rest: &[u8], tail: &str) -> bool {
 }
 
 /// Returns the range of the text after the last `@` of a mailbox, up to the `?` of header fields.
-/// `None` if nothing precedes the `@`.
+/// `None` if the `@` is missing or at the start.
 pub(super) fn mailbox_host(rest: &[u8]) -> Option<Span> {
     let end = memchr::memchr(b'?', rest).unwrap_or(rest.len());
     let at = memchr::memrchr(b'@', &rest[..end]).filter(|&at| 0 < at)?;
     Some(Span::new(at + 1, end))
 }
 
-/// Returns `true` for `*`, a newsgroup of at least two names, or the identifier of an article.
+/// Returns `true` for `*`, a newsgroup of at least two names, or an article identifier.
 fn is_news(rest: &[u8]) -> bool {
     rest == b"*"
         || is_newsgroup(rest)
         || (memchr::memchr(b'@', rest).is_some_and(|at| 0 < at && plausible_host(&rest[at + 1..])))
 }
 
-/// Returns `true` for at least two names with dots between them, if the first name begins with a
-/// letter.
+/// Returns `true` for at least two names separated by dots, if the first one starts with a letter.
 fn is_newsgroup(rest: &[u8]) -> bool {
     let mut names = rest.split(|&byte| byte == b'.');
     rest.first().is_some_and(u8::is_ascii_alphabetic)
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_of_messages_have_any_characters() {
+    fn message_identifiers_may_contain_any_characters() {
         for url in [
             "news:M0%Xa.1$q@a.example",
             "news:a#b@c",
@@ -300,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_jobs_are_no_files() {
+    fn jcl_statements_are_not_file_urls() {
         let met = |rest: &[u8]| meets(BareRequirement::Slashes, rest);
         assert!(met(b"///etc/motd") && met(b"//C:\\X") && met(b"//LAMP/X") && met(b"//lamp"));
         assert!(!met(b"//SYSIN") && !met(b"//*---") && !met(b"//") && !met(b"/x"));

@@ -1,4 +1,4 @@
-//! Parsing of whole values: HTML attributes, and URLs that take the place of a found one.
+//! Parses whole values: HTML attributes, and URLs that replace a found one.
 
 use std::borrow::Cow;
 
@@ -16,18 +16,18 @@ use crate::span::Span;
 /// The value of an HTML attribute.
 #[derive(Clone, Copy, Debug)]
 pub struct AttributeValue<'v> {
-    /// The value, with its character references decoded.
+    /// The value, with character references decoded.
     pub text: &'v [u8],
-    /// The bytes of the HTML text that the value was written with.
+    /// The bytes of the HTML text that hold the value.
     pub span: Span,
     /// The base URL of the page, for a relative value.
     pub base: Option<&'v [u8]>,
-    /// Confidence that its author meant a URL by a value that is one.
+    /// Confidence that the author meant a value that is a URL to be one.
     pub confidence: f32,
 }
 
-/// Schemes of values that name no location.
-const NO_LOCATION: [&[u8]; 6] = [
+/// Schemes whose values are not locations.
+const NON_LOCATION_SCHEMES: [&[u8]; 6] = [
     b"data",
     b"javascript",
     b"vbscript",
@@ -40,18 +40,19 @@ const NO_LOCATION: [&[u8]; 6] = [
 /// Confidence in a URL that was resolved against the base of its page.
 const RESOLVED_CONFIDENCE: f32 = 0.9;
 
-/// Confidence in a URL whose slashes were corrected as browsers do it.
+/// Confidence in a URL whose slashes were corrected as in browsers.
 const SLASHES_CONFIDENCE: f32 = 0.95;
 
-/// Confidence in a URL whose scheme was guessed. It depends on the page that shows the mail.
+/// Confidence in a URL with a guessed scheme. The right one depends on the page that displays the
+/// mail.
 const GUESSED_CONFIDENCE: f32 = 0.8;
 
-/// Parses the URL of an attribute's value and passes it to `sink`. White space around it, and tabs
-/// and line ends in it, are ignored, as in browsers (WHATWG URL, section 4.4).
+/// Parses the URL in an attribute value and passes it to `sink`. Like browsers, ignores white
+/// space around the value, and tabs and line ends inside it (WHATWG URL, section 4.4).
 ///
 /// # Errors
 ///
-/// The reason why there is no URL, among them a relative value without a base.
+/// The reason why the value is not a URL, such as a relative value without a base.
 pub fn parse_attribute(
     value: &AttributeValue<'_>,
     scanner: &Scanner,
@@ -95,7 +96,7 @@ fn without_line_ends(text: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// An attribute's value as an absolute URL.
+/// An attribute value as an absolute URL.
 struct AbsoluteValue<'v> {
     full: Cow<'v, [u8]>,
     context: TextContext,
@@ -114,20 +115,20 @@ impl<'v> AbsoluteValue<'v> {
     }
 }
 
-/// Makes a value absolute: resolves it against the base of its page, or reads it as a person meant
-/// it who wrote no page.
+/// Makes a value absolute. Resolves it against the base of its page; without a page, guesses what
+/// its author meant.
 ///
 /// # Errors
 ///
-/// The value names no location, or is relative to an unknown page.
+/// The value is not a location, or is relative to an unknown page.
 fn absolute<'v>(text: &'v [u8], base: Option<&[u8]>) -> Result<AbsoluteValue<'v>, RejectReason> {
     let resolved =
         || resolve(text, base).map(|full| AbsoluteValue::new(full, None, RESOLVED_CONFIDENCE));
-    // `www.host:80/x` begins with what is a scheme by its characters.
+    // By its characters, the start of `www.host:80/x` is a scheme.
     match scheme_of_absolute(text).filter(|scheme| guessed_scheme(scheme).is_none()) {
         Some(scheme) if is_no_location(scheme) => Err(RejectReason::NoLocation),
         Some(scheme) if lacks_slashes(scheme, &text[scheme.len() + 1..]) => {
-            // Without two slashes, a value with the scheme of its base is relative to it.
+            // A value with the base's scheme and without two slashes is relative to the base.
             let relative = resolved().filter(|_| has_scheme(base, scheme));
             Ok(relative.unwrap_or_else(|| {
                 let full = with_slashes(scheme, &text[scheme.len() + 1..]);
@@ -147,9 +148,9 @@ fn absolute<'v>(text: &'v [u8], base: Option<&[u8]>) -> Result<AbsoluteValue<'v>
     }
 }
 
-/// Returns `true` if `rest`, which follows the colon of `scheme`, does not begin with two slashes
-/// and a host, though browsers read a host there: after any number of slashes and backslashes
-/// (WHATWG URL, section 4.4, special authority slashes state).
+/// Returns `true` if `rest`, which follows the colon of `scheme`, does not start with two slashes
+/// and a host, but browsers still read a host there. They accept any number of slashes and
+/// backslashes (WHATWG URL, section 4.4, special authority slashes state).
 fn lacks_slashes(scheme: &[u8], rest: &[u8]) -> bool {
     let is_special = [&b"http"[..], b"https", b"ftp", b"ws", b"wss"]
         .iter()
@@ -157,7 +158,7 @@ fn lacks_slashes(scheme: &[u8], rest: &[u8]) -> bool {
     is_special && !matches!(rest, [b'/', b'/', next, ..] if !matches!(next, b'/' | b'\\'))
 }
 
-/// Returns `scheme://` and the text after the slashes and backslashes at the start of `rest`.
+/// Returns `scheme://` followed by `rest` without its leading slashes and backslashes.
 fn with_slashes(scheme: &[u8], rest: &[u8]) -> Vec<u8> {
     let slashes = prefix_len(rest, |byte| matches!(byte, b'/' | b'\\'));
     [scheme, b"://", &rest[slashes..]].concat()
@@ -169,9 +170,9 @@ fn has_scheme(base: Option<&[u8]>, scheme: &[u8]) -> bool {
         .is_some_and(|own| own.eq_ignore_ascii_case(scheme))
 }
 
-/// Reads a value without a scheme on a page without a base: `//host/` with the scheme of the pages
-/// that show mail, and `www.host` or `ftp5.host`, which a person wrote for `http://www.host` and
-/// `ftp://ftp5.host`.
+/// Guesses the scheme of a value on a page without a base. `//host/` gets the scheme of the pages
+/// that display mail. `www.host` and `ftp5.host` were written by a person who meant
+/// `http://www.host` and `ftp://ftp5.host`.
 fn with_guessed_scheme(text: &[u8]) -> Option<AbsoluteValue<'static>> {
     let guess = |scheme: &str, rest: &[u8]| {
         let full = [scheme.as_bytes(), b"://", rest].concat();
@@ -186,8 +187,8 @@ fn with_guessed_scheme(text: &[u8]) -> Option<AbsoluteValue<'static>> {
     }
 }
 
-/// Returns `true` if a domain is at the start of `rest`. An address has no certificate, so nobody
-/// reads a page of it without a scheme; a quote shows that the value was put together wrongly.
+/// Returns `true` if `rest` starts with a domain. An IP address has no certificate, so nobody
+/// opens its pages without a scheme. A quote shows that a program composed the value wrongly.
 fn names_domain(rest: &[u8]) -> bool {
     let authority = rest
         .split(|byte| matches!(byte, b'/' | b'?' | b'#' | b'\\'))
@@ -215,7 +216,7 @@ pub fn parse_nested(
             confidence: outer.confidence * confidence,
             ..*outer
         };
-        emit_in_place_of(&outer, full, url_bytes, verdicts, sink);
+        emit_replacement(&outer, full, url_bytes, verdicts, sink);
     }
 }
 
@@ -228,10 +229,10 @@ pub fn parse_replacement(
 ) {
     let url_len = url_len(full);
     let verdicts = (full.len() <= url_bytes).then(|| Verdicts::of(full, url_len));
-    emit_in_place_of(replaced, full, url_bytes, verdicts, sink);
+    emit_replacement(replaced, full, url_bytes, verdicts, sink);
 }
 
-fn emit_in_place_of<'u>(
+fn emit_replacement<'u>(
     found: &FoundUrl<'_>,
     full: &'u [u8],
     url_bytes: usize,
@@ -252,12 +253,13 @@ fn emit_in_place_of<'u>(
 }
 
 fn is_no_location(scheme: &[u8]) -> bool {
-    NO_LOCATION
+    NON_LOCATION_SCHEMES
         .iter()
         .any(|name| name.eq_ignore_ascii_case(scheme))
 }
 
-/// Resolves a relative URL. A fragment alone is a position on the page itself, and gives `None`.
+/// Resolves a relative URL. Returns `None` for a fragment alone: it is a position on the page
+/// itself.
 fn resolve(text: &[u8], base: Option<&[u8]>) -> Option<Vec<u8>> {
     if text.is_empty() || text.starts_with(b"#") {
         return None;
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_domain_stays_relative() {
+    fn values_without_a_domain_stay_relative() {
         let cases = "//comment //192.0.2.1/x //a.example/'./x' /x//a.example www. index.html";
         for value in cases.split(' ') {
             assert!(parse(value, None).is_err(), "{value}");

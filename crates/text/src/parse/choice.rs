@@ -1,7 +1,7 @@
-//! Choice among the readings of a logical line.
+//! Chooses among the readings of a logical line.
 //!
-//! The readings differ in the hyphens that are dropped, in the line ends that are joined and in the
-//! punctuation that belongs to the URL.
+//! The readings differ in dropped hyphens, in joined line ends, and in the punctuation that
+//! belongs to the URL.
 
 use std::borrow::Cow;
 
@@ -27,44 +27,46 @@ use crate::span::Span;
 #[cfg(test)]
 mod tests;
 
-/// Confidence in a reading that exists, but hardly ever is the intended one.
+/// Confidence in a reading that is possible, but almost never the intended one.
 const UNLIKELY: f32 = 0.02;
 
-/// Confidence in the URL of the first line below which it is not even an alternate.
+/// Confidence in the first line's URL below which it is not even an alternate.
 const UNLIKELY_FIRST: f32 = 0.05;
 
-/// Confidence in a bare URL that ends before a character which its host or grammar refuses.
+/// Confidence in a bare URL that ends before a character its host or grammar refuses.
 const BEFORE_REFUSED_CONFIDENCE: f32 = 0.9;
 
-/// Confidence in a URL whose end is guessed: before an open bracket, letters of another script or a
-/// glued word, and in one with a vertical bar or with such letters at its end.
+/// Confidence in a URL whose end is guessed: before an open bracket, letters of another script or
+/// a glued word. Also the confidence in a URL with a vertical bar, or with such letters at its
+/// end.
 const GUESSED_END_CONFIDENCE: f32 = 0.9;
 
-/// Confidence in a URL in which residue of quoted-printable was decoded. The reading as it is
-/// written has the rest.
+/// Confidence in a URL in which residue of quoted-printable was decoded. The undecoded reading has
+/// the rest.
 const DECODED_CONFIDENCE: f32 = 0.95;
 
-/// Text that another program may have written, and what it stands for: the equals sign of
+/// Text that another program may have inserted, and the text it replaced: the equals sign of
 /// quoted-printable, and the mark that Google Groups puts at a soft break.
 const DOUBTFUL: [(&[u8], &[u8]); 2] = [(b"=3D", b"="), (b"**", b"")];
 
-/// Part of the confidence in a URL with such text that the reading without it has. On five mailing lists
-/// with 741,534 URLs all three `=3D` were residue, and three of five `**` elsewhere were marks.
+/// Share of the confidence in a URL with such text that goes to the reading without it. On five
+/// mailing lists with 741,534 URLs, all three `=3D` were residue, and three of five `**` elsewhere
+/// were marks.
 const DECODED_PART: f32 = 0.5;
 
-/// Confidence in a URL whose scheme was guessed. Of 40 of them 39 were right.
+/// Confidence in a URL whose scheme was guessed. Of 40 such URLs, 39 were right.
 const SCHEMELESS_CONFIDENCE: f32 = 0.97;
 
-/// Confidence in a URL whose path its author cut short.
+/// Confidence in a URL whose author shortened its path.
 const SHORTENED_CONFIDENCE: f32 = 0.7;
 
-/// Part of the confidence in a URL with an overline that the reading with a tilde has: no server has
-/// overlines in its paths.
+/// Share of the confidence in a URL with an overline that goes to the reading with a tilde. No
+/// server uses overlines in paths.
 const TILDE_CONFIDENCE: f32 = 0.9;
 
-/// Parses the URL of a candidate and passes it to `sink`, if there is one.
+/// Parses the URL of a candidate and passes it to `sink`, if the candidate has one.
 ///
-/// Reads the line at most 16 times, once for each choice of doubtful hyphens.
+/// Reads the line at most 16 times, once for each combination of doubtful hyphens.
 pub fn parse_candidate(
     candidate: &Candidate<'_>,
     scanner: &Scanner,
@@ -91,14 +93,14 @@ struct CandidateParser<'l> {
     url_bytes: usize,
 }
 
-/// A text that was accepted as a URL, and the verdicts on it.
+/// A text that was accepted as a URL, and its verdicts.
 struct Reading<'t> {
     full: &'t [u8],
     verdicts: Option<Verdicts<'t>>,
 }
 
 impl CandidateParser<'_> {
-    /// Parses the content of a wrapper, which is a URL as a whole or not at all.
+    /// Parses the content of a wrapper. It is a URL as a whole or not at all.
     fn wrapped(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) -> Result<(), RejectReason> {
         let line = self.candidate.line;
         let text = self.with_scheme(line.text());
@@ -142,8 +144,8 @@ impl CandidateParser<'_> {
         Ok(())
     }
 
-    /// Offsets of the hyphens before line breaks, in a text of `text_len` bytes that ends with the
-    /// logical line.
+    /// Returns the offsets of the hyphens before line breaks. The text has `text_len` bytes and
+    /// ends with the logical line.
     fn doubtful_hyphens(&self, text_len: usize) -> Vec<usize> {
         let line = self.candidate.line;
         let scheme_len = text_len - line.text().len();
@@ -154,10 +156,11 @@ impl CandidateParser<'_> {
             .collect()
     }
 
-    /// Parses a word without a wrapper: the joined reading that has [`JOIN_CONFIDENCE`] among the
-    /// readings, or else the text before the first join, or, if that is no URL, the shortest joined
-    /// reading. A first line that would be no alternate is left for the likeliest joined reading. A
-    /// guessed scheme is as doubtful in all of them, and does not count here.
+    /// Parses a word without a wrapper. Chooses the joined reading whose share is at least
+    /// [`JOIN_CONFIDENCE`]; otherwise the text before the first join; if that is not a URL, the
+    /// shortest joined reading. If the first line is too unlikely even for an alternate, the
+    /// likeliest joined reading is chosen. A guessed scheme is equally doubtful in all readings
+    /// and is ignored here.
     fn bare(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) -> ParseOutcome {
         let line = self.candidate.line;
         let parts = self.parts();
@@ -187,7 +190,7 @@ impl CandidateParser<'_> {
                 Err(reason) => last = reason,
             }
         }
-        // What its author cut short is not made shorter.
+        // A URL that its author shortened is not shortened further.
         let shorter = if last == RejectReason::Shortened {
             None
         } else {
@@ -205,8 +208,9 @@ impl CandidateParser<'_> {
         }
     }
 
-    /// Parses the URL before the first character that its host or grammar refuses, on its first
-    /// line. Returns its length in the line. The whole word is an alternate if browsers accept it.
+    /// Parses the URL on the first line, before the first character that its host or grammar
+    /// refuses. Returns its length in the line. The whole word is an alternate if browsers accept
+    /// it.
     fn before_refused(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) -> Option<usize> {
         let (rules, prior) = (self.scanner.rules(), self.candidate.prior);
         if rules == Rules::Rfc1738 {
@@ -232,7 +236,8 @@ impl CandidateParser<'_> {
         Some(end)
     }
 
-    /// Parses the URL at the start of the line over `joins` joins. Returns its length in the line.
+    /// Parses the URL at the start of the line that extends over `joins` joins. Returns its length
+    /// in the line.
     fn word(
         &self,
         joins: usize,
@@ -278,9 +283,9 @@ impl CandidateParser<'_> {
         Ok(end.url)
     }
 
-    /// The parts of the readings over no join, one join and so on: the probability that the URL goes
-    /// over these joins and not over the next. A reading that is no URL has none. Empty without
-    /// joins, or if all parts are too small for a number.
+    /// Returns the share of each reading over no join, one join and so on: the probability that
+    /// the URL extends over these joins and not over the next. A reading that is not a URL has no
+    /// share. Empty without joins, or if the sum of all shares is too small for an `f32`.
     fn parts(&self) -> Vec<Option<f32>> {
         let joins = self.candidate.line.joins();
         if joins.is_empty() {
@@ -301,7 +306,7 @@ impl CandidateParser<'_> {
         parts
     }
 
-    /// The text of the URL that goes over `joins` joins, with its scheme.
+    /// Returns the text of the URL that extends over `joins` joins, with its scheme.
     fn over(&self, joins: usize) -> Cow<'_, [u8]> {
         if let Some(written) = self.written_over(joins) {
             return self.on(written, |parser| parser.over(joins).into_owned().into());
@@ -309,8 +314,8 @@ impl CandidateParser<'_> {
         self.with_scheme(&self.candidate.line.text()[..self.end(joins).url])
     }
 
-    /// Adds the readings over more or fewer joins than were chosen, which share `confidence` by
-    /// their `parts`. Returns the confidence in the chosen one.
+    /// Adds the readings over more or fewer joins than the chosen one. All of them share
+    /// `confidence` by their `parts`. Returns the confidence in the chosen reading.
     fn add_other_joins(
         &self,
         chosen: usize,
@@ -334,8 +339,8 @@ impl CandidateParser<'_> {
         confidence * own + alternates.of_chosen
     }
 
-    /// The line as it is written if a `=` was removed from it only after the first `joins` joins: if
-    /// the URL does not go over that line end, the `=` is its last character.
+    /// Returns the line as written, if a `=` was removed from it only after the first `joins`
+    /// joins. If the URL does not extend over that line end, the `=` is its last character.
     fn written_over(&self, joins: usize) -> Option<&LogicalLine> {
         let line = self.candidate.line.written();
         let is_undone = |line: &LogicalLine| {
@@ -357,7 +362,7 @@ impl CandidateParser<'_> {
         })
     }
 
-    /// Adds the reading as it is written, without what `repairs` undo.
+    /// Adds the reading of the line as written, without the decoding that `repairs` lists.
     fn add_undecoded(&self, repairs: RepairSet, alternates: &mut Alternates<'_>) {
         let line = self.candidate.line.written();
         let undone = [
@@ -378,7 +383,8 @@ impl CandidateParser<'_> {
         }
     }
 
-    /// Adds the reading without what another program may have written, if nothing else showed it.
+    /// Adds the reading without text that another program may have inserted, if no other repair
+    /// proved that it did.
     fn add_decoded(
         &self,
         full: &[u8],
@@ -388,13 +394,13 @@ impl CandidateParser<'_> {
         alternates: &mut Alternates<'_>,
     ) {
         let is_undone = repairs.has(Repair::QuotedPrintable) || repairs.has(Repair::Escape);
-        // Most URLs have neither sign.
+        // Most URLs contain neither sign.
         let may_have = memchr::memchr2(b'=', b'*', full).is_some();
         if self.scanner.rules() == Rules::Rfc1738 || is_undone || !may_have {
             return;
         }
         for (written, meant) in DOUBTFUL {
-            let decoded = replaced(full, written, meant);
+            let decoded = with_replacements(full, written, meant);
             if let Some(decoded) = decoded.filter(|text| self.reading(text, context).is_ok()) {
                 let part = DECODED_PART * confidence;
                 alternates.add(&decoded, AlternateReason::Decoded, part);
@@ -403,7 +409,7 @@ impl CandidateParser<'_> {
         }
     }
 
-    /// Adds the reading with the trimmed characters that could belong to the URL.
+    /// Adds the reading that keeps the trimmed characters which could belong to the URL.
     fn add_longer_tail(&self, end: UrlEnd, alternates: &mut Alternates<'_>) {
         let line = self.candidate.line.text();
         let tail = ambiguous_tail(&line[end.url..end.word]);
@@ -416,8 +422,8 @@ impl CandidateParser<'_> {
         }
     }
 
-    /// Adds the reading with the other end if the chosen one is guessed. Returns the maximum
-    /// confidence in the chosen one.
+    /// Adds the reading with the other end, if the chosen end is guessed. Returns the maximum
+    /// confidence in the chosen reading.
     fn add_other_end(&self, end: UrlEnd, confidence: f32, alternates: &mut Alternates<'_>) -> f32 {
         let Some(other) = end.other else {
             return 1.0;
@@ -430,7 +436,7 @@ impl CandidateParser<'_> {
         GUESSED_END_CONFIDENCE
     }
 
-    /// Adds the reading with tildes for overlines.
+    /// Adds the reading with tildes instead of overlines.
     fn add_tildes(
         &self,
         full: &[u8],
@@ -448,7 +454,7 @@ impl CandidateParser<'_> {
         }
     }
 
-    /// Returns the end of the URL that goes over `joins` joins.
+    /// Returns the end of the URL that extends over `joins` joins.
     fn end(&self, joins: usize) -> UrlEnd {
         let line = self.candidate.line;
         let reach = line
@@ -462,8 +468,8 @@ impl CandidateParser<'_> {
             after: if is_last { self.candidate.after } else { b"" },
         };
         let rules = self.scanner.rules();
-        // Without joins the line ends with its run of characters, but a join may have taken a byte
-        // off it, or a decoded escape may end it.
+        // Without joins, the line ends with its run of characters. But a join may have removed a
+        // byte from it, or a decoded escape may end it.
         let mut end = if joins == 0 && line.repairs() == RepairSet::default() {
             ending::end_of_run(text, rules)
         } else {
@@ -475,8 +481,8 @@ impl CandidateParser<'_> {
         end
     }
 
-    /// Returns the component of the URL `full` that was cut short, by the bytes that were trimmed
-    /// off it and those after them.
+    /// Returns the component of the URL `full` that its author shortened, judged by the bytes
+    /// trimmed from its end and those after it.
     fn shortened(
         &self,
         full: &[u8],
@@ -486,7 +492,7 @@ impl CandidateParser<'_> {
         if self.scanner.rules() == Rules::Rfc1738 {
             return Ok(None);
         }
-        // `http://a [.] b.example`: what stands before the blank is half of a host.
+        // In `http://a [.] b.example`, the text before the space is half of a host.
         if (after.starts_with(b" dot ")
             || after.first() == Some(&b' ')
                 && defanged_mark(&after[1..]).is_some_and(|mark| mark.byte == b'.'))
@@ -500,8 +506,8 @@ impl CandidateParser<'_> {
         }
     }
 
-    /// Returns the reason for which a text is rejected: that its host was cut short, if that
-    /// explains it, or `reason`.
+    /// Returns `Shortened` if a host that was cut short explains the rejection of `text`,
+    /// otherwise `reason`.
     fn shortened_or(&self, text: &[u8], reason: RejectReason) -> RejectReason {
         let is_host_cut = components(text).host.is_some_and(is_cut_short);
         if self.scanner.rules() == Rules::Wide && is_host_cut {
@@ -511,8 +517,8 @@ impl CandidateParser<'_> {
         }
     }
 
-    /// Returns the repairs of the first `joins` joins, as far as they are inside of the URL, the
-    /// first `len` bytes of the line.
+    /// Returns the repairs of the line and of those of the first `joins` joins that are inside the
+    /// URL, the first `len` bytes of the line.
     fn repairs(&self, joins: usize, len: usize) -> RepairSet {
         let line = self.candidate.line;
         line.joins()[..joins]
@@ -524,7 +530,7 @@ impl CandidateParser<'_> {
     }
 
     /// Returns the confidence in a URL whose component `shortened` was cut short, before joins
-    /// lower it.
+    /// reduce it.
     fn confidence_of(&self, shortened: Option<ShortenedComponent>) -> f32 {
         let of_start = match (shortened, self.candidate.start.opening) {
             (Some(_), _) => SHORTENED_CONFIDENCE,
@@ -534,7 +540,8 @@ impl CandidateParser<'_> {
         let of_repair = |repair| match repair {
             Repair::AtSign => AT_SIGN_CONFIDENCE,
             Repair::QuotedPrintable | Repair::Reference | Repair::Invisible => DECODED_CONFIDENCE,
-            // Outside the joins only lines of a gateway's link are put together.
+            // Outside the joins, this repair occurs only in a gateway's link that is put together
+            // from lines.
             Repair::BareContinuation => REWRITTEN_LINK_CONFIDENCE,
             Repair::SchemeCorrected => CORRECTED_CONFIDENCE,
             Repair::Defang => DEFANGED_CONFIDENCE,
@@ -549,8 +556,7 @@ impl CandidateParser<'_> {
             .fold(of_start, f32::min)
     }
 
-    /// Returns the text after the scheme that is guessed for it, or the text alone if it has its
-    /// own.
+    /// Returns the text with the scheme that is guessed for it, or unchanged if it has a scheme.
     fn with_scheme<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
         let guessed = match self.candidate.start.opening {
             Opening::UrlBracket if self.scanner.rules() == Rules::Wide => guessed_scheme(text),
@@ -561,7 +567,7 @@ impl CandidateParser<'_> {
         })
     }
 
-    /// Reads a text, if it is a URL by the rules in force.
+    /// Reads a text. Fails if it is not a URL by the rules in force.
     fn reading<'t>(
         &self,
         full: &'t [u8],
@@ -575,7 +581,7 @@ impl CandidateParser<'_> {
         Ok(Reading { full, verdicts })
     }
 
-    /// The chosen reading; `span` is its part of the logical line.
+    /// Returns the chosen reading. `span` is its range in the logical line.
     fn accepted<'a>(
         &self,
         reading: Reading<'a>,
@@ -597,10 +603,10 @@ impl CandidateParser<'_> {
     }
 }
 
-/// Returns `url` with a tilde for each overline (U+203E), if it has one: as a character, or as its
-/// UTF-8 that was read as windows-1252 (`â€¾`).
+/// Returns `url` with a tilde for each overline (U+203E), or `None` if it has none. The overline
+/// is a character, or its UTF-8 read as windows-1252 (`â€¾`).
 ///
-/// In the Japanese character sets JIS X 0201 and `Shift_JIS` the byte of the tilde is an overline.
+/// In the Japanese character sets JIS X 0201 and `Shift_JIS`, the tilde's byte is an overline.
 fn with_tildes(url: &[u8]) -> Option<Vec<u8>> {
     let url = std::str::from_utf8(url).ok()?;
     let restored = url
@@ -609,12 +615,13 @@ fn with_tildes(url: &[u8]) -> Option<Vec<u8>> {
     (restored.len() < url.len()).then(|| restored.into_bytes())
 }
 
-/// Returns `text` with `meant` for each `written` in it. `None` if it has none, or the first is another
-/// thing.
-fn replaced(text: &[u8], written: &[u8], meant: &[u8]) -> Option<Vec<u8>> {
+/// Returns `text` with each `written` replaced by `meant`. `None` if there is no `written`, or if
+/// the first one has another meaning.
+fn with_replacements(text: &[u8], written: &[u8], meant: &[u8]) -> Option<Vec<u8>> {
     let first = memmem::find(text, written)?;
     let after = &text[first + written.len()..];
-    // A value of `3D`, a longer row of signs, or the mark before the target of a redirector.
+    // It is a field with the value `3D`, part of a longer run of signs, or the mark before a
+    // redirector's target.
     if matches!(after, [] | [b'&' | b'*', ..]) || after.starts_with(b"http") {
         return None;
     }
@@ -629,25 +636,25 @@ fn replaced(text: &[u8], written: &[u8], meant: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Returns `true` if `url` is a label and the beginning of a telephone number that is written with
-/// blanks: `Tel:+351 21 302`.
+/// Returns `true` if `url` is a label and the start of a telephone number that is written with
+/// spaces: `Tel:+351 21 302`.
 fn is_labelled_number(url: &[u8], after: &[u8]) -> bool {
     scheme(url).eq_ignore_ascii_case(b"tel")
         && matches!(after, [b' ', next, ..] if next.is_ascii_digit() || *next == b'(')
 }
 
-/// Returns the number of bytes at the start of a trimmed tail that could belong to the URL after
-/// all: closing brackets and exclamation marks. Full stops, commas and the like practically never
+/// Returns the number of bytes at the start of a trimmed tail that could still belong to the URL:
+/// closing brackets and exclamation marks. Full stops, commas and similar marks practically never
 /// do.
 fn ambiguous_tail(tail: &[u8]) -> usize {
     prefix_len(tail, |byte| matches!(byte, b')' | b']' | b'}' | b'!'))
 }
 
-/// Returns the readings of `text` without some of the hyphens at the offsets `doubtful`: fewest
-/// dropped first, then leftmost.
+/// Returns the readings of `text` with some of the hyphens at the offsets `doubtful` dropped:
+/// fewest first, then leftmost.
 ///
-/// With more than [`AMBIGUOUS_HYPHENS`] in doubt there is only the reading without any of them. No
-/// reading occurs twice or equals `text`.
+/// With more than [`AMBIGUOUS_HYPHENS`] of them, the only reading drops all. No reading occurs
+/// twice or equals `text`.
 pub(super) fn without_hyphens(text: &[u8], doubtful: &[usize]) -> Vec<Vec<u8>> {
     if doubtful.is_empty() {
         return Vec::new();
@@ -670,11 +677,11 @@ pub(super) fn without_hyphens(text: &[u8], doubtful: &[usize]) -> Vec<Vec<u8>> {
     readings
 }
 
-/// Returns all sets of hyphens but the empty one, the smallest first. Bit n stands for hyphen n.
+/// Returns all nonempty sets of hyphens, the smallest first. Bit n is hyphen n.
 fn choices(hyphens: usize) -> Vec<usize> {
     let mut choices: Vec<usize> = (1..1 << hyphens).collect();
-    // Leftmost: of two sets of one size, the one with the first hyphen that is in only one of them
-    // comes first.
+    // Of two sets of one size, the one that has the leftmost hyphen in which they differ comes
+    // first.
     choices.sort_by_key(|&set: &usize| (set.count_ones(), set.reverse_bits() ^ usize::MAX));
     choices
 }

@@ -1,6 +1,6 @@
-//! The components of any URL, divided as RFC 3986 divides them (section 3), without a check by any
-//! grammar. Made of them: host, domain and port, by which URLs are grouped, the form for comparing,
-//! and the URL that a text without a scheme stands for.
+//! The components of any URL, split as in RFC 3986 (section 3) without a check by any grammar; and
+//! values made from them: host, domain and port, by which URLs are grouped, the form for
+//! comparison, and the URL meant by a text without a scheme.
 
 use crate::byte_scan::prefix_len;
 use crate::grammar::{Scheme, decode, is_scheme_char, normalize};
@@ -8,16 +8,16 @@ use crate::scan::{CutText, HostAndPort, cut, public_suffix};
 use psl::Type;
 use std::borrow::Cow;
 
-/// A URL divided at its delimiters. Nothing is checked or decoded.
+/// A URL split at its delimiters. Its components are neither checked nor decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UrlComponents<'a> {
     /// The scheme, without its colon.
     pub scheme: &'a [u8],
     /// The bytes before the last `@` of the authority.
     pub userinfo: Option<&'a [u8]>,
-    /// The host, with its brackets if it has any; `None` without `//`.
+    /// The host, with its brackets if it has any; `None` if the URL has no `//`.
     pub host: Option<&'a [u8]>,
-    /// The bytes after the first colon that follows the host; perhaps empty.
+    /// The bytes after the first colon after the host; may be empty.
     pub port: Option<&'a [u8]>,
     /// The path, with its leading slash.
     pub path: &'a [u8],
@@ -25,7 +25,7 @@ pub struct UrlComponents<'a> {
     pub query: Option<&'a [u8]>,
 }
 
-/// Divides `text`, a URL without a fragment. Without a colon all of it is the path.
+/// Splits `text`, a URL without a fragment. Without a colon, all of it is the path.
 #[must_use]
 pub fn components(text: &[u8]) -> UrlComponents<'_> {
     let scheme = scheme(text);
@@ -59,10 +59,10 @@ pub fn components(text: &[u8]) -> UrlComponents<'_> {
     }
 }
 
-/// Returns the length of `full` without its fragment: up to the first `#`.
+/// Returns the length of `full` without its fragment, which starts at the first `#`.
 ///
-/// An article and a message have no fragment, but the identifiers of some have that character before
-/// their `@` (RFC 5322, section 3.2.3).
+/// Articles and messages have no fragment, but some of their identifiers contain a `#` before the
+/// `@` (RFC 5322, section 3.2.3).
 pub(super) fn url_len(full: &[u8]) -> usize {
     let Some(hash) = memchr::memchr(b'#', full) else {
         return full.len();
@@ -73,7 +73,7 @@ pub(super) fn url_len(full: &[u8]) -> usize {
     if is_identifier { full.len() } else { hash }
 }
 
-/// Returns `true` for the schemes whose URLs are identifiers of messages: `news:`, `snews:` and
+/// Returns `true` for the schemes whose URLs are message identifiers: `news:`, `snews:` and
 /// `mid:`.
 pub(super) fn names_message(scheme: &[u8]) -> bool {
     [&b"news"[..], b"snews", b"mid"]
@@ -81,14 +81,15 @@ pub(super) fn names_message(scheme: &[u8]) -> bool {
         .any(|name| name.eq_ignore_ascii_case(scheme))
 }
 
-/// Returns the scheme of `text` as [`components`] divides it: the bytes before the first colon, or
-/// none.
+/// Returns the scheme of `text` as [`components`] does: the bytes before the first colon. Empty
+/// without a colon.
 #[must_use]
 pub fn scheme(text: &[u8]) -> &[u8] {
     &text[..memchr::memchr(b':', text).unwrap_or(0)]
 }
 
-/// Returns the scheme of `text` if it is one by its characters, that is, if the URL is absolute.
+/// Returns the scheme of `text` if its characters are those of a scheme, so that the URL is
+/// absolute.
 pub(super) fn scheme_of_absolute(text: &[u8]) -> Option<&[u8]> {
     let name = scheme(text);
     let is_scheme = name.first().is_some_and(u8::is_ascii_alphabetic)
@@ -99,10 +100,10 @@ pub(super) fn scheme_of_absolute(text: &[u8]) -> Option<&[u8]> {
 /// Host and port of an authority.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site<'u> {
-    /// The host in lower case, non-ASCII names as A-labels, without a final dot; an IPv6 address
-    /// with its brackets. Empty if the authority is.
+    /// The host in lower case, with non-ASCII names as A-labels, without a final dot. An IPv6
+    /// address has its brackets. Empty if the authority is empty.
     pub host: Cow<'u, str>,
-    /// The port, or the default port of the scheme; `None` above 65535 or if there is neither.
+    /// The port, or the default port of the scheme. `None` above 65535, or if there is neither.
     pub port: Option<u16>,
 }
 
@@ -119,7 +120,7 @@ impl<'u> Site<'u> {
     /// Returns the registrable domain by the public suffix list: the public suffix and the label
     /// before it. `None` for addresses, single labels and public suffixes.
     ///
-    /// By that list's rules, a last label that it does not know is a public suffix.
+    /// A last label that the list does not contain is a public suffix (by the list's own rules).
     #[must_use]
     pub fn domain(&self) -> Option<&str> {
         let (_, last) = self.host.rsplit_once('.')?;
@@ -130,8 +131,8 @@ impl<'u> Site<'u> {
     }
 }
 
-/// Returns a host in the form of [`Site::host`]; `None` if the text is not a host alone, but a URL,
-/// has a port, or is empty.
+/// Returns a host in the form of [`Site::host`]. `None` if the text is empty, has a port, or is a
+/// URL.
 #[must_use]
 pub fn host_name(text: &str) -> Option<String> {
     let is_address = text.starts_with('[') && text.ends_with(']');
@@ -157,7 +158,8 @@ fn normalized_host(host: &[u8]) -> Cow<'_, str> {
 /// Returns a host in lower case and without a final dot, with A-labels for a non-ASCII name.
 fn ascii_host(host: Cow<'_, str>) -> Cow<'_, str> {
     if !host.is_ascii() {
-        // A name that IDNA refuses has no A-labels. IDNA knows other dots, too (UTS 46 section 2.3).
+        // A name that IDNA rejects has no A-labels. IDNA also knows other dots (UTS 46 section
+        // 2.3).
         let host = idna::domain_to_ascii(&host).unwrap_or_else(|_| host.to_lowercase());
         return host.trim_end_matches('.').to_owned().into();
     }
@@ -171,7 +173,7 @@ fn ascii_host(host: Cow<'_, str>) -> Cow<'_, str> {
     host
 }
 
-/// Returns `true` if the last label of a host makes it an IPv4 address (WHATWG URL, "ends in a
+/// Returns `true` if this last label makes the host an IPv4 address (WHATWG URL, "ends in a
 /// number").
 fn is_number(label: &str) -> bool {
     let hexadecimal = label.strip_prefix("0x");
@@ -192,8 +194,8 @@ fn port(url: &UrlComponents<'_>) -> Option<u16> {
 /// Returns the public suffix of `host` and the label before it, without a final dot; `None` if
 /// there is no such label.
 ///
-/// `host` is in lower case, with A-labels, and no address. By the list's rules, a last label that
-/// it does not know is a public suffix.
+/// `host` is in lower case, has A-labels and is not an address. A last label that the list does
+/// not contain is a public suffix (by the list's own rules).
 fn registrable_domain(host: &str) -> Option<&str> {
     let host = host.strip_suffix('.').unwrap_or(host);
     let suffix = suffix(host)?;
@@ -206,8 +208,8 @@ fn registrable_domain(host: &str) -> Option<&str> {
     (!label.is_empty()).then(|| &host[rest - label.len()..])
 }
 
-/// Returns the domain of a host that is a suffix of the private section of the list, as
-/// `s3.amazonaws.com`: the label before the suffix of the other section, with that.
+/// Returns the domain of a host that is itself a private suffix, such as `s3.amazonaws.com`: the
+/// suffix from the list's other section and the label before it.
 fn below_icann_suffix(host: &str) -> Option<&str> {
     let rests = std::iter::successors(Some(host), |rest| Some(rest.split_once('.')?.1));
     let mut pairs = rests.clone().zip(rests.skip(1));
@@ -228,8 +230,8 @@ fn suffix(host: &str) -> Option<psl::Info> {
     public_suffix(&mut host.as_bytes().rsplit(|byte| *byte == b'.'))
 }
 
-/// Returns a URL with scheme and host in lower case, without the default port of its scheme, with
-/// the escapes of unreserved characters decoded and the others in upper-case hexadecimal. An empty
+/// Returns a URL in the form for comparison: scheme and host in lower case, no default port,
+/// escapes of unreserved characters decoded, other escapes in upper-case hexadecimal. An empty
 /// path of http, https and ftp is `/`.
 #[must_use]
 pub(super) fn key_of_components(url: &UrlComponents<'_>) -> Vec<u8> {
@@ -286,7 +288,8 @@ pub(super) fn is_default_port(scheme: &[u8], port: &[u8]) -> bool {
     port.is_empty() || number.is_some() && number == Scheme::named(scheme).and_then(|row| row.port)
 }
 
-/// Returns `text` after `scheme://`. An FTP location as `host:path` becomes a path after the host.
+/// Returns `scheme://` followed by `text`. An FTP location like `host:path` becomes a
+/// host and its path.
 pub(super) fn with_guessed_scheme(scheme: &str, text: &[u8]) -> Vec<u8> {
     let mut full = Vec::with_capacity(scheme.len() + 4 + text.len());
     full.extend(scheme.as_bytes());
@@ -295,8 +298,7 @@ pub(super) fn with_guessed_scheme(scheme: &str, text: &[u8]) -> Vec<u8> {
         Some(FtpLocation { host, path }) => {
             full.extend(host);
             if path.first() != Some(&b'/') {
-                // Relative to the folder after the login, as a URL's path is (RFC 1738, section
-                // 3.2.2).
+                // Relative to the login folder, as a URL's path is (RFC 1738, section 3.2.2).
                 full.push(b'/');
             }
             full.extend(path);
@@ -306,8 +308,8 @@ pub(super) fn with_guessed_scheme(scheme: &str, text: &[u8]) -> Vec<u8> {
     full
 }
 
-/// An FTP location as people wrote it before URLs: a host, perhaps its address in parentheses, a
-/// colon and a path, as in `ftp.a.example:/pub/x`, `ftp.a.example:~joe/x` and
+/// An FTP location as written before URLs: a host, optionally its address in parentheses, a colon
+/// and a path, as in `ftp.a.example:/pub/x`, `ftp.a.example:~joe/x` and
 /// `ftp.a.example(192.0.2.1):pub/x`.
 struct FtpLocation<'t> {
     host: &'t [u8],
@@ -324,7 +326,7 @@ impl FtpLocation<'_> {
     }
 }
 
-/// Returns `text` after an IPv4 address in parentheses at its start, if there is one.
+/// Returns `text` without an IPv4 address in parentheses at its start.
 fn without_address(text: &[u8]) -> &[u8] {
     let Some(inner) = text.strip_prefix(b"(") else {
         return text;
@@ -336,7 +338,8 @@ fn without_address(text: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns `true` if a path can begin like this. Digits up to the end or to a slash are a port.
+/// Returns `true` if `text` can be the start of a path. Digits up to the end or to a slash are a
+/// port.
 fn is_path(text: &[u8]) -> bool {
     let digits = prefix_len(text, u8::is_ascii_digit);
     let is_port = digits > 0 && matches!(text.get(digits), None | Some(b'/' | b'?' | b'#'));
@@ -363,7 +366,7 @@ mod tests {
         assert_eq!(components(b"mailto:a@b").path, b"a@b");
     }
 
-    /// Returns host, domain and port of a URL, separated by blanks; `-` where there is none.
+    /// Returns host, domain and port of a URL, separated by spaces, with `-` for each missing one.
     fn shown(url: &str) -> String {
         let components = components(url.as_bytes());
         let Some(site) = Site::of(&components) else {
@@ -374,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn the_site_is_read_alike_for_all_schemes() {
+    fn the_site_is_parsed_the_same_for_all_schemes() {
         let cases = [
             (
                 "http://DS.Internic.NET/x",
@@ -409,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_idna_refuses_is_in_lower_case() {
+    fn a_host_that_idna_refuses_is_lowercased() {
         assert_eq!(shown("http://\u{C4}\u{FFFD}./"), "\u{E4}\u{FFFD} - 80");
     }
 
@@ -421,7 +424,7 @@ mod tests {
             ("co.uk", None),
             ("uk", None),
             ("www.a.example", Some("a.example")),
-            // A rule `*.ck` and its exception `!www.ck`.
+            // The list has a rule `*.ck` and its exception `!www.ck`.
             ("b.a.x.ck", Some("a.x.ck")),
             ("x.ck", None),
             ("a.www.ck", Some("www.ck")),
@@ -470,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_stay_whole() {
+    fn other_texts_are_unchanged() {
         let cases = "ftp.a.example ftp.a.example/pub:x/y ftp.a.example:21 ftp.a.example:21/pub \
             ftp.a.example:-) ftp.a.example: ftp.a.example::pub ftp.a.example(x):pub \
             ftp.a.example(192.0.2.1)";

@@ -1,5 +1,5 @@
-//! The values that parsing takes and gives: a candidate, the URL that was found in it with its
-//! other readings, or the reason why there is none. How a reading is chosen is decided in `choice`.
+//! Input and output of parsing: a candidate, and the URL found in it with its other readings, or
+//! the reason why there is none. `choice` decides how a reading is chosen.
 
 use super::components::{scheme, url_len};
 use super::verdict::Verdicts;
@@ -9,7 +9,7 @@ use crate::repair::{LogicalLine, PrefilterReject, RepairSet};
 use crate::scan::{Opening, UrlStart};
 use crate::span::Span;
 
-/// A start and the logical line that follows it.
+/// The start of a possible URL, and the logical line that follows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'l> {
     /// The start.
@@ -30,30 +30,30 @@ pub struct Candidate<'l> {
 pub struct ParseOutcome {
     /// The offset in the text at which scanning resumes.
     pub resume: usize,
-    /// The reason why the candidate is no URL; `None` if a URL was found.
+    /// The reason why the candidate is not a URL; `None` if a URL was found.
     pub reject: Option<RejectReason>,
 }
 
 /// A URL that was found.
 #[derive(Debug)]
 pub struct FoundUrl<'l> {
-    /// The delimiters around it.
+    /// The delimiters around the URL.
     pub wrapper: Wrapper,
-    /// The URL and, after `url_len` bytes, its fragment with the `#`.
+    /// The URL, followed by its fragment with the `#` after `url_len` bytes.
     pub full: &'l [u8],
     /// Length in bytes of the URL without its fragment.
     pub url_len: usize,
-    /// The bytes of the text from its first to its last character, before repair.
+    /// The range of the URL in the text, from its first to its last character, before repair.
     pub raw: Span,
-    /// The repairs that were needed to read it.
+    /// The repairs that were needed to read the URL.
     pub repairs: RepairSet,
-    /// Other readings, all different from this and from one another, the likeliest first.
+    /// Other readings, the likeliest first. They differ from this reading and from each other.
     pub alternates: &'l [Alternate],
     /// Probability that this reading is the intended one, from 0 to 1.
     pub confidence: f32,
-    /// The verdicts of the three grammars; `None` if it was truncated.
+    /// The verdicts of the three grammars; `None` if the URL was truncated.
     pub verdicts: Option<&'l Verdicts<'l>>,
-    /// Length and hash of the whole URL, if `full` was truncated.
+    /// Length and hash of the whole URL; `None` unless `full` was truncated.
     pub truncated: Option<UrlTruncation>,
 }
 
@@ -64,7 +64,7 @@ impl<'l> FoundUrl<'l> {
         &self.full[..self.url_len]
     }
 
-    /// Returns the fragment without its `#`: `None` without a `#`, empty if nothing follows it.
+    /// Returns the fragment without its `#`; `None` without a `#`, empty if the URL ends with it.
     #[must_use]
     pub fn fragment(&self) -> Option<&'l [u8]> {
         self.full.get(self.url_len + 1..)
@@ -72,7 +72,7 @@ impl<'l> FoundUrl<'l> {
 }
 
 named_enum! {
-    /// Delimiters that set a URL off from the text around it.
+    /// Delimiters that separate a URL from the surrounding text.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Wrapper {
         /// `<URL:...>`
@@ -105,7 +105,7 @@ impl From<Opening> for Wrapper {
 /// Another reading of the same bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternate {
-    /// The URL and, after `url_len` bytes, its fragment with the `#`.
+    /// The URL, followed by its fragment with the `#` after `url_len` bytes.
     pub full: Vec<u8>,
     /// Length in bytes of the URL without its fragment.
     pub url_len: usize,
@@ -127,51 +127,50 @@ named_enum! {
         BareContinuation = "bare-continuation",
         /// The next line is not joined.
         HeadOnly = "head-only",
-        /// The URL ends at another place, where no white space or wrapper shows which is right.
+        /// The URL ends elsewhere; neither white space nor a wrapper shows which end is right.
         OtherEnd = "other-end",
-        /// A tilde stands for each overline, which another character set has in its place.
+        /// Each overline is replaced by the tilde that other character sets have at its position.
         Tilde = "tilde",
-        /// Escapes and soft line ends of quoted-printable, references, and characters without width are
-        /// kept.
+        /// Escapes and soft line ends of quoted-printable, character references and invisible
+        /// characters are kept.
         Undecoded = "undecoded",
-        /// `=3D` is taken for an equals sign, or `**` for a mark of another program, though nothing else
-        /// shows it.
+        /// `=3D` is read as an equals sign, or `**` as another program's mark, although no other
+        /// evidence shows it.
         Decoded = "decoded",
     }
 }
 
-/// Length and hash of a URL that was longer than the limit, before truncation.
+/// Length and hash of a URL that exceeded the limit, before truncation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlTruncation {
-    /// Length in bytes, fragment included.
+    /// Length in bytes, including the fragment.
     pub full_length: usize,
     /// The first 128 bits of the BLAKE3 hash of these bytes.
     pub full_hash: u128,
 }
 
-/// Reason for which a start leads to no URL.
+/// The reason why a start does not yield a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectReason {
-    /// RFC 1738 rejects it, and by the wide rules the other grammars do as well.
+    /// RFC 1738 rejects it, and so do the other grammars if the wide rules are in force.
     Grammar(Reject),
-    /// Its scheme names a host, and the text at its place cannot be one.
+    /// Its scheme requires a host, and the text in its position cannot be one.
     Host,
-    /// The text after the scheme is not what bare URLs of that scheme look like.
+    /// The text after the scheme does not look like a bare URL of that scheme.
     Implausible,
-    /// The author cut its host short, as in `http://www.exam..`.
+    /// The author shortened its host, as in `http://www.exam..`.
     Shortened,
-    /// A host without a scheme that is named as a machine: in a quoted `Received` line or a
-    /// certificate.
+    /// A host without a scheme that names a machine: in a quoted `Received` line or a certificate.
     Machine,
-    /// A wrapper with the starts of two URLs.
+    /// A wrapper that contains the starts of two URLs.
     TwoUrls,
-    /// A wrapper that never closes.
+    /// A wrapper that is never closed.
     Unclosed,
-    /// An attribute that is relative to an unknown page.
+    /// A relative URL in an attribute of a page whose base is unknown.
     Relative,
-    /// An attribute that holds data or a program: no location.
+    /// Data or a program in an attribute, not a location.
     NoLocation,
-    /// Another reading of the message gave the same URL from the same bytes.
+    /// A URL that another reading of the message found in the same bytes.
     Reread,
 }
 
@@ -193,7 +192,7 @@ impl RejectReason {
         }
     }
 
-    /// Returns the name that a reject's `reason.kind` has.
+    /// Returns the name used in a reject's `reason.kind`.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.kind().name()
@@ -242,9 +241,9 @@ pub(super) struct AcceptedUrl<'l> {
     /// The URL with its fragment.
     pub(super) full: &'l [u8],
     pub(super) wrapper: Wrapper,
-    /// The bytes of the text that it was read from.
+    /// The range of the text that it was read from.
     pub(super) raw: Span,
-    /// Maximum number of bytes that are kept.
+    /// Maximum number of bytes to keep.
     pub(super) url_bytes: usize,
     /// The verdicts on `full`; `None` if it is longer than `url_bytes`.
     pub(super) verdicts: Option<Verdicts<'l>>,
@@ -284,7 +283,8 @@ impl AcceptedUrl<'_> {
 /// Confidence in a `mailto` URL whose address has no host.
 const NO_MAILBOX_CONFIDENCE: f32 = 0.5;
 
-/// Returns `true` for a `mailto` URL whose address has no host. A form for mail has no address.
+/// Returns `true` for a `mailto` URL whose address has no host. A mail form (`mailto:?`) has no
+/// address and does not count.
 fn names_no_mailbox(full: &[u8]) -> bool {
     let scheme = scheme(full);
     scheme.eq_ignore_ascii_case(b"mailto")
@@ -295,16 +295,16 @@ fn names_no_mailbox(full: &[u8]) -> bool {
             .is_some_and(|&first| first != b'?')
 }
 
-/// The readings beside the chosen one, without duplicates.
+/// The readings other than the chosen one, without duplicates.
 pub(super) struct Alternates<'l> {
     chosen: &'l [u8],
     pub(super) list: Vec<Alternate>,
-    /// The confidence of added readings that are equal to the chosen one.
+    /// Sum of the confidence of added readings that equal the chosen one.
     pub(super) of_chosen: f32,
 }
 
 impl<'l> Alternates<'l> {
-    /// No alternates to `chosen`.
+    /// Creates an empty set of alternates to `chosen`.
     pub(super) fn of(chosen: &'l [u8]) -> Alternates<'l> {
         Alternates {
             chosen,
@@ -313,13 +313,13 @@ impl<'l> Alternates<'l> {
         }
     }
 
-    /// The confidence that one of these readings is right.
+    /// Returns the probability that one of these readings is right.
     pub(super) fn confidence(&self) -> f32 {
         self.list.iter().map(|other| other.confidence).sum()
     }
 
-    /// Adds a reading. If it is equal to the chosen one or an earlier one, only its confidence is
-    /// added to that.
+    /// Adds a reading. If it equals the chosen reading or an earlier one, only adds its confidence
+    /// to that reading's.
     pub(super) fn add(&mut self, full: &[u8], why: AlternateReason, confidence: f32) {
         if full == self.chosen {
             self.of_chosen += confidence;

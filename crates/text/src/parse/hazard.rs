@@ -1,7 +1,9 @@
-//! Hazards: the warnings of RFC 1738 section 6, and the signs that abuse desks look for. No URL is
-//! rejected for them. Last, links whose text names another host than the one that they lead to: the texts of most links are
-//! words, and names of files look like hosts, so only a text that names a host beyond doubt is compared.
-//! Links that a mail gateway rewrote are read as they were before.
+//! Hazards: the warnings of RFC 1738 section 6, and the signs that abuse desks look for. They
+//! never cause a URL to be rejected.
+//!
+//! Also mismatches: links whose text names another host than their target. The texts of most links
+//! are words, and file names look like hosts, so only a text that certainly names a host is
+//! compared. A link that a mail gateway rewrote is compared as it was before rewriting.
 
 use super::components::{
     Site, components, has_known_suffix, host_name, is_default_port, scheme_of_absolute,
@@ -16,30 +18,30 @@ use crate::scan::{cut, plausible_host};
 use unicode_script::{Script, UnicodeScript};
 
 named_enum! {
-    /// Property of a URL for which its reader should be careful. No URL is rejected for it.
+    /// A property of a URL that calls for caution. It never causes the URL to be rejected.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Hazard {
-        /// A port below 1024 that is not the scheme's own (section 6: a client is made to speak another
-        /// protocol).
+        /// A port below 1024 that is not the scheme's own (section 6: it can make a client speak
+        /// another protocol).
         OddPort = "odd-port",
         /// An encoded control character (section 6).
         EncodedControl = "encoded-control",
         /// A password (section 6).
         Password = "password",
-        /// An address in any notation, where a name would identify the owner.
+        /// An IP address in any notation, where a name would identify the owner.
         NumericHost = "numeric-host",
         /// A user name that looks like a host: `http://bank.example@other.example/`.
         UserinfoLikeHost = "userinfo-like-host",
-        /// A character without width, literal or encoded.
+        /// A zero-width character, literal or encoded.
         ZeroWidth = "zero-width",
-        /// A label of the host with letters of more than one script.
+        /// A host label with letters of more than one script.
         MixedScript = "mixed-script",
-        /// A label of the host whose letters are all Cyrillic or Greek and look like Latin ones.
+        /// A host label whose letters are all Cyrillic or Greek and look like Latin ones.
         LatinLookalike = "latin-lookalike",
     }
 }
 
-/// Returns the hazards of a URL that was found, also of the characters that were removed from it.
+/// Returns the hazards of a found URL, including hazards of characters that were removed from it.
 #[must_use]
 pub fn found_hazards(found: &FoundUrl<'_>) -> Vec<Hazard> {
     let of_url = found
@@ -53,7 +55,7 @@ pub fn found_hazards(found: &FoundUrl<'_>) -> Vec<Hazard> {
 }
 
 /// Returns the hazards of `url`, a URL without its fragment, in the order of [`Hazard::ALL`].
-/// `verdicts` are those on it.
+/// `verdicts` are the verdicts on `url`.
 #[must_use]
 pub fn hazards(url: &[u8], verdicts: &Verdicts<'_>) -> Vec<Hazard> {
     let components = &verdicts.components;
@@ -77,7 +79,7 @@ pub fn hazards(url: &[u8], verdicts: &Verdicts<'_>) -> Vec<Hazard> {
         .collect()
 }
 
-/// Returns `true` if the user name, decoded, looks like a host.
+/// Returns `true` if the decoded user name looks like a host.
 fn is_userinfo_like_host(userinfo: &[u8]) -> bool {
     let user = userinfo
         .split(|&byte| byte == b':')
@@ -106,7 +108,7 @@ fn has_numeric_host(verdicts: &Verdicts<'_>) -> bool {
                 .all(|byte| byte.is_ascii_digit() || *byte == b'.'))
 }
 
-/// Returns `true` for a name with a dot and a last label of two letters or more.
+/// Returns `true` for a name with a dot and a last label of at least two letters.
 fn is_like_host(user: &[u8]) -> bool {
     let mut labels = user.rsplit(|&byte| byte == b'.');
     let last = labels.next().unwrap_or_default();
@@ -133,8 +135,8 @@ fn has_zero_width(text: &[u8]) -> bool {
     })
 }
 
-/// Returns `true` for letters of different scripts in one label, except those that Japanese and
-/// Korean mix.
+/// Returns `true` if one label mixes letters of several scripts, except for the mixtures of
+/// Japanese and Korean.
 fn has_mixed_script(host: &[u8]) -> bool {
     any_international_label(host, |label| {
         let mut scripts = label
@@ -146,11 +148,11 @@ fn has_mixed_script(host: &[u8]) -> bool {
     })
 }
 
-/// Letters of other scripts that look like a Latin letter (Unicode Technical Standard 39,
-/// `confusables.txt`): Cyrillic and Greek ones, in lower case, as hosts have them.
+/// Cyrillic and Greek letters that look like a Latin letter (Unicode Technical Standard 39,
+/// `confusables.txt`), in lower case as in hosts.
 const LATIN_LOOKALIKES: &str = "асԁеһіјӏорԛгѕԝхуѵүαγινορσυϲϳ";
 
-/// Returns `true` if all letters of a label, of which there is one at least, look Latin but are not.
+/// Returns `true` if a label has at least one letter, and all its letters look Latin but are not.
 fn has_latin_lookalike(host: &[u8]) -> bool {
     any_international_label(host, |label| {
         let mut letters = label.chars().filter(|c| c.is_alphabetic()).peekable();
@@ -158,8 +160,8 @@ fn has_latin_lookalike(host: &[u8]) -> bool {
     })
 }
 
-/// Returns `true` if a label of a host has the property. No label of an ASCII host without A-labels
-/// has it.
+/// Returns `true` if `has` accepts a label of the host. Labels of an ASCII host without A-labels
+/// are not tested, because none of them can have the property.
 fn any_international_label(host: &[u8], has: impl Fn(&str) -> bool) -> bool {
     let is_a_label = |window: &[u8]| window.eq_ignore_ascii_case(b"xn--");
     if host.is_ascii() && !(host.contains(&b'-') && host.windows(4).any(is_a_label)) {
@@ -182,9 +184,9 @@ fn is_neutral(script: Script) -> bool {
     )
 }
 
-/// Returns `true` if the text of a link names another host than the one of its target `url`.
+/// Returns `true` if a link's text names a different host than its target `url`.
 ///
-/// `shown` names a host if it begins with a URL, or is one word that can only be a host. A leading
+/// `shown` names a host if it starts with a URL, or is one word that can only be a host. A leading
 /// `www.` is ignored, and a domain and its subdomains count as one host. `url` may be a
 /// redirector's: then its target counts as well; of a URL with another in its query the inner one
 /// counts alone, and if that cannot be read, nothing differs.
@@ -193,11 +195,11 @@ pub fn mismatch(shown: &[u8], url: &[u8]) -> bool {
     let Some(shown) = shown_url(shown.trim_ascii()) else {
         return false;
     };
-    let Some(targets) = hosts_on_the_way(url) else {
+    let Some(targets) = hosts_in_chain(url) else {
         return false;
     };
-    // A gateway may have rewritten the text as well.
-    let Some(shown) = hosts_on_the_way(&shown) else {
+    // The gateway may have rewritten the text as well.
+    let Some(shown) = hosts_in_chain(&shown) else {
         return false;
     };
     !targets.is_empty()
@@ -209,16 +211,16 @@ pub fn mismatch(shown: &[u8], url: &[u8]) -> bool {
         })
 }
 
-/// Maximum number of redirectors in one another that are followed.
-const FOLLOWED_REDIRECTORS: usize = 8;
+/// Maximum number of nested redirectors to follow.
+const MAX_REDIRECTORS: usize = 8;
 
 /// Returns the host of a URL and the hosts of the targets in it. The host before a target in a query
 /// is left out. Empty for a URL without a host. `None` if the innermost URL is a redirector's and
 /// does not hold its target.
-fn hosts_on_the_way(url: &[u8]) -> Option<Vec<String>> {
+fn hosts_in_chain(url: &[u8]) -> Option<Vec<String>> {
     let mut hosts = Vec::from_iter(host_of(url));
     let mut last = url.to_vec();
-    for _ in 0..FOLLOWED_REDIRECTORS {
+    for _ in 0..MAX_REDIRECTORS {
         let Some(target) = redirect_targets(&last).into_iter().next() else {
             break;
         };
@@ -240,20 +242,21 @@ fn hosts_on_the_way(url: &[u8]) -> Option<Vec<String>> {
     }
 }
 
-/// Returns the host of a URL, normalized, without a leading `www.`.
+/// Returns the normalized host of a URL, without a leading `www.`.
 fn host_of(url: &[u8]) -> Option<String> {
     let site = Site::of(&components(cut(url, b'#').before))?;
     (!site.host.is_empty()).then(|| without_www(site.host.into_owned()))
 }
 
-/// Returns the URL that the text of a link is or begins with; a host alone becomes one.
+/// Returns the URL that a link's text starts with. A host alone becomes a URL.
 fn shown_url(shown: &[u8]) -> Option<Vec<u8>> {
     let first = shown.split(u8::is_ascii_whitespace).next()?;
     let is_one_word = first.len() == shown.len();
     let word = without_marks(first);
     if scheme_of_absolute(word).is_some() && memchr::memmem::find(word, b"://").is_some() {
         let host = components(word).host?;
-        // A URL that is cut within its host names none; more words show that it may be.
+        // A URL that is cut off inside its host does not name a host. It may be cut off if more
+        // words follow.
         let is_whole = is_one_word || !word.ends_with(host);
         let is_named = is_public(host) || is_whole && is_ascii_domain(host);
         return is_named.then(|| word.to_vec());
@@ -272,7 +275,7 @@ fn shown_url(shown: &[u8]) -> Option<Vec<u8>> {
 fn without_marks(word: &[u8]) -> &[u8] {
     let is_opening = |byte: &u8| b"<([{\"'".contains(byte);
     let is_closing = |byte: &u8| b">)]}\"'.,;:!?".contains(byte);
-    // Dots show that the rest of the word is not shown.
+    // Dots show that the rest of the word is not displayed.
     if word.ends_with(b"..") {
         return word;
     }
@@ -284,8 +287,8 @@ fn without_marks(word: &[u8]) -> &[u8] {
     &word[start.min(end)..end]
 }
 
-/// Returns `true` for a domain under a public suffix or the reserved `example` (RFC 2606), and for
-/// an IPv4 address.
+/// Returns `true` for an IPv4 address, and for a domain under a public suffix or the reserved
+/// `example` (RFC 2606).
 fn is_public(host: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(host) else {
         return false;
@@ -297,13 +300,13 @@ fn is_public(host: &[u8]) -> bool {
                 .is_some_and(|host: String| has_known_suffix(&host) || host.ends_with(".example")))
 }
 
-/// Returns `true` for labels of ASCII characters, of which there are at least two.
+/// Returns `true` for two or more labels of ASCII characters.
 fn is_ascii_domain(host: &[u8]) -> bool {
     host.is_ascii() && plausible_host(host) && host.contains(&b'.')
 }
 
-/// Returns `true` for a word that looks like a host and may be something else: a file
-/// (`README.md`), a member of an object (`System.IO`), a version (`1.2.3.4`).
+/// Returns `true` for a word that looks like a host but may be a file (`README.md`), a member of
+/// an object (`System.IO`) or a version (`1.2.3.4`).
 fn is_ambiguous(host: &[u8], rest: &[u8]) -> bool {
     let text = String::from_utf8_lossy(host).to_ascii_lowercase();
     if text.starts_with("www.") {
@@ -311,7 +314,7 @@ fn is_ambiguous(host: &[u8], rest: &[u8]) -> bool {
     }
     let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
     let second = text.rsplit('.').nth(1).unwrap_or_default();
-    // Under a country's domain a second label like this is part of the public suffix.
+    // Under a country's domain, such a second label is part of the public suffix.
     let is_below_suffix = matches!(second, "co" | "com" | "net" | "org" | "edu" | "gov" | "ac");
     let is_file = rest.is_empty()
         && !is_below_suffix
@@ -325,7 +328,7 @@ fn is_ambiguous(host: &[u8], rest: &[u8]) -> bool {
             .any(|byte| byte.is_ascii_lowercase() || !byte.is_ascii())
 }
 
-/// Extensions of files that are top-level domains too.
+/// File extensions that are also top-level domains.
 const FILE_EXTENSIONS: [&str; 41] = [
     "am", "app", "as", "bz", "cab", "cc", "cl", "do", "gs", "id", "in", "inc", "la", "md", "mk",
     "ml", "mm", "mo", "mov", "ms", "name", "nr", "ph", "pl", "pm", "ps", "pub", "py", "rs", "sc",
@@ -393,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_shown_host_can_differ_from_the_target() {
+    fn only_a_host_in_the_link_text_can_mismatch_the_target() {
         let thief = "http://thief.example/";
         for shown in [
             "http://bank.com/",
@@ -452,7 +455,7 @@ mod tests {
         let mimecast = "https://url.uk.m.mimecastprotect.com/s/Ab1?domain=a.example.org";
         check("a.example.org", mimecast, false);
         check("www.bank.com", mimecast, true);
-        // It leads anywhere.
+        // This link does not name its target.
         check(
             "www.bank.com",
             "https://protect-us.mimecast.com/s/Ab1",

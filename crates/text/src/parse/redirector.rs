@@ -1,4 +1,4 @@
-//! Recognition of redirectors, offline: the target is read out of the redirector's URL, with one
+//! Recognizes redirectors, offline: reads the target out of the redirector's URL, with one
 //! function for each form.
 //!
 //! In any other URL, a parameter whose value is a whole URL is a target.
@@ -23,8 +23,8 @@ use table::{OPAQUE_REWRITERS, REDIRECTORS, Redirector, TargetForm, is_host};
 /// The target of a redirector's URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedirectTarget {
-    /// The target, with its fragment if it has one. Begins with a scheme and `://`, and holds no
-    /// white space.
+    /// The target, with its fragment if it has one. Starts with a scheme and `://`, and contains
+    /// no white space.
     pub url: Vec<u8>,
     /// Name of the redirector: `safelinks`, `urldefense-v1`, ..., or [`QUERY_TARGET`].
     pub redirector: &'static str,
@@ -58,14 +58,15 @@ pub fn redirect_targets_of(url: &[u8], components: &UrlComponents<'_>) -> Vec<Re
     address.map_or_else(Vec::new, |address| targets_of(&address))
 }
 
-/// A URL that a program put in place of a link, which does not hold the link's target.
+/// A program that replaced a link with a URL of its service, which does not contain the link's
+/// target.
 pub(super) struct LinkRewriter {
-    /// The host of the target, where the URL names it.
+    /// The host of the target, if the URL names it.
     pub(super) target_host: Option<Vec<u8>>,
 }
 
 impl LinkRewriter {
-    /// Returns the rewriter that made `url`; `None` if no known one did.
+    /// Returns the rewriter that created `url`; `None` if it is not a known one.
     pub(super) fn of(url: &[u8]) -> Option<LinkRewriter> {
         let address = WebAddress::of(url)?;
         if Redirector::of(&address).is_some() {
@@ -112,10 +113,11 @@ fn query_targets(address: &WebAddress<'_>) -> impl Iterator<Item = RedirectTarge
     })
 }
 
-/// Returns `url` without the data that identify its recipient: the same redirector's URL, which
-/// still has the same target.
+/// Returns `url` without the data that identify its recipient. The result is a URL of the same
+/// redirector with the same target.
 ///
-/// `None` if there are no such data. One level: a redirector's URL inside `url` keeps its own.
+/// `None` if there are no such data. Changes one level: a redirector's URL inside `url` keeps its
+/// data.
 #[must_use]
 pub fn without_recipient(url: &[u8]) -> Option<Vec<u8>> {
     let address = WebAddress::of(url)?;
@@ -139,7 +141,7 @@ pub fn without_recipient(url: &[u8]) -> Option<Vec<u8>> {
     (out.len() < url.len()).then_some(out)
 }
 
-/// Removes the organisation and the token for recipient and message, which follow the first `!`
+/// Removes the organization and the token of recipient and message, which follow the first `!`
 /// after the saved bytes.
 fn without_token(url: &[u8], address: &WebAddress<'_>) -> Option<Vec<u8>> {
     let table = url.len() - address.rest.len() + memmem::find(address.rest, b"__;")?;
@@ -150,23 +152,23 @@ fn without_token(url: &[u8], address: &WebAddress<'_>) -> Option<Vec<u8>> {
     (end < url.len()).then(|| url[..end].to_vec())
 }
 
-/// Removes the value of the parameter `data` after its numbers, and the parameters after it.
+/// Removes the parameters after `data`, and the value of `data` after its numbers.
 fn without_data(url: &[u8], address: &WebAddress<'_>) -> Option<Vec<u8>> {
     let kept = address.site.len() + data_parameter(address.rest)?.end;
     let out = [&url[..kept], b"&reserved=0"].concat();
     (out.len() < url.len()).then_some(out)
 }
 
-/// Maximum length in bytes of a target: by default no more of any URL is kept.
+/// Maximum length in bytes of a target. By default, no more than this is kept of any URL.
 const TARGET_BYTES: usize = 16 << 10;
 
-/// Returns the target of the redirector's URL `address`, if it holds a valid one.
+/// Returns the target of the redirector's URL `address`, if it contains a valid one.
 fn target(form: TargetForm, address: &WebAddress<'_>) -> Option<Vec<u8>> {
     let text = encoded_target(form, address)?;
     valid_target(&text).map(<[u8]>::to_vec)
 }
 
-/// Returns the text at the place where `form` has its target, decoded.
+/// Returns the decoded text at the position that `form` defines.
 fn encoded_target(form: TargetForm, address: &WebAddress<'_>) -> Option<Vec<u8>> {
     match form {
         TargetForm::Escaped(names) => names
@@ -188,8 +190,8 @@ fn encoded_target(form: TargetForm, address: &WebAddress<'_>) -> Option<Vec<u8>>
     }
 }
 
-/// Returns the range of the parameter `data` of a Safe Link in `rest`, up to its second number, if the
-/// parameters end as those of Safe Links do: `data=05%7C02%7C...&sdata=...&reserved=0`.
+/// Returns the range of a Safe Link's `data` parameter in `rest`, up to its second number, if the
+/// parameters end like a Safe Link's: `data=05%7C02%7C...&sdata=...&reserved=0`.
 fn data_parameter(rest: &[u8]) -> Option<Span> {
     if !rest.ends_with(b"&reserved=0") && !rest.ends_with(b"&amp;reserved=0") {
         return None;
@@ -205,8 +207,8 @@ fn data_parameter(rest: &[u8]) -> Option<Span> {
     })
 }
 
-/// Returns the target before the parameter `data` of a Safe Link that has lost its beginning. A slash
-/// that a program has put before the dot of its domain (`a/.com%2Fb`) is removed.
+/// Returns the target before the `data` parameter of a Safe Link that lost its beginning. Removes
+/// the slash that a program inserted before the dot of the domain (`a/.com%2Fb`).
 fn before_data(address: &WebAddress<'_>) -> Option<Vec<u8>> {
     let path = decode(&address.rest[..data_parameter(address.rest)?.start]);
     let domain = path.strip_prefix(b"/.").filter(|rest| {
@@ -217,7 +219,7 @@ fn before_data(address: &WebAddress<'_>) -> Option<Vec<u8>> {
     Some([address.site, path].concat())
 }
 
-/// Returns the value of the first parameter of this name.
+/// Returns the value of the first parameter called `name`.
 fn value<'a>(address: &WebAddress<'a>, name: &str) -> Option<&'a [u8]> {
     address
         .query
@@ -227,7 +229,7 @@ fn value<'a>(address: &WebAddress<'a>, name: &str) -> Option<&'a [u8]> {
         .value
 }
 
-/// Replaces each byte of `from` by the one of `to` at the same place.
+/// Replaces each byte of `from` by the corresponding byte of `to`.
 fn translate(text: &[u8], from: [u8; 2], to: [u8; 2]) -> Vec<u8> {
     text.iter()
         .map(|byte| {
@@ -249,8 +251,8 @@ fn base64(text: &[u8]) -> Option<Vec<u8>> {
         .ok()
 }
 
-/// Returns the target between the first `start` and the last `end` after it, without asterisks and
-/// hyphens before it.
+/// Returns the target between the first `start` and the last `end` after it, without leading
+/// asterisks and hyphens.
 fn between(rest: &[u8], start: &str, end: &str) -> Option<Vec<u8>> {
     let text = &rest[memmem::find(rest, start.as_bytes())? + start.len()..];
     let text = &text[..memmem::rfind(text, end.as_bytes())?];
@@ -258,8 +260,8 @@ fn between(rest: &[u8], start: &str, end: &str) -> Option<Vec<u8>> {
     Some(in_path(&text[marks..]))
 }
 
-/// Returns the target of `/web/TIME/TARGET`, where the time has 1 to 14 digits and perhaps `id_` or
-/// the like after them. The archive takes a target without a scheme for one of HTTP.
+/// Returns the target of `/web/TIME/TARGET`. The time has 1 to 14 digits, which may be followed by
+/// `id_` or a similar mark. As in the archive, a target without a scheme is an HTTP URL.
 fn snapshot(rest: &[u8]) -> Option<Vec<u8>> {
     let CutText {
         before: time,
@@ -276,7 +278,7 @@ fn snapshot(rest: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// Returns `true` if `text` begins with a domain and perhaps a port, and no scheme.
+/// Returns `true` if `text` starts with a domain and an optional port, without a scheme.
 fn begins_with_domain(text: &[u8]) -> bool {
     let len = prefix_len(text, |byte| !b"/?#".contains(byte));
     let HostAndPort { host, port } = HostAndPort::of(&text[..len]);
@@ -289,8 +291,8 @@ fn begins_with_domain(text: &[u8]) -> bool {
         && plausible_host(host)
 }
 
-/// Returns a target that is part of a path, where it may be escaped or not. If it is not, its
-/// escapes are its own, and a server or a mailer that tidies paths may have made `:/` of its `://`.
+/// Returns a target that is part of a path, escaped or not. In an unescaped target the escapes are
+/// the target's, and a server or mailer that tidies paths may have shortened `://` to `:/`.
 fn in_path(text: &[u8]) -> Vec<u8> {
     let mut text = if text[scheme_len(text)..].starts_with(b":/") {
         text.to_vec()
@@ -308,11 +310,11 @@ fn scheme_len(text: &[u8]) -> usize {
     prefix_len(text, |byte| is_scheme_char(*byte))
 }
 
-/// Puts the saved bytes back: `*` is the next one; `**` and a character of base64 are a run of 2 to
-/// 65 of them.
+/// Restores the saved bytes. `*` is the next saved byte. `**` and a base64 character are a run of
+/// 2 to 65 of them.
 ///
-/// All escapes of the target are among the saved bytes. Others were made on the way, where a
-/// program escaped the `!` or the `*` of the form itself.
+/// All escapes of the target are among the saved bytes. Any other escape was added on the way, by
+/// a program that escaped the `!` or `*` of the form itself.
 fn saved(rest: &[u8]) -> Option<Vec<u8>> {
     const RUN_LENGTHS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let rest = decode(rest);
@@ -335,9 +337,9 @@ fn saved(rest: &[u8]) -> Option<Vec<u8>> {
     Some(in_path(&out))
 }
 
-/// Returns the target without white space around it (as browsers read it), if it is valid: a scheme
-/// that is no script, `://`, a host, no white space or control characters, at most [`TARGET_BYTES`]
-/// bytes.
+/// Returns the target without surrounding white space, as browsers read it, if it is valid: a
+/// scheme that is not a script's, `://`, a host, no white space or control characters, and at most
+/// [`TARGET_BYTES`] bytes.
 fn valid_target(text: &[u8]) -> Option<&[u8]> {
     let text = text.trim_ascii();
     let (scheme, rest) = text.split_at(scheme_len(text));
@@ -356,22 +358,22 @@ fn valid_target(text: &[u8]) -> Option<&[u8]> {
     .then_some(text)
 }
 
-/// The components of an `http` or `https` URL by which a redirector is recognized.
+/// The components of an `http` or `https` URL that identify a redirector.
 struct WebAddress<'a> {
-    /// The scheme, host and port, with what is between them.
+    /// The scheme, host and port, and everything between them.
     site: &'a [u8],
     /// The host, without a final dot.
     host: &'a [u8],
     /// The path, without a final slash.
     path: &'a [u8],
-    /// The query; empty if there is none.
+    /// The query; empty if the URL has none.
     query: &'a [u8],
-    /// All bytes after host and port, the fragment included.
+    /// All bytes after host and port, including the fragment.
     rest: &'a [u8],
 }
 
 impl<'a> WebAddress<'a> {
-    /// Divides `url`. Returns `None` for other schemes and for URLs without a host.
+    /// Splits `url`. Returns `None` for other schemes and for URLs without a host.
     fn of(url: &'a [u8]) -> Option<WebAddress<'a>> {
         let is_web = url
             .get(..4)
@@ -382,7 +384,7 @@ impl<'a> WebAddress<'a> {
         WebAddress::of_components(url, &components(cut(url, b'#').before))
     }
 
-    /// Divides `url`, which without its fragment has these components.
+    /// Splits `url`, given the components of `url` without its fragment.
     fn of_components(url: &'a [u8], components: &UrlComponents<'a>) -> Option<WebAddress<'a>> {
         let is_web = components.scheme.eq_ignore_ascii_case(b"http")
             || components.scheme.eq_ignore_ascii_case(b"https");
@@ -405,12 +407,12 @@ impl<'a> WebAddress<'a> {
 
 struct QueryParameter<'a> {
     name: &'a [u8],
-    /// The bytes after the `=`; `None` without one.
+    /// The bytes after the `=`; `None` without a `=`.
     value: Option<&'a [u8]>,
 }
 
 impl<'a> QueryParameter<'a> {
-    /// Divides the text between two `&`. In text that was HTML each `&` is written `&amp;`.
+    /// Splits the text between two `&`. In text converted from HTML, each `&` is written `&amp;`.
     fn of(text: &'a [u8]) -> QueryParameter<'a> {
         let parameter = cut(text.strip_prefix(b"amp;").unwrap_or(text), b'=');
         QueryParameter {
@@ -428,7 +430,8 @@ mod tests {
     use super::table::{HOST_FILTER, is_host};
     use super::*;
 
-    /// Redirector and URL. {E} is the target escaped, {D} with dashes, {T} as it is, {B} in base64.
+    /// Redirector and URL. {E} is the escaped target, {D} the one with dashes, {T} the unchanged
+    /// one, and {B} the one in base64.
     const CASES: &str = "
 safelinks https://nam11.SafeLinks.protection.outlook.com/?url={E}&amp;data=02%7C01%7Cme%40m.example%7C0&amp;sdata=k%3D
 teams-safelinks https://statics.teams.cdn.office.net/evergreen-assets/safelinks/1/atp-safelinks.html?url={E}&si=1
@@ -481,7 +484,7 @@ url-protection https://checkpoint.url-protection.com/v1/r07/url?o={E}&g=N==&h=M=
     }
 
     #[test]
-    fn each_redirector_gives_its_target_and_a_chain_gives_it_level_by_level() {
+    fn each_redirector_is_unwrapped_and_a_chain_level_by_level() {
         for (name, form) in cases() {
             let url = filled(form);
             assert_eq!(
@@ -506,7 +509,7 @@ url-protection https://checkpoint.url-protection.com/v1/r07/url?o={E}&g=N==&h=M=
         );
     }
 
-    /// The prefilter by a label excludes no host of the table.
+    /// Checks that the prefilter by label excludes no host of the table.
     #[test]
     fn every_host_of_the_table_passes_the_filter() {
         for pattern in REDIRECTORS.iter().flat_map(|row| row.hosts) {
@@ -538,7 +541,7 @@ url-protection https://checkpoint.url-protection.com/v1/r07/url?o={E}&g=N==&h=M=
     }
 
     #[test]
-    fn urls_without_a_redirector_or_a_target_stay() {
+    fn urls_without_a_redirector_or_a_target_are_unchanged() {
         let urls = "
 https://safelinks.protection.outlook.com.evil.example/?url={E} https://evilsafelinks.protection.outlook.com/?url={E}
 https://urldefense.com/v3/__https://t.example/**B__;Iw!!o!t$ https://www.google.com/url?q=JavaScript://t.example/alert
@@ -579,7 +582,7 @@ https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www
     }
 
     #[test]
-    fn saved_bytes_come_back_in_runs() {
+    fn saved_bytes_are_restored_in_runs() {
         let table = BASE64URL_NOPAD.encode(format!("{}\u{ed}+", "#".repeat(65)).as_bytes());
         let found = target(&format!(
             "https://urldefense.us/v3/__http://t.example/**_a**A*__;{table}!!o!t$"

@@ -1,23 +1,23 @@
-//! URLs that their authors cut short, and marked so: `https://www.exam..`,
+//! URLs that their authors shortened and marked as such: `https://www.exam..`,
 //! `http://a.example/files/...`.
 //!
-//! Git cuts lines to a width with `..` at the end, web mailers and social networks cut the text of
-//! a link with `…` or `...`, and people write `...` or `[...]` for what they leave out.
+//! Git cuts lines to a width and ends them with `..`. Web mailers and social networks cut a link's
+//! text with `…` or `...`. People write `...` or `[...]` for text they omit.
 
 use super::components::{Site, components, has_known_suffix, url_len};
 use crate::byte_scan::prefix_len;
 
-/// Component of a URL that its author cut short.
+/// The component of a URL that its author shortened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShortenedComponent {
-    /// The host, so that nobody knows the location.
+    /// The host, so the location is unknown.
     Host,
     /// The path, query or fragment.
     Path,
 }
 
 /// Top-level domains outside the public suffix list that complete a host: RFC 2606, RFC 6761, RFC
-/// 6762, RFC 8375 and ICANN's resolution about `internal`.
+/// 6762, RFC 8375 and ICANN's resolution on `internal`.
 const RESERVED_DOMAINS: [&str; 7] = [
     "example",
     "test",
@@ -28,11 +28,11 @@ const RESERVED_DOMAINS: [&str; 7] = [
     "internal",
 ];
 
-/// Marks in brackets, which RFC 3986 does not allow in a path.
+/// Marks in brackets. RFC 3986 does not allow these brackets in a path.
 const BRACKETED_MARKS: [&[u8]; 4] = [b"[...]", b"[..]", b"(...)", b"(..)"];
 
-/// Returns the component of the URL `full` that was cut short. `tail` are the bytes that were
-/// trimmed off its end, `after` those that follow them.
+/// Returns the component of the URL `full` that was shortened. `tail` is the text trimmed from its
+/// end, and `after` the text after `tail`.
 pub(super) fn shortened_component(
     full: &[u8],
     tail: &[u8],
@@ -49,7 +49,7 @@ pub(super) fn shortened_component(
             .then(|| shortened_mailbox(components.path, is_marked))
             .flatten();
     }
-    // Outlook Express ends its attribution with the identifier of an article and three dots.
+    // Outlook Express ends its attribution with an article identifier and three dots.
     let is_news = components.scheme.eq_ignore_ascii_case(b"news");
     if is_news || !is_marked {
         return has_elided_segment(components.path).then_some(ShortenedComponent::Path);
@@ -66,8 +66,8 @@ pub(super) fn shortened_component(
     }
 }
 
-/// Returns the length of the mark in brackets at the end of `word`, which does not belong to its
-/// URL; 0 if there is none.
+/// Returns the length of the bracketed mark at the end of `word`, which is not part of the URL; 0
+/// if there is none.
 pub(super) fn bracketed_mark_len(word: &[u8]) -> usize {
     BRACKETED_MARKS
         .iter()
@@ -75,8 +75,8 @@ pub(super) fn bracketed_mark_len(word: &[u8]) -> usize {
         .map_or(0, |mark| mark.len())
 }
 
-/// Returns `true` for an ellipsis: two to four dots, also in brackets, or its character. A longer
-/// row of dots leads to a page number.
+/// Returns `true` for an ellipsis: two to four dots, even in brackets, or the character `…`. A
+/// longer row of dots is a leader to a page number.
 fn has_mark(tail: &[u8], after: &[u8]) -> bool {
     if tail.is_empty() {
         return after.starts_with("…".as_bytes());
@@ -87,19 +87,19 @@ fn has_mark(tail: &[u8], after: &[u8]) -> bool {
         || matches!(tail, [b'[' | b'(']) && after.starts_with("…".as_bytes())
 }
 
-/// Returns `true` if three dots in a row are in `text`.
+/// Returns `true` if `text` contains three dots in a row.
 fn has_ellipsis(text: &[u8]) -> bool {
     memchr::memchr_iter(b'.', text).any(|at| text[at..].starts_with(b"..."))
 }
 
-/// Returns `true` if an ellipsis stands for a part of a path. Only the path of a wrapped URL can
-/// end with dots.
+/// Returns `true` if an ellipsis replaces a part of a path. Only the path of a wrapped URL can end
+/// with dots.
 fn has_elided_segment(path: &[u8]) -> bool {
     has_ellipsis(path) && (path.ends_with(b"...") || memchr::memmem::find(path, b"/.../").is_some())
 }
 
-/// Returns [`ShortenedComponent::Host`] if a mailbox was cut short: in its local part, as archives
-/// do to hide it, or in its host.
+/// Returns [`ShortenedComponent::Host`] if a mailbox was shortened: in its local part, which
+/// archives hide that way, or in its host.
 fn shortened_mailbox(mailbox: &[u8], is_cut: bool) -> Option<ShortenedComponent> {
     let at = memchr::memrchr(b'@', mailbox)?;
     let host = String::from_utf8_lossy(&mailbox[at + 1..]).to_ascii_lowercase();
@@ -107,7 +107,7 @@ fn shortened_mailbox(mailbox: &[u8], is_cut: bool) -> Option<ShortenedComponent>
     (is_local_cut || is_cut && !is_complete(&host)).then_some(ShortenedComponent::Host)
 }
 
-/// Returns `true` if `host`, in lower case, ends with a domain that exists, or is an address.
+/// Returns `true` if `host`, in lower case, is an IP address or ends with an existing domain.
 fn is_complete(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or(host);
     host.ends_with(']')
@@ -120,7 +120,7 @@ fn is_complete(host: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Checks a URL that ends at `‖`.
+    /// Checks the shortened component of a URL that ends at `‖`.
     #[track_caller]
     fn check(marked: &str, component: Option<ShortenedComponent>) {
         let (full, rest) = marked.split_once('‖').unwrap();

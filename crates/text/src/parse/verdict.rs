@@ -1,9 +1,9 @@
 //! The verdicts of three grammars: RFC 1738 by our own grammar, RFC 3986 and WHATWG by crates.
 //!
-//! Most URLs are canonical: a scheme in lower case, a host of letters, digits and hyphens, and
-//! after it no byte that is escaped or removed. RFC 3986 accepts them and WHATWG serializes them
-//! unchanged, which one fast pass shows. All others go to the crates `iri-string` and `url`; a test
-//! compares the answers.
+//! Most URLs are canonical: a lowercase scheme, a host of letters, digits and hyphens, and after
+//! it no byte that is escaped or removed. RFC 3986 accepts them, and WHATWG serializes them
+//! unchanged. One fast pass recognizes them. All others go to the crates `iri-string` and `url`; a
+//! test compares the answers.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use super::components::{UrlComponents, components, key_of_components};
 use crate::grammar::{Reject, Url, escaped_byte};
 
 named_enum! {
-    /// A grammar that gives a verdict on each URL.
+    /// A grammar that every URL is checked against.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Grammar {
         /// RFC 1738 section 5.
@@ -28,7 +28,7 @@ named_enum! {
 /// The verdicts of the three grammars on one text.
 #[derive(Clone, Debug)]
 pub struct Verdicts<'u> {
-    /// The components of the text without its fragment, divided without a check by any grammar.
+    /// The components of the text without its fragment, split without a check by any grammar.
     pub components: UrlComponents<'u>,
     /// The verdict of RFC 1738 on the text without its fragment.
     pub rfc1738: Result<Url<'u>, Reject>,
@@ -39,20 +39,19 @@ pub struct Verdicts<'u> {
 }
 
 impl<'u> Verdicts<'u> {
-    /// Returns the verdicts on `full`, whose first `url_len` bytes are the URL without its
-    /// fragment.
+    /// Returns the verdicts on `full`. Its first `url_len` bytes are the URL without its fragment.
     ///
     /// Linear in the length of the text. RFC 3986 rejects bytes that are not UTF-8; WHATWG reads
     /// them as U+FFFD.
     #[must_use]
     pub fn of(full: &'u [u8], url_len: usize) -> Verdicts<'u> {
-        // A `#` within `url_len` is an error by RFC 1738; in no grammar is it part of a host, path
+        // A `#` within `url_len` is an error by RFC 1738. In no grammar is it part of a host, path
         // or query.
         let end = memchr::memchr(b'#', full).map_or(url_len, |hash| hash.min(url_len));
         Verdicts::of_components(full, url_len, components(&full[..end]))
     }
 
-    /// Does the same as [`Verdicts::of`], given the components of the URL.
+    /// Like [`Verdicts::of`], given the components of the URL.
     pub(super) fn of_components(
         full: &'u [u8],
         url_len: usize,
@@ -85,7 +84,7 @@ impl<'u> Verdicts<'u> {
             .filter(|grammar| self.conforms_to(*grammar))
     }
 
-    /// Does the same as [`key`] for the URL without its fragment, `url`.
+    /// Like [`key`], for `url`, the URL without its fragment.
     #[must_use]
     pub fn key(&self, url: &[u8]) -> Vec<u8> {
         match &self.whatwg {
@@ -93,7 +92,7 @@ impl<'u> Verdicts<'u> {
                 href: Cow::Borrowed(_),
                 ..
             }) => key_of_components(&self.components),
-            // Without a fragment the serialization is that of the whole text.
+            // Without a fragment, the serialization of `url` equals the whole text's.
             Some(reading)
                 if is_site_scheme(self.components.scheme) && !reading.href.contains('#') =>
             {
@@ -110,9 +109,10 @@ impl<'u> Verdicts<'u> {
     }
 }
 
-/// Returns a URL without its fragment in the form for comparing: one for all spellings that browsers
-/// fetch as one URL; with scheme and host in lower case, without the default port of its scheme, with
-/// the escapes of unreserved characters decoded and the others in upper-case hexadecimal.
+/// Returns a URL without its fragment in the form for comparison: all spellings that browsers
+/// fetch as one URL have the same key. Scheme and host are in lower case, the default port is
+/// omitted, escapes of unreserved characters are decoded, and other escapes are in upper-case
+/// hexadecimal.
 #[must_use]
 pub fn key(url: &[u8]) -> Vec<u8> {
     let written = components(url);
@@ -128,7 +128,7 @@ pub fn key(url: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The schemes whose URLs WHATWG's serialization identifies.
+/// The schemes whose URLs are identified by WHATWG's serialization.
 const SITES: [&[u8]; 5] = [b"http", b"https", b"ftp", b"ws", b"wss"];
 
 fn is_site_scheme(scheme: &[u8]) -> bool {
@@ -145,7 +145,7 @@ pub(super) fn rfc3986(full: &[u8]) -> bool {
 pub struct WhatwgReading<'u> {
     /// The serialization: the URL that a browser fetches.
     pub href: Cow<'u, str>,
-    /// `true` if its scheme is one of the special ones, which browsers fetch.
+    /// `true` if its scheme is special. Browsers fetch these schemes.
     pub is_special: bool,
     /// `true` if its host is an IP address.
     pub is_address: bool,
@@ -168,8 +168,8 @@ pub(super) fn whatwg(full: &[u8]) -> Option<WhatwgReading<'static>> {
         .map(WhatwgReading::from)
 }
 
-/// Returns WHATWG's reading of `full`, if it is canonical. RFC 3986 accepts it, too. Linear,
-/// without allocation.
+/// Returns WHATWG's reading of `full`, if `full` is canonical. RFC 3986 accepts it as well.
+/// Linear, without allocation.
 fn canonical(full: &[u8]) -> Option<WhatwgReading<'_>> {
     let colon = full
         .iter()
@@ -178,7 +178,7 @@ fn canonical(full: &[u8]) -> Option<WhatwgReading<'_>> {
     let (scheme, rest) = (&full[..colon], &full[colon + 1..]);
     let (is_special, is_canonical) = match scheme {
         b"http" | b"https" | b"ftp" => (true, is_site(rest)),
-        // Special schemes with rules of their own.
+        // Special schemes with their own rules.
         b"file" | b"ws" | b"wss" => return None,
         _ => (false, is_opaque(rest)),
     };
@@ -198,7 +198,7 @@ fn is_lower_scheme_char(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.')
 }
 
-/// Returns `true` for `//`, a name, and a path that begins with a slash.
+/// Returns `true` for `//`, a name, and a path that starts with a slash.
 fn is_site(rest: &[u8]) -> bool {
     let Some(site) = rest.strip_prefix(b"//") else {
         return false;
@@ -210,8 +210,8 @@ fn is_site(rest: &[u8]) -> bool {
     is_name(host) && is_inert_text(path, DotSegments::Reject)
 }
 
-/// Returns `true` for a text that needs neither host nor slash, as after `mailto:`, `news:`,
-/// `urn:`.
+/// Returns `true` for a text that needs neither a host nor a slash, such as the text after
+/// `mailto:`, `news:` or `urn:`.
 fn is_opaque(rest: &[u8]) -> bool {
     let begins_opaque = rest
         .first()
@@ -219,8 +219,8 @@ fn is_opaque(rest: &[u8]) -> bool {
     begins_opaque && is_inert_text(rest, DotSegments::Accept)
 }
 
-/// Returns `true` for a name of at least two labels in lower case whose last label has letters
-/// only, so that it is no address.
+/// Returns `true` for a name of at least two lowercase labels. Its last label has only letters, so
+/// it is not an IP address.
 fn is_name(host: &[u8]) -> bool {
     let mut labels = host.rsplit(|&byte| byte == b'.');
     let last = labels.next().unwrap_or_default();
@@ -231,8 +231,7 @@ fn is_name(host: &[u8]) -> bool {
         && labels.all(is_label)
 }
 
-/// Returns `true` for a label in lower case without two hyphens in a row, so that it is no
-/// Punycode.
+/// Returns `true` for a lowercase label without two hyphens in a row, so it is not Punycode.
 fn is_label(label: &[u8]) -> bool {
     (1..=63).contains(&label.len())
         && label
@@ -246,14 +245,14 @@ fn is_label(label: &[u8]) -> bool {
 /// Treatment of a dot at the start of a segment and of an escaped dot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DotSegments {
-    /// Dots are bytes like others.
+    /// A dot is an ordinary byte.
     Accept,
     /// The segment may be `.` or `..`, which WHATWG removes.
     Reject,
 }
 
-/// Returns `true` if `text` consists of bytes that are serialized unchanged in path, query and
-/// fragment, of escapes, and of at most one `#`.
+/// Returns `true` if `text` consists of escapes, at most one `#`, and bytes that are serialized
+/// unchanged in path, query and fragment.
 fn is_inert_text(text: &[u8], dots: DotSegments) -> bool {
     let mut at = 0;
     let mut hashes = 0;
@@ -280,7 +279,7 @@ fn is_inert_text(text: &[u8], dots: DotSegments) -> bool {
     true
 }
 
-/// Bytes that are inert wherever they occur: unreserved ones, and most delimiters.
+/// Bytes that are inert everywhere: unreserved ones and most delimiters.
 const INERT: [bool; 256] = {
     let mut inert = [false; 256];
     let marks = b"-._~!$&()*+,;=:@?";
@@ -303,7 +302,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns `true` if a text is canonical; then asserts that the crates give the same answers.
+    /// Returns `true` if a text is canonical. If so, asserts that the crates return the same
+    /// answers.
     fn check(text: &str) -> bool {
         let Some(found) = canonical(text.as_bytes()) else {
             return false;
@@ -319,7 +319,7 @@ mod tests {
         same("HTTP://EXAMPLE.org:80/%7euser", "http://example.org/~user");
         same("ftp://u%40@h:021/a%2fb", "ftp://u%40@h/a%2Fb");
         same("News:Comp.X", "news:Comp.X");
-        // What browsers fetch as one.
+        // Spellings that browsers fetch as one URL.
         same(
             "http://B\u{FC}cher.example/\u{E9}",
             "http://xn--bcher-kva.example/%C3%A9",
@@ -358,7 +358,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_crates_give_the_same_answers(
+        fn the_fast_pass_agrees_with_the_crates(
             scheme in "(http|https|ftp|mailto|news|[a-z0-9+.-]{1,4})",
             middle in "(://|:|:/)[a-z0-9.-]{0,9}(\\.[a-z0-9.-]{1,5})?(:[0-9]{1,3})?",
             rest in "(/[A-Za-z0-9._~!$&'()*+,;=:@/?%#|^{}-]{0,12}){0,3}",
@@ -367,7 +367,7 @@ mod tests {
         }
 
         #[test]
-        fn escapes_and_dots_are_no_exception(rest in "(/|\\.|%2e|%2E|%41|a|\\?|#|;|:){0,9}") {
+        fn the_fast_pass_agrees_with_the_crates_on_escapes_and_dots(rest in "(/|\\.|%2e|%2E|%41|a|\\?|#|;|:){0,9}") {
             check(&format!("http://a.example/{rest}"));
             check(&format!("mailto:{rest}"));
         }

@@ -1,4 +1,5 @@
-//! The prefilter of `repair` against the parser: no word that it rejects may be a URL.
+//! Tests of the prefilter of `repair` against the parser: no word that the prefilter rejects may
+//! be a URL.
 
 use proptest::prelude::*;
 
@@ -6,8 +7,8 @@ use super::*;
 use crate::repair::{BareWord, LineBreakPolicy, LogicalLine, prefilter, unfold_bare_word};
 use crate::scan::SchemelessPolicy;
 
-/// Parses the word of each bare start that the prefilter rejects, and asserts that it is no URL.
-/// Returns the number of these starts.
+/// Parses the word of each bare start that the prefilter rejects, and asserts that it is not a
+/// URL. Returns the number of these starts.
 fn check(text: &[u8]) -> usize {
     let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Find, &["foo".to_owned()]);
     let mut starts = scanner.starts(text);

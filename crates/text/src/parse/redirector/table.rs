@@ -1,4 +1,4 @@
-//! The known redirectors, and their recognition by host and path.
+//! The known redirectors, recognized by host and path.
 
 use std::sync::LazyLock;
 
@@ -7,14 +7,14 @@ use super::{WebAddress, data_parameter};
 pub(super) struct Redirector {
     /// The name, as in a record's `unwrapped_by`.
     pub(super) name: &'static str,
-    /// Patterns of its hosts: `x.example` is that host, `.x.example` that host and its subdomains,
-    /// `x.*` a name under any country's domain.
+    /// Patterns of its hosts: `x.example` matches that host, `.x.example` that host and its
+    /// subdomains, and `x.*` the name under any country's domain.
     pub(super) hosts: &'static [&'static str],
-    /// Patterns of its paths, without a final slash; a final `*` stands for any bytes.
+    /// Patterns of its paths, without a final slash. A final `*` matches any bytes.
     paths: &'static [&'static str],
     /// The place and encoding of the target.
     pub(super) form: TargetForm,
-    /// Parameters that identify the recipient, or sign it.
+    /// Parameters that identify the recipient, or sign this identification.
     pub(super) recipient_parameters: &'static [&'static str],
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Redirector {
 pub(super) enum TargetForm {
     /// The first of these parameters that holds a target.
     Escaped(&'static [&'static str]),
-    /// A parameter, with `-` for `%` and `_` for `/`.
+    /// A parameter with `-` instead of `%` and `_` instead of `/`.
     Dashed(&'static str),
     /// A parameter in base64, in either alphabet, after a prefix.
     Base64 {
@@ -41,7 +41,7 @@ pub(super) enum TargetForm {
     SecondSegment,
     /// `/web/`, a time, `/`, the target.
     Snapshot,
-    /// Before the parameter `data` of a Safe Link that has lost its beginning.
+    /// Before the `data` parameter of a Safe Link that lost its beginning.
     BeforeData,
 }
 
@@ -55,11 +55,11 @@ const PROOFPOINT: &[&str] = &[
 const URL: TargetForm = Escaped(&["url"]);
 const U: TargetForm = Escaped(&["u"]);
 
-/// The redirectors; the first whose host and path match counts. The formats are those that their
-/// owners published, where the comment says so, and else those that mail in public archives shows.
+/// The redirectors. The first one whose host and path match is used. Formats are those that their
+/// owners published, where the comment says so, or else those seen in public mail archives.
 pub(super) static REDIRECTORS: &[Redirector] = &[
-    // Microsoft Defender's Safe Links, published; paths like `/ap/w-59584e83/` occur. The second
-    // host is of the US. `data` holds the address of the recipient, `sdata` signs it.
+    // Microsoft Defender's Safe Links, published. Paths like `/ap/w-59584e83/` occur. The second
+    // host is the one for the US. `data` contains the recipient's address, and `sdata` signs it.
     redirector(
         "safelinks",
         &[
@@ -70,8 +70,8 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
         URL,
     )
     .with_recipient(&["data", "sdata"]),
-    // The page that Teams shows: `statics.`, `staticsint.`, and since about 2025 the second host.
-    // The parameters are identifiers of user and conversation, and sealed data.
+    // The page that Teams displays: `statics.`, `staticsint.`, and since about 2025 the second
+    // host. The parameters are identifiers of user and conversation, and encrypted data.
     redirector(
         "teams-safelinks",
         &[
@@ -82,8 +82,9 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
         URL,
     )
     .with_recipient(&["dest", "pc", "wau", "si", "sd"]),
-    // Proofpoint URL Defense, published with a decoder ("How do I decode a rewritten URL?"): before
-    // 2015, to 2019, now. The parameters are the recipient, the message and the signature of both.
+    // Proofpoint URL Defense, published with a decoder ("How do I decode a rewritten URL?"):
+    // before 2015, to 2019, now. The parameters are the recipient, the message and the signature
+    // of both.
     redirector("urldefense-v1", PROOFPOINT, &["/v1/url"], U).with_recipient(&["r", "m", "s"]),
     redirector("urldefense-v2", PROOFPOINT, &["/v2/url"], Dashed("u"))
         .with_recipient(&["r", "m", "s"]),
@@ -95,7 +96,7 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
         &["/url", "/scholar_url"],
         Escaped(&["q", "url"]),
     ),
-    // Advertisements; many name their target nowhere.
+    // Advertisements. Many do not name their target.
     redirector(
         "google-ads",
         &["google.*", ".googleadservices.com"],
@@ -191,7 +192,8 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
     redirector("edgepilot", &["link.edgepilot.com"], &["/s/*", "/x/*"], U),
     // Trustwave's SEG Cloud: `?c=<number>&d=<token>&u=`.
     redirector("trustwave", &["scanmail.trustwave.com"], &[""], U),
-    // Web pages for mail of WEB.DE, GMX, mail.com and IONOS: `/mail/client/[<session>/]dereferrer/`.
+    // Web pages for mail of WEB.DE, GMX, mail.com and IONOS:
+    // `/mail/client/[<session>/]dereferrer/`.
     redirector(
         "dereferrer",
         &[
@@ -216,7 +218,7 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
         &["/l"],
         Escaped(&["uddg"]),
     ),
-    // Results; `a1` marks the base64 of an absolute URL.
+    // Results. `a1` marks the base64 of an absolute URL.
     redirector(
         "bing",
         &[".bing.com"],
@@ -250,11 +252,11 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
     redirector("wayback", &[".archive.org"], &["/web/*"], Snapshot),
 ];
 
-/// A Safe Link without its beginning. Programs that show the target of a link take `https://` to `?url=`
-/// off it and decode what follows, more or less; the parameters stay.
+/// A Safe Link without its beginning. Programs that display a link's target remove everything from
+/// `https://` to `?url=` and decode the rest, more or less. The parameters remain.
 static BEHEADED_SAFE_LINK: Redirector = redirector("safelinks", &[], &[], BeforeData);
 
-/// A mail gateway whose links do not hold their target, but only, as `domain`, its host.
+/// A mail gateway whose links do not contain their target, but only its host, as `domain`.
 pub(super) struct OpaqueRewriter {
     /// The pattern of its hosts, as in [`Redirector::hosts`].
     pub(super) host: &'static str,
@@ -262,9 +264,10 @@ pub(super) struct OpaqueRewriter {
     pub(super) path: &'static str,
 }
 
-/// The opaque rewriters, as mail in public archives shows them.
+/// The opaque rewriters, as seen in public mail archives.
 pub(super) static OPAQUE_REWRITERS: &[OpaqueRewriter] = &[
-    // Mimecast's URL Protect: `protect-us.` and the like, since 2020 `url.us.m.` under the second.
+    // Mimecast's URL Protect: `protect-us.` and similar hosts; since 2020 `url.us.m.` under the
+    // second domain.
     opaque(".mimecast.com", "/s/"),
     opaque(".mimecastprotect.com", "/s/"),
     // INKY Phish Fence.
@@ -323,7 +326,7 @@ fn is_path(path: &[u8], pattern: &str) -> bool {
     }
 }
 
-/// Returns `true` if a host in lower case matches the pattern.
+/// Returns `true` if `pattern` matches a lowercase host.
 pub(super) fn is_host(host: &[u8], pattern: &str) -> bool {
     if let Some(name) = pattern.strip_suffix(".*") {
         return is_national(host, name);
@@ -335,8 +338,8 @@ pub(super) fn is_host(host: &[u8], pattern: &str) -> bool {
         .is_some_and(|subdomain| matches!(subdomain.last(), None | Some(b'.')))
 }
 
-/// Returns `true` if the host is `name`, or a subdomain of it, under `com`, `us`, `co.uk` or the
-/// like.
+/// Returns `true` if the host is `name` or a subdomain of it, under `com`, `us`, `co.uk` or a
+/// similar domain.
 fn is_national(host: &[u8], name: &str) -> bool {
     let is_commercial = |label: &[u8]| matches!(label, b"com" | b"co");
     let mut labels = host.rsplit(|&byte| byte == b'.');
@@ -348,17 +351,17 @@ fn is_national(host: &[u8], name: &str) -> bool {
     (last.len() == 2 || is_commercial(last)) && next == Some(name.as_bytes())
 }
 
-/// Prefilter by one label of a host, without false negatives: it excludes nearly all hosts that are
-/// no redirector's.
+/// Prefilter by one host label, without false negatives. Excludes nearly all hosts that are not a
+/// redirector's.
 pub(super) struct HostFilter {
-    /// For each length of a label (modulo 32), the set of the low five bits of the first letters.
+    /// For each label length (modulo 32), the set of the first letters' low five bits.
     letters: [u32; 32],
 }
 
 pub(super) static HOST_FILTER: LazyLock<HostFilter> = LazyLock::new(|| {
     let mut filter = HostFilter { letters: [0; 32] };
     for pattern in REDIRECTORS.iter().flat_map(|row| row.hosts) {
-        // A name under any country's domain has its label where the others have theirs.
+        // A name under any country's domain has its label at the same position as the others.
         let host = pattern.replace(".*", ".com");
         let label = UpperLabels::of(host.as_bytes()).second;
         filter.letters[label.len() % 32] |= 1 << (label[0] & 0x1F);
@@ -375,12 +378,12 @@ impl HostFilter {
                 .is_some_and(|&first| self.letters[label.len() % 32] >> (first & 0x1F) & 1 == 1)
         };
         let labels = UpperLabels::of(host);
-        // Under a country's domain the second label may be `co` or `com`.
+        // Under a country's domain, the second label may be `co` or `com`.
         is_marked(labels.second) || (labels.second.len() <= b"com".len() && is_marked(labels.third))
     }
 }
 
-/// The second and third label of a host, counted from the last. Empty where there is none.
+/// The second and third label of a host, counted from the end. Empty if the host has fewer labels.
 struct UpperLabels<'h> {
     second: &'h [u8],
     third: &'h [u8],
