@@ -1,9 +1,8 @@
 //! A strict parser for the URL grammar of RFC 1738.
 //!
-//! [`Url::parse`] takes a text or bytes and returns a [`Url`] that borrows from them, or a
-//! [`Reject`] that names the kind of error, the part of the URL and the offset. It trims, unfolds
-//! and guesses nothing: URLs as people write them in running text are handled by the stages above
-//! this module.
+//! [`Url::parse`] takes text or bytes. It returns a [`Url`] that borrows from them, or a
+//! [`Reject`] with the kind of error, the part of the URL and the offset. It does not trim, unfold
+//! or guess: the modules above this one handle URLs as people write them in running text.
 //!
 //! ```
 //! use urlspool_text::grammar::{RejectKind, RejectPart, Url, UrlForm};
@@ -16,24 +15,24 @@
 //! assert_eq!(path.unwrap().typecode, Some(b'a'));
 //!
 //! let reject = Url::parse("http://a.example/~user").unwrap_err();
-//! assert_eq!((reject.kind, reject.part, reject.offset), (RejectKind::Unexpected, RejectPart::Path, 17));
+//! assert_eq!((reject.kind, reject.part), (RejectKind::Unexpected, RejectPart::Path));
+//! assert_eq!(reject.offset, 17);
 //! assert_eq!(reject.to_string(), "byte 17 cannot stand in or after the path");
 //! ```
 //!
-//! The grammar is that of section 5; sections 2 to 4 give its parts their meaning. Where the RFC
-//! leaves a question open, this module decides:
+//! The grammar is the one in section 5; sections 2 to 4 define the meaning of its parts. Where the
+//! RFC leaves a question open, this module decides:
 //!
-//! - Acceptance follows section 5. Where the prose is narrower, the URL is accepted with a
-//!   [`Warning`]. Where the prose gives a meaning that the grammar does not, the prose decides how
-//!   the URL is divided into parts.
+//! - Acceptance follows section 5. If the prose is narrower, the URL is accepted with a
+//!   [`Warning`]. If only the prose assigns a meaning, it decides how the URL is split into parts.
 //! - A predefined scheme is parsed by its own rule only: `http:foo` is rejected, although
 //!   `otherurl` derives it.
-//! - Literals such as `;type=` are case-sensitive; only the scheme is not (section 2.1).
+//! - Literals such as `;type=` are case-sensitive. Only the scheme is not (section 2.1).
 //! - `n*[...]` is a group: the brackets do not make the repeated element optional.
 //! - The bare `/` in `gopherurl` is a misprint for `"/"`.
 //!
-//! Every production reads its input once from left to right, so the time is linear in the length of
-//! the text.
+//! Every production reads its input once from left to right, so the time is linear in the length
+//! of the text.
 
 mod escape;
 mod forms;
@@ -52,19 +51,19 @@ use std::fmt;
 use escape::CharSet;
 use reject::ProductionError;
 
-/// A URL of RFC 1738. Borrows from the text it was parsed from.
+/// A URL of RFC 1738. Borrows from the text that it was parsed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url<'a> {
     /// The whole text.
     pub text: &'a [u8],
-    /// The scheme's name as written. Compare it without regard to case (section 2.1).
+    /// The scheme's name as written. Compare it case-insensitively (section 2.1).
     pub scheme: &'a [u8],
     /// The scheme-specific part, parsed by the scheme's rule.
     pub form: UrlForm<'a>,
 }
 
 named_enum! {
-    /// A requirement of RFC 1738's prose that the URL violates and the grammar does not express.
+    /// A requirement of RFC 1738's prose that the URL violates. The grammar does not express it.
     ///
     /// A warning is never a reason to reject a URL.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,32 +78,32 @@ named_enum! {
         MailtoNoAt = "mailto-no-at",
         /// The gopher type is not a graphic character.
         GopherTypeNotGraphic = "gopher-type-not-graphic",
-        /// The gopher search string has characters outside the production `search`.
+        /// The gopher search string contains characters outside the production `search`.
         GopherSearchOutsideRule = "gopher-search-outside-rule",
-        /// The gopher selector holds an encoded CR or LF.
+        /// The gopher selector contains an encoded CR or LF.
         GopherSelectorCrlf = "gopher-selector-crlf",
     }
 }
 
 /// Returns `true` if `text` can be a fragment, the text after `#`: `*xchar`.
 ///
-/// Section 5 has no rule for fragments; the example in the appendix matches this one.
+/// Section 5 has no rule for fragments. The example in the appendix matches this one.
 #[must_use]
 pub fn is_fragment(text: &[u8]) -> bool {
     escape::run(CharSet::XCHAR, text).1.is_empty()
 }
 
 impl<'a> Url<'a> {
-    /// Parses all of `input`, a text or bytes, as `url` (RFC 1738 section 5).
+    /// Parses all of `input`, text or bytes, as `url` (RFC 1738 section 5).
     ///
-    /// A fragment is not part of a URL, and the prefix `URL:` is parsed as a scheme: the caller
-    /// removes both beforehand.
+    /// A fragment is not part of a URL, and the prefix `URL:` is parsed as a scheme. The caller
+    /// removes both first.
     ///
     /// # Errors
     ///
-    /// Returns a [`Reject`] whose offset is the length of the longest prefix of `input` that can be
+    /// Returns a [`Reject`]. Its offset is the length of the longest prefix of `input` that can be
     /// completed to a URL of its scheme: the leftmost byte at which no URL can continue. If that
-    /// prefix ends in an unfinished escape, the offset is that of its `%`.
+    /// prefix ends in an unfinished escape, the offset is the position of its `%`.
     ///
     /// # Examples
     ///
@@ -126,7 +125,7 @@ impl<'a> Url<'a> {
         Scheme::named(self.scheme)
     }
 
-    /// The host and port, in the forms that have them.
+    /// The host and port, if the form has them.
     #[must_use]
     pub fn hostport(&self) -> Option<HostPort<'a>> {
         match self.form {
@@ -149,7 +148,7 @@ impl<'a> Url<'a> {
         }
     }
 
-    /// The port that a client connects to: that of the URL, or else the default of the scheme.
+    /// The port that a client connects to: the port in the URL, or else the scheme's default.
     ///
     /// `None` if the URL has no host, if its port is above 65535, or if the scheme has no known
     /// default.
@@ -198,7 +197,7 @@ impl<'a> TryFrom<&'a [u8]> for Url<'a> {
     }
 }
 
-/// Stands for `FromStr`, whose result cannot borrow.
+/// Replaces `FromStr`, whose result cannot borrow.
 impl<'a> TryFrom<&'a str> for Url<'a> {
     type Error = Reject;
 
@@ -222,8 +221,8 @@ fn read(text: &[u8]) -> Result<Url<'_>, ProductionError> {
     Ok(Url { text, scheme, form })
 }
 
-/// Warnings of section 3.4: the type is one graphic character, the search string matches `search`,
-/// and the selector holds no line end.
+/// Returns the warnings of section 3.4: the type must be one graphic character, the search string
+/// must match `search`, and the selector must not contain a line end.
 fn gopher_warnings(path: &GopherPath<'_>) -> impl Iterator<Item = Warning> + use<> {
     let bad_type = !path.effective_gtype().is_ascii_graphic();
     let bad_search = path
@@ -255,7 +254,7 @@ mod tests {
         read.form.name()
     }
 
-    /// Returns the kind, part and offset with which `text` is rejected.
+    /// Returns the kind, part and offset of the rejection of `text`.
     #[track_caller]
     fn rejected(text: &str) -> (RejectKind, RejectPart, usize) {
         let reject = Url::parse(text).expect_err(text);
@@ -314,13 +313,13 @@ mod tests {
     fn the_offset_is_the_leftmost_byte_at_which_no_url_can_continue() {
         let login = RejectPart::Login;
         for (text, kind, part, offset) in [
-            // `u_` can begin a user name only, whose escape is bad.
+            // `u_` can only start a user name, and that has a bad escape.
             ("ftp://u_%zz@h/", RejectKind::BadEscape, login, 8),
             ("ftp://-:p%4@h/", RejectKind::BadEscape, login, 9),
             ("telnet://h%4x/", RejectKind::BadEscape, login, 10),
             ("ftp://u_v/x", RejectKind::Unexpected, login, 9),
             ("ftp://u:p", RejectKind::Missing, login, 9),
-            // No user name can stand here.
+            // A user name is not allowed here.
             ("http://h_%zz/", RejectKind::Unexpected, RejectPart::Host, 8),
             ("ftp://1.2.3/", RejectKind::BadLabel, RejectPart::Host, 11),
             ("news:0*", RejectKind::Missing, RejectPart::Article, 7),

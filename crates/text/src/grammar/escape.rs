@@ -1,11 +1,11 @@
-//! `escape = "%" hex hex`: decoding and normalization (RFC 1738 section 2.2), and the character classes
-//! of section 5: one readable function, and the table computed from it.
+//! `escape = "%" hex hex`: decoding and normalization (RFC 1738 section 2.2). Also the character
+//! classes of section 5, as one readable function and a table computed from it.
 
 use crate::byte_scan::prefix_len;
 
-/// Splits `input` after the longest prefix of members of `set` and escapes.
+/// Splits `input` after its longest prefix of escapes and members of `set`.
 ///
-/// Stops before a `%` that two hexadecimal digits do not follow. Linear; allocates nothing.
+/// Stops before a `%` without two hexadecimal digits after it. Linear, without allocation.
 pub(super) fn run(set: CharSet, input: &[u8]) -> (&[u8], &[u8]) {
     let mut len = 0;
     while let Some(&byte) = input.get(len) {
@@ -42,7 +42,7 @@ fn hex(digit: u8) -> Option<u8> {
     })
 }
 
-/// Encodes the bytes of `text` that `is_kept` refuses: a space becomes `%20`.
+/// Encodes the bytes of `text` that `is_kept` rejects: a space becomes `%20`.
 pub fn encode(text: &[u8], is_kept: impl Fn(u8) -> bool) -> String {
     let mut encoded = String::with_capacity(text.len());
     for &byte in text {
@@ -57,7 +57,7 @@ pub fn encode(text: &[u8], is_kept: impl Fn(u8) -> bool) -> String {
 
 /// Decodes the escapes of `text` once: `%2541` becomes `%41`.
 ///
-/// A `%` that does not begin an escape is kept.
+/// A `%` that does not start an escape is kept.
 ///
 /// ```
 /// assert_eq!(urlspool_text::grammar::decode(b"a%20b%zz"), b"a b%zz");
@@ -84,9 +84,9 @@ pub fn decode(text: &[u8]) -> Vec<u8> {
 
 /// Appends `text` to `out` in the form used for comparing URLs.
 ///
-/// Escapes of unreserved characters are decoded, all others are written in upper-case hexadecimal.
-/// Both spellings mean the same by section 2.2; RFC 3986 section 6.2.2.2 adds `~` to the characters
-/// decoded.
+/// Decodes escapes of unreserved characters, and writes all others in upper-case hexadecimal. By
+/// section 2.2 both spellings are equivalent. RFC 3986 section 6.2.2.2 adds `~` to the characters
+/// that are decoded.
 ///
 /// ```
 /// let mut key = Vec::new();
@@ -118,8 +118,8 @@ pub fn normalize(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// A character class, or several: a set of bits, one for each class. A lookup in one table tests
-/// any of them.
+/// A set of character classes, with one bit for each class. One table lookup tests a byte against
+/// all of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct CharSet(u16);
 
@@ -151,7 +151,8 @@ impl CharSet {
     /// The characters of prospero's `fieldname` and `fieldvalue`.
     pub(super) const FIELD: CharSet = CharSet(1 << 12);
 
-    /// Returns `true` if `byte` is in the class. `%` is in none: `escape` reads escapes.
+    /// Returns `true` if `byte` is in one of the classes. `%` is in no class, because `run` reads
+    /// escapes.
     pub(super) const fn has(self, byte: u8) -> bool {
         TABLE[byte as usize] & self.0 != 0
     }
@@ -223,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decoding_is_done_once() {
+    fn escapes_are_decoded_once() {
         assert_eq!(decode(b"%2541%zz%4"), b"%41%zz%4");
         assert_eq!(decode(b"%00%fF"), b"\x00\xFF");
     }

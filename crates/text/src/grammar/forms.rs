@@ -1,5 +1,5 @@
-//! The forms of `url`, one for each predefined scheme (RFC 1738 sections 3.2 to 3.11): one function
-//! for each production.
+//! The forms of `url`, one for each predefined scheme (RFC 1738 sections 3.2 to 3.11). Each
+//! production has one function.
 
 use super::escape::{CharSet, decode, escaped_byte, run};
 use super::host::{Host, HostPort, Login, digits, host, hostport, login};
@@ -14,12 +14,12 @@ pub enum UrlForm<'a> {
     Ftp {
         /// The user name, password, host and port.
         login: Login<'a>,
-        /// The path; `None` without the slash after the host. A slash alone gives an empty path.
+        /// The path; `None` without a slash after the host. A lone slash means an empty path.
         path: Option<FtpPath<'a>>,
     },
     /// `fileurl = "file://" [ host | "localhost" ] "/" fpath`
     File {
-        /// The host; `None` if the URL has none. Only this form allows that.
+        /// The host; `None` if the URL has no host, which only this form allows.
         host: Option<Host<'a>>,
         /// `fpath`, without the slash before it.
         path: &'a [u8],
@@ -33,13 +33,14 @@ pub enum UrlForm<'a> {
         /// `search`; present only with a path.
         search: Option<&'a [u8]>,
     },
-    /// `gopherurl = "gopher://" hostport [ / [ gtype [ selector [ "%09" search [ "%09" gopher+_string ] ] ] ] ]`
+    /// `gopherurl = "gopher://" hostport [ / [ gtype [ selector [ "%09" search [ "%09"
+    /// gopher+_string ] ] ] ] ]`
     ///
     /// The bare `/` is a misprint for `"/"`.
     Gopher {
         /// The host and port.
         hostport: HostPort<'a>,
-        /// The text after the slash that follows the host; `None` without that slash.
+        /// The text after the slash that follows the host; `None` without the slash.
         path: Option<GopherPath<'a>>,
     },
     /// `mailtourl = "mailto:" encoded822addr`
@@ -64,14 +65,14 @@ pub enum UrlForm<'a> {
         hostport: HostPort<'a>,
         /// The newsgroup.
         group: &'a [u8],
-        /// The digits of the article's number on that server.
+        /// The digits of the article's number on the server.
         article_number: Option<&'a [u8]>,
     },
     /// `telneturl = "telnet://" login [ "/" ]`
     Telnet {
         /// The user name, password, host and port.
         login: Login<'a>,
-        /// `true` if the URL ends with the slash.
+        /// `true` if the URL ends with a slash.
         final_slash: bool,
     },
     /// `waisurl = waisdatabase | waisindex | waisdoc`
@@ -96,8 +97,8 @@ pub enum UrlForm<'a> {
     Other {
         /// The text after the colon.
         schemepart: &'a [u8],
-        /// The parts of the text as an `ip-schemepart`, if it matches that production. Every such
-        /// text is also `*xchar`.
+        /// The text parsed as an `ip-schemepart`, if it matches that production. Every such text
+        /// also matches `*xchar`.
         ip: Option<IpSchemepart<'a>>,
     },
 }
@@ -177,14 +178,14 @@ fn slashes(input: &[u8]) -> Result<&[u8], ProductionError> {
     })
 }
 
-/// Parses the `"/"` that a form requires after its host, and returns the remaining bytes.
+/// Parses the `"/"` that a form requires after its host. Returns the remaining bytes.
 fn slash(part: RejectPart, input: &[u8]) -> Result<&[u8], ProductionError> {
     input
         .strip_prefix(b"/")
         .ok_or_else(|| after_host(part, input))
 }
 
-/// The error for the first byte of `rest`, which follows a complete host or port.
+/// Returns the error for the first byte of `rest`, which follows a complete host or port.
 fn after_host(part: RejectPart, rest: &[u8]) -> ProductionError {
     match rest.first() {
         None => RejectKind::Missing.at(part, rest),
@@ -207,7 +208,7 @@ pub struct FtpPath<'a> {
     pub typecode: Option<u8>,
 }
 
-/// A command of the FTP session that section 3.2.2 describes, with its decoded argument.
+/// A command of the FTP session described in section 3.2.2, with its decoded argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FtpCommand {
     /// `USER`, `PASS`, `CWD`, `TYPE`, `RETR` or `NLST`.
@@ -217,7 +218,7 @@ pub struct FtpCommand {
 }
 
 impl<'a> FtpPath<'a> {
-    /// All segments except the last: the directories to change into, in order.
+    /// All segments but the last: the directories to change into, in order.
     pub fn cwd(&self) -> impl Iterator<Item = &'a [u8]> {
         let mut all = segments(self.fpath);
         all.next_back();
@@ -232,10 +233,9 @@ impl<'a> FtpPath<'a> {
 }
 
 impl UrlForm<'_> {
-    /// The FTP commands of section 3.2.2, in order; none in another form.
+    /// The FTP commands of section 3.2.2, in order. Empty for other forms.
     ///
-    /// There is no `USER` if the URL has no user name: the client supplies "anonymous"
-    /// (section 3.2.1).
+    /// Without a user name there is no `USER`: the client supplies "anonymous" (section 3.2.1).
     #[must_use]
     pub fn commands(&self) -> Vec<FtpCommand> {
         let mut commands = Vec::new();
@@ -300,7 +300,7 @@ fn fpath(input: &[u8]) -> (&[u8], &[u8]) {
     input.split_at(input.len() - rest.len())
 }
 
-/// Parses `";type=" ftptype`. The literal is lower-case: only schemes are case-insensitive
+/// Parses `";type=" ftptype`. The literal is in lower case: only schemes are case-insensitive
 /// (section 2.1).
 fn typecode(input: &[u8]) -> Production<'_, u8> {
     let mut rest = input;
@@ -358,9 +358,9 @@ fn search(input: &[u8]) -> (&[u8], &[u8]) {
     run(CharSet::HSEGMENT, input)
 }
 
-/// The text after the slash, and its division into fields.
+/// The text after the slash, split into fields.
 ///
-/// By section 5 a selector may contain `%09`, which makes the division ambiguous. Section 3.4 says
+/// By section 5 a selector may contain `%09`, which makes the split ambiguous. Section 3.4 says
 /// that a selector contains no tab, so the first two `%09` after the type separate the fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GopherPath<'a> {
@@ -368,7 +368,7 @@ pub struct GopherPath<'a> {
     pub text: &'a [u8],
     /// The type: the first `xchar`, which may be an escape.
     pub gtype: Option<&'a [u8]>,
-    /// The selector; present, although perhaps empty, if there is a type.
+    /// The selector. Present if there is a type, but may be empty.
     pub selector: Option<&'a [u8]>,
     /// The search string: the text between the first and the second `%09`.
     pub search: Option<&'a [u8]>,
@@ -377,7 +377,7 @@ pub struct GopherPath<'a> {
 }
 
 impl GopherPath<'_> {
-    /// The decoded type; `1`, as section 3.4.1 says, if the path has none.
+    /// The decoded type. If the path has no type, `1` (section 3.4.1).
     #[must_use]
     pub fn effective_gtype(&self) -> u8 {
         self.gtype
@@ -385,7 +385,7 @@ impl GopherPath<'_> {
     }
 
     /// The line that a client sends (sections 3.4.1 to 3.4.9), without its line end: the decoded
-    /// selector, then the search and gopher+ strings, each after a tab.
+    /// selector, followed by the search and gopher+ strings, each after a tab.
     #[must_use]
     pub fn request(&self) -> Vec<u8> {
         let mut line = decode(self.selector.unwrap_or_default());
@@ -415,7 +415,7 @@ fn gopherurl(input: &[u8]) -> Result<UrlForm<'_>, ProductionError> {
     )
 }
 
-/// Divides a text that is `*xchar` into type, selector, search and gopher+ string.
+/// Splits a text that is `*xchar` into type, selector, search and gopher+ string.
 fn fields(text: &[u8]) -> GopherPath<'_> {
     let (gtype, rest) = match text.first() {
         None => {
@@ -438,7 +438,7 @@ fn fields(text: &[u8]) -> GopherPath<'_> {
     }
 }
 
-/// Splits `text` at the first `%09`: the text before it, and the text after it if there is one.
+/// Splits `text` at the first `%09`. The second part is `None` if there is no `%09`.
 fn split_at_tab(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     match text.windows(3).position(|window| window == b"%09") {
         Some(at) => (&text[..at], Some(&text[at + 3..])),
@@ -481,7 +481,7 @@ fn newsurl(input: &[u8]) -> Result<UrlForm<'_>, ProductionError> {
     match group(input) {
         Ok((group, [])) => Ok(UrlForm::NewsGroup(group)),
         Err(empty) if input.is_empty() => Err(empty),
-        // The text is a prefix of an article: its `@` is missing, at the end of the input.
+        // The text is a prefix of an article. It ends where the `@` is missing.
         _ => Err(RejectKind::Missing.at(RejectPart::Article, b"")),
     }
 }

@@ -13,10 +13,10 @@ pub enum HostKind {
     Number,
 }
 
-/// A host, as written.
+/// A host as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Host<'a> {
-    /// The text: letters, digits, hyphens and dots only.
+    /// The text: only letters, digits, hyphens and dots.
     pub text: &'a [u8],
     /// The alternative that the text matches.
     pub kind: HostKind,
@@ -34,9 +34,9 @@ pub struct HostPort<'a> {
 /// `login = [ user [ ":" password ] "@" ] hostport`, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Login<'a> {
-    /// The user name; `Some(b"")` if there is an `@` and no text before it (section 3.1).
+    /// The user name; empty if the `@` is at the start (section 3.1).
     pub user: Option<&'a [u8]>,
-    /// The password; present only with a user name.
+    /// The password. Present only with a user name.
     pub password: Option<&'a [u8]>,
     /// The host and port.
     pub hostport: HostPort<'a>,
@@ -74,8 +74,8 @@ fn number(digits: &[u8]) -> Option<u32> {
 ///
 /// # Errors
 ///
-/// Without an `@`, the text may be the beginning of a user name, or a host and port. The error is
-/// that of the reading that gets further.
+/// Without an `@`, the text may be the start of a user name, or a host and port. Returns the error
+/// of the reading that gets further.
 pub(super) fn login(input: &[u8]) -> Production<'_, Login<'_>> {
     let (user, rest) = run(CharSet::USER, input);
     let (password, rest) = match rest.strip_prefix(b":") {
@@ -97,8 +97,8 @@ pub(super) fn login(input: &[u8]) -> Production<'_, Login<'_>> {
     Ok((login, rest))
 }
 
-/// Parses a login that has no `@`. `unread` is the rest of `input` that a user name and password
-/// cannot begin with.
+/// Parses a login without an `@`. `unread` is the rest of `input`, after the longest text that can
+/// start a user name and password.
 fn login_without_user<'a>(input: &'a [u8], unread: &'a [u8]) -> Production<'a, Login<'a>> {
     let host = hostport(input);
     let remaining = match &host {
@@ -106,8 +106,7 @@ fn login_without_user<'a>(input: &'a [u8], unread: &'a [u8]) -> Production<'a, L
         Ok((_, rest)) => Some(rest.len()),
         Err(error) => Some(error.remaining()),
     };
-    // A bad escape is part of no host, so that there the other reading gets as far as its `%`, or
-    // further.
+    // A bad escape is not part of a host, so the other reading gets at least as far as its `%`.
     match remaining {
         Some(remaining) if unread.len() < remaining || starts_bad_escape(unread) => {
             Err(if unread.is_empty() {
@@ -142,11 +141,11 @@ pub(super) fn hostport(input: &[u8]) -> Production<'_, HostPort<'_>> {
 
 /// Parses `port = digits`, after the `:`.
 ///
-/// The grammar allows any number of digits; a port above 65535 gives a warning.
+/// The grammar allows any number of digits. A port above 65535 causes a warning.
 ///
 /// # Errors
 ///
-/// `Empty` if no digit follows: section 3.1 omits the colon together with the port.
+/// `Empty` if there is no digit: section 3.1 drops the colon together with the port.
 fn port(input: &[u8]) -> Production<'_, &[u8]> {
     let (digits, rest) = digits(input);
     if digits.is_empty() {
@@ -163,8 +162,8 @@ pub(super) fn digits(input: &[u8]) -> (&[u8], &[u8]) {
 
 /// Parses `host = hostname | hostnumber`.
 ///
-/// Both are labels separated by dots. The last label decides: it begins with a letter in a
-/// `hostname`.
+/// Both are labels separated by dots. The last label decides: in a `hostname` it starts with a
+/// letter.
 pub(super) fn host(input: &[u8]) -> Production<'_, Host<'_>> {
     let mut rest = input;
     let mut labels = 0;
@@ -183,7 +182,7 @@ pub(super) fn host(input: &[u8]) -> Production<'_, Host<'_>> {
         } else if all_digits && labels == 4 {
             HostKind::Number
         } else {
-            // A further label could follow here.
+            // Another label could follow here.
             return Err(RejectKind::BadLabel.at(RejectPart::Host, after));
         };
         return Ok((Host { text, kind }, after));

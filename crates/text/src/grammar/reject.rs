@@ -1,4 +1,4 @@
-//! The reason a text is not a URL: kind, part and offset. Only `Display` produces a sentence.
+//! The reason a text is not a URL: kind, part and offset. Only `Display` turns it into a sentence.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ named_enum! {
     /// The kind of a grammar error. A new variant is a new version of the record format.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum RejectKind {
-        /// The grammar requires at least one character, and there is none.
+        /// A required part is empty.
         Empty = "empty",
         /// The part cannot contain the character at the offset.
         Unexpected = "unexpected",
@@ -16,8 +16,8 @@ named_enum! {
         BadEscape = "bad-escape",
         /// A literal of the grammar (`:`, `//`, `;type=`, ...) is missing.
         Missing = "missing",
-        /// A host label is not allowed: it begins or ends with a hyphen, or is the last one and
-        /// begins with a digit.
+        /// A host label is not allowed: it starts or ends with a hyphen, or is the last label and
+        /// starts with a digit.
         BadLabel = "bad-label",
     }
 }
@@ -59,7 +59,7 @@ named_enum! {
         Wpath = "wpath",
         /// The fields of a prospero URL.
         Field = "field",
-        /// The text after the colon of a scheme that has no rule of its own.
+        /// The text after the colon of a scheme without its own rule.
         Schemepart = "schemepart",
     }
 }
@@ -77,7 +77,7 @@ pub struct Reject {
     pub kind: RejectKind,
     /// The part of the URL that the error is in.
     pub part: RejectPart,
-    /// The offset of the error in bytes. At most the length of the text.
+    /// The offset of the error in bytes, at most the length of the text.
     pub offset: usize,
 }
 
@@ -107,17 +107,18 @@ impl fmt::Display for Reject {
 
 impl std::error::Error for Reject {}
 
-/// A rejection by a production, which knows the bytes left to parse and not those before them.
+/// A rejection by a production. The production knows the bytes left to parse, but not the bytes
+/// before them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProductionError {
     kind: RejectKind,
     part: RejectPart,
-    /// Length of the input from the error on.
+    /// Length of the input after the start of the error.
     remaining: usize,
 }
 
 impl RejectKind {
-    /// The error of this kind at the first byte of `rest`.
+    /// Returns the error of this kind at the first byte of `rest`.
     pub(super) fn at(self, part: RejectPart, rest: &[u8]) -> ProductionError {
         ProductionError {
             kind: self,
@@ -128,12 +129,11 @@ impl RejectKind {
 }
 
 impl ProductionError {
-    /// Length of the input from the error on.
     pub(super) fn remaining(&self) -> usize {
         self.remaining
     }
 
-    /// The rejection of a whole text of `total` bytes.
+    /// Returns the rejection of a whole text of `total` bytes.
     pub(super) fn within(self, total: usize) -> Reject {
         Reject {
             kind: self.kind,
@@ -150,7 +150,7 @@ pub(super) type Production<'a, T> = Result<(T, &'a [u8]), ProductionError>;
 ///
 /// # Errors
 ///
-/// Rejects the first remaining byte, which `part` cannot contain.
+/// Rejects the first byte of `rest`, which `part` cannot contain.
 pub(super) fn end<T>(value: T, part: RejectPart, rest: &[u8]) -> Result<T, ProductionError> {
     if rest.is_empty() {
         Ok(value)
@@ -159,10 +159,10 @@ pub(super) fn end<T>(value: T, part: RejectPart, rest: &[u8]) -> Result<T, Produ
     }
 }
 
-/// The error for the first byte of `rest`, which `part` cannot contain. `rest` must not be empty.
+/// Returns the error for the first byte of `rest`, which `part` cannot contain. `rest` must not be
+/// empty.
 ///
-/// A complete escape is `Unexpected`: it is in a place where no escape is allowed
-/// (`telnet://h%41`).
+/// A complete escape is `Unexpected`: it occurs where no escape is allowed (`telnet://h%41`).
 pub(super) fn unexpected(part: RejectPart, rest: &[u8]) -> ProductionError {
     let kind = if starts_bad_escape(rest) {
         RejectKind::BadEscape
@@ -172,7 +172,7 @@ pub(super) fn unexpected(part: RejectPart, rest: &[u8]) -> ProductionError {
     kind.at(part, rest)
 }
 
-/// Returns `true` if `rest` begins with a `%` that two hexadecimal digits do not follow.
+/// Returns `true` if `rest` starts with a `%` without two hexadecimal digits after it.
 pub(super) fn starts_bad_escape(rest: &[u8]) -> bool {
     rest.first() == Some(&b'%') && escaped_byte(rest).is_none()
 }

@@ -28,12 +28,12 @@ pub enum SchemeRule {
     Wais,
     /// `prosperourl`
     Prospero,
-    /// `otherurl`: the scheme has no rule of its own.
+    /// `otherurl`, for a scheme without its own rule.
     Other,
 }
 
 named_enum! {
-    /// The class of a scheme by RFC 1738.
+    /// The class of a scheme in RFC 1738.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum SchemeClass {
         /// One of the ten schemes of section 3.
@@ -47,26 +47,26 @@ named_enum! {
     }
 }
 
-/// The text that must follow a scheme's colon for a bare word in running text to count as a URL.
+/// The text required after a scheme's colon for a bare word in running text to count as a URL.
 ///
-/// A scheme that is not in the table requires `//` and a plausible host.
+/// A scheme outside the table requires `//` and a plausible host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BareRequirement {
     /// `//` and a plausible host.
     Host,
-    /// `//`; the host may be absent (`file:///etc/motd`).
+    /// `//`; the host is optional (`file:///etc/motd`).
     Slashes,
-    /// A mailbox: a local part, `@`, and a host with a dot. After the host one of these characters
-    /// may follow, and then any others that the grammar allows: the parameters of `sip:`, the
-    /// resource of `xmpp:`.
+    /// A mailbox: a local part, `@`, and a host with a dot. The host may be followed by one of
+    /// these characters, and then by any others that the grammar allows: the parameters of `sip:`,
+    /// the resource of `xmpp:`.
     Mailbox(&'static str),
-    /// `*`, a newsgroup with at least two components, or the identifier of an article.
+    /// `*`, a newsgroup with at least two components, or an article identifier.
     News,
     /// A namespace identifier, a colon, and at least one character (RFC 8141).
     Urn,
     /// This prefix.
     Starts(&'static str),
-    /// A bare word of this scheme never counts: only URLs in wrappers do.
+    /// Nothing: a bare word of this scheme never counts, only a URL in a wrapper.
     Never,
 }
 
@@ -79,9 +79,9 @@ pub struct Scheme {
     pub rule: SchemeRule,
     /// The class.
     pub class: SchemeClass,
-    /// The default port, if the scheme has one.
+    /// The default port; `None` if the scheme has none.
     pub port: Option<u16>,
-    /// The requirement for a bare URL of this scheme.
+    /// The requirement for a bare URL.
     pub bare: BareRequirement,
 }
 
@@ -182,8 +182,8 @@ impl Scheme {
         Scheme::index(name).map(|row| &SCHEMES[row])
     }
 
-    /// Returns the index of that row in [`SCHEMES`]. Compares only the names that begin with the
-    /// same letter.
+    /// Returns the index of the row in [`SCHEMES`]. Only compares names with the same first
+    /// letter.
     #[must_use]
     pub fn index(name: &[u8]) -> Option<usize> {
         let rows = &ROWS[letter(*name.first()?)];
@@ -197,10 +197,9 @@ impl Scheme {
     }
 }
 
-/// For each letter, the indexes of the rows whose names begin with it, followed by `u8::MAX`.
+/// For each letter, the indexes of the rows whose names start with it, terminated by `u8::MAX`.
 ///
-/// Reason: a name is looked up for every colon that may end a scheme, and a letter has at most four
-/// rows.
+/// Every colon that may end a scheme causes a lookup, and a letter has at most four rows.
 const ROWS: [[u8; 5]; 32] = {
     let mut rows = [[u8::MAX; 5]; 32];
     let mut row = 0;
@@ -216,8 +215,7 @@ const ROWS: [[u8; 5]; 32] = {
     rows
 };
 
-/// The index of a letter in [`ROWS`], the same in either case. Other bytes share the indexes of
-/// letters.
+/// The index of a letter in [`ROWS`], in either case. Other bytes share the indexes of letters.
 const fn letter(byte: u8) -> usize {
     (byte & 0x1F) as usize
 }
@@ -261,7 +259,7 @@ pub(super) fn scheme(input: &[u8]) -> Production<'_, &[u8]> {
 mod tests {
     use super::*;
 
-    /// The simple twin of [`Scheme::index`]: compares every name.
+    /// Simple twin of [`Scheme::index`]. Compares every name.
     fn index_simple(name: &[u8]) -> Option<usize> {
         SCHEMES
             .iter()
