@@ -1,10 +1,10 @@
-//! Searches in bytes: the ends of runs, the first of several short words, and byte-parallel
-//! primitives, loops that test 8 or 16 bytes in a few instructions.
+//! Searches in bytes: the ends of runs, the first of several short words, and byte-parallel loops
+//! that test 8 or 16 bytes in a few instructions.
 //!
-//! Each of these loops has a simple twin beside it that defines its result; tests compare the two on random input.
-//! A loop belongs here only if it saves at least 2 % of all instructions of a scan, by
-//! `valgrind --tool=callgrind urlspool scan -j1` against a build with the twin. Measured in
-//! November 2026, on archives of 3 MB:
+//! Each of these loops has a simple twin that defines its result; tests compare the two on random
+//! input. A loop belongs here only if it saves at least 2 % of all instructions of a scan,
+//! measured by `valgrind --tool=callgrind urlspool scan -j1` against a build with the twin.
+//! Measured in November 2026, on archives of 3 MB:
 //!
 //! | loop | mail of 2025 | news of 2016 | mail of 1996 | `dense.mbox` of `benches/inputs.rs` |
 //! |---|---|---|---|---|
@@ -13,7 +13,7 @@
 //! | [`is_plain_json`] | 4.5 % | 3.7 % | 3.3 % | 10.6 % |
 //! | [`is_inert_value`] | 1.2 % | 1.6 % | 1.9 % | 0.1 % |
 //!
-//! On small news articles of 1993, of which a third is header fields, [`is_inert_value`] saves
+//! On small news articles of 1993, one third of which is header fields, [`is_inert_value`] saves
 //! 3.3 %.
 //!
 //! `whole_message_after_message` in `benches/stages.rs` measures their time. Loops that saved less
@@ -22,32 +22,32 @@
 
 use aho_corasick::{AhoCorasick, Input, packed};
 
-/// Length of the longest prefix of `items` that `belongs` accepts in full.
+/// Length of the longest prefix of `items` in which `belongs` accepts every item.
 pub fn prefix_len<T>(items: &[T], belongs: impl Fn(&T) -> bool) -> usize {
     let end = items.iter().position(|item| !belongs(item));
     end.unwrap_or(items.len())
 }
 
-/// Length of the longest suffix of `items` that `belongs` accepts in full.
+/// Length of the longest suffix of `items` in which `belongs` accepts every item.
 pub fn suffix_len<T>(items: &[T], belongs: impl Fn(&T) -> bool) -> usize {
     let start = items.iter().rposition(|item| !belongs(item));
     items.len() - start.map_or(0, |at| at + 1)
 }
 
-/// A search for words, built once.
+/// A searcher for a set of words, built once.
 pub enum WordSearcher {
-    /// Vector instructions, if the machine has them.
+    /// Vector instructions, if the machine supports them.
     Packed(packed::Searcher),
     /// An automaton, on any machine.
     Automaton(AhoCorasick),
 }
 
 impl WordSearcher {
-    /// Builds the search.
+    /// Builds the searcher.
     ///
     /// # Panics
     ///
-    /// If a word is empty or the words together are too many for an automaton.
+    /// If a word is empty, or if the words are too many for an automaton.
     pub fn new(words: &[impl AsRef<[u8]>]) -> WordSearcher {
         match packed::Searcher::new(words) {
             Some(searcher) => WordSearcher::Packed(searcher),
@@ -55,7 +55,7 @@ impl WordSearcher {
         }
     }
 
-    /// Returns the offset of the first word in `text` that begins at `from` or later.
+    /// Returns the offset of the first word in `text` that starts at or after `from`.
     #[must_use]
     pub fn find(&self, text: &[u8], from: usize) -> Option<usize> {
         match self {
@@ -72,18 +72,18 @@ const ONES: u64 = u64::MAX / 255;
 /// The highest bit of each byte.
 const HIGHEST: u64 = ONES << 7;
 
-/// The bit in which a lower-case letter differs from its upper-case letter, in each byte.
+/// The bit that distinguishes a lowercase letter from its uppercase letter, in each byte.
 const CASE: u64 = ONES * 0x20;
 
-/// Length of the field name that `line` begins with: printable ASCII except the colon (RFC 5322
+/// Length of the field name at the start of `line`: printable ASCII except the colon (RFC 5322
 /// section 2.2).
 #[must_use]
 pub fn field_name_len(line: &[u8]) -> usize {
     let (blocks, rest) = line.as_chunks::<8>();
     for (index, block) in blocks.iter().enumerate() {
         let block = u64::from_le_bytes(*block);
-        // In each term the highest bit of a byte is set if the byte ends the name. A carry reaches
-        // only later bytes, so the first bit that is set is right.
+        // In each term, the highest bit of a byte is set if the byte ends the name. A carry only
+        // reaches later bytes, so the lowest bit set is correct.
         let below = block.wrapping_sub(ONES * u64::from(b'!')) & !block;
         let above = block.wrapping_add(ONES * u64::from(0x7F - b'~')) | block;
         let colon = block ^ (ONES * u64::from(b':'));
@@ -96,8 +96,7 @@ pub fn field_name_len(line: &[u8]) -> usize {
     blocks.len() * 8 + prefix_len(rest, |&byte| !ends_field_name(byte))
 }
 
-/// The simple twin of [`field_name_len`].
-/// The last character of `text`, if its end is UTF-8.
+/// Returns the last character of `text`, or `None` if `text` does not end in UTF-8.
 #[must_use]
 pub fn last_char(text: &[u8]) -> Option<char> {
     let tail = &text[text.len() - text.len().min(4)..];
@@ -106,6 +105,7 @@ pub fn last_char(text: &[u8]) -> Option<char> {
     last.filter(|_| chunk.invalid().is_empty())
 }
 
+/// Simple twin of [`field_name_len`].
 #[cfg(test)]
 fn field_name_len_simple(line: &[u8]) -> usize {
     let end = line.iter().position(|&byte| ends_field_name(byte));
@@ -116,8 +116,8 @@ fn ends_field_name(byte: u8) -> bool {
     !matches!(byte, b'!'..=b'~') || byte == b':'
 }
 
-/// Returns `true` if the bytes need no escape in a JSON string (RFC 8259 section 7): ASCII from the
-/// blank on, without quotation marks and backslashes.
+/// Returns `true` if the bytes need no escape in a JSON string (RFC 8259 section 7): ASCII from
+/// the space upwards, except quotation marks and backslashes.
 #[must_use]
 pub fn is_plain_json(bytes: &[u8]) -> bool {
     let Some(last) = bytes.last_chunk::<16>() else {
@@ -131,7 +131,8 @@ pub fn is_plain_json(bytes: &[u8]) -> bool {
         && is_plain_block(last)
 }
 
-/// Does the same for a block. Without an early exit the compiler tests all its bytes at once.
+/// Like [`is_plain_json`], for a block. Without an early exit the compiler tests all its bytes at
+/// once.
 #[inline]
 fn is_plain_block<const LEN: usize>(block: &[u8; LEN]) -> bool {
     !block
@@ -139,27 +140,28 @@ fn is_plain_block<const LEN: usize>(block: &[u8; LEN]) -> bool {
         .fold(false, |any, &byte| any | is_escaped(byte))
 }
 
-/// The simple twin of [`is_plain_json`].
+/// Simple twin of [`is_plain_json`].
 #[cfg(test)]
 fn is_plain_json_simple(bytes: &[u8]) -> bool {
     !bytes.iter().any(|&byte| is_escaped(byte))
 }
 
-/// Returns `true` for controls, quotation marks, backslashes, and bytes from 0x80 on.
+/// Returns `true` for control characters, quotation marks, backslashes, and bytes from 0x80
+/// upwards.
 #[inline]
 fn is_escaped(byte: u8) -> bool {
     byte.wrapping_sub(b' ') >= 0x60 || byte == b'"' || byte == b'\\'
 }
 
-/// Returns `true` if no URL can begin in the value of a header field, and nothing in it is encoded:
-/// one pass over the value that decides for most values.
+/// Returns `true` if no URL can start in the value of a header field and no part of it is encoded.
+/// Decides for most values in one pass.
 ///
-/// Prefilter without false negatives: a value that is not inert may hold no URL.
+/// Prefilter without false negatives: a value that is not inert need not contain a URL.
 #[must_use]
 pub fn is_inert_value(value: &[u8]) -> bool {
     const PAIRS: usize = 16;
     let (mut bracket, mut colon) = (false, false);
-    // Without an early exit inside a block the compiler tests all its pairs at once.
+    // Without an early exit in a block, the compiler tests all its pairs at once.
     let mut is_inert_block = |bytes: &[u8; PAIRS], next_bytes: &[u8; PAIRS]| {
         let mut any = false;
         for (&byte, &next) in bytes.iter().zip(next_bytes) {
@@ -191,7 +193,7 @@ pub fn is_inert_value(value: &[u8]) -> bool {
     is_inert && !(bracket && colon)
 }
 
-/// The simple twin of [`is_inert_value`]. It accepts a few values more: those that end in `:` or
+/// Simple twin of [`is_inert_value`]. Also accepts a few more values: those that end in `:` or
 /// `<`.
 #[cfg(test)]
 fn is_inert_value_simple(value: &[u8]) -> bool {
@@ -200,9 +202,9 @@ fn is_inert_value_simple(value: &[u8]) -> bool {
     !(any || value.contains(&b'<') && value.contains(&b':'))
 }
 
-/// Returns `true` for a byte outside ASCII, a `?` of an encoded word (RFC 2047), a colon that no
-/// white space follows, and the first of the last two letters of `www` or `ftp`: few words of names
-/// and addresses have them.
+/// Returns `true` for a non-ASCII byte, a `?` as in an encoded word (RFC 2047), a colon without
+/// white space after it, and the first of the last two letters of `www` or `ftp`. Few words of
+/// names and addresses contain them.
 fn may_begin_url(byte: u8, next: u8) -> bool {
     let (lower, next_lower) = (byte | 0x20, next | 0x20);
     byte >= 0x80
@@ -212,17 +214,16 @@ fn may_begin_url(byte: u8, next: u8) -> bool {
         || lower == b't' && next_lower == b'p'
 }
 
-/// A prefix of field names, to be compared without regard to case, 8 bytes at a time.
+/// A prefix of field names that is compared case-insensitively, 8 bytes at a time.
 ///
-/// It consists of lower-case letters, digits and hyphens, at most [`CaselessPrefix::MAX_LEN`] of
-/// them.
+/// Consists of at most [`CaselessPrefix::MAX_LEN`] lowercase letters, digits and hyphens.
 #[derive(Clone, Copy)]
 pub struct CaselessPrefix {
     len: usize,
     blocks: [PrefixBlock; CaselessPrefix::MAX_LEN / 8],
 }
 
-/// Up to 8 bytes of a prefix, and a mask of as many bytes.
+/// Up to 8 bytes of a prefix, and a mask that covers them.
 #[derive(Clone, Copy)]
 struct PrefixBlock {
     bytes: u64,
@@ -250,11 +251,11 @@ impl CaselessPrefix {
         }
     }
 
-    /// Returns `true` if `text` begins with the prefix, in upper or lower case.
+    /// Returns `true` if `text` starts with the prefix, in upper or lower case.
     ///
-    /// `first` is [`first_letters`] of `text`. As many bytes of `text` as the prefix is long must
-    /// be part of a field name: other bytes are taken for those that differ from them in the bit
-    /// `0x20`. `text` is at least as long as the prefix.
+    /// `first` is [`first_letters`] of `text`. `text` is at least as long as the prefix, and its
+    /// first bytes, up to that length, must be part of a field name: bytes that differ only in the
+    /// bit `0x20` compare as equal.
     #[must_use]
     pub fn begins(&self, text: &[u8], first: u64) -> bool {
         self.blocks[0].matches(first)
@@ -263,7 +264,7 @@ impl CaselessPrefix {
                 .all(|at| self.blocks[at / 8].matches(first_letters(&text[at..])))
     }
 
-    /// The simple twin of [`CaselessPrefix::begins`].
+    /// Simple twin of [`CaselessPrefix::begins`].
     #[cfg(test)]
     fn begins_simple(prefix: &[u8], text: &[u8]) -> bool {
         text[..prefix.len()].eq_ignore_ascii_case(prefix)
@@ -288,9 +289,10 @@ impl PrefixBlock {
     }
 }
 
-/// The first 8 bytes of a text in lower case, or all that it has; the first byte is the lowest.
+/// The first 8 bytes of a text in lower case, or all of them if it is shorter. The first byte is
+/// the lowest.
 ///
-/// In each byte the bit `0x20` is set, in bytes after the end of the text as well.
+/// The bit `0x20` is set in every byte, even in bytes after the end of the text.
 #[must_use]
 pub fn first_letters(text: &[u8]) -> u64 {
     let first = text.first_chunk::<8>().copied().unwrap_or_else(|| {
@@ -307,7 +309,7 @@ mod tests {
 
     use super::*;
 
-    /// Every byte at every place of lines of up to 20 bytes.
+    /// Tests every byte at every position of lines of up to 20 bytes.
     #[test]
     fn a_field_name_ends_at_the_first_byte_that_cannot_be_in_it() {
         for byte in 0..=255 {
@@ -327,17 +329,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn field_names_are_as_long_as_byte_by_byte(line in prop::collection::vec(any::<u8>(), 0..40)) {
+        fn field_names_and_their_simple_twin_agree(line in prop::collection::vec(any::<u8>(), 0..40)) {
             prop_assert_eq!(field_name_len(&line), field_name_len_simple(&line));
         }
 
         #[test]
-        fn printable_field_names_are_as_long_as_byte_by_byte(line in "[!-~]{0,40}.{0,9}") {
+        fn printable_field_names_and_their_simple_twin_agree(line in "[!-~]{0,40}.{0,9}") {
             prop_assert_eq!(field_name_len(line.as_bytes()), field_name_len_simple(line.as_bytes()));
         }
 
         #[test]
-        fn plain_json_is_plain_byte_by_byte(mut text in "[ -~]{0,40}", byte: u8, at in 0..40usize) {
+        fn plain_json_and_its_simple_twin_agree(mut text in "[ -~]{0,40}", byte: u8, at in 0..40usize) {
             prop_assert_eq!(is_plain_json(text.as_bytes()), is_plain_json_simple(text.as_bytes()));
             text.retain(|c| c != '"' && c != '\\');
             prop_assert!(is_plain_json(text.as_bytes()));
@@ -347,7 +349,7 @@ mod tests {
         }
 
         #[test]
-        fn inert_values_are_inert_byte_by_byte(value in "[a-zA-Z.:<? \\n]{0,60}") {
+        fn inert_values_and_their_simple_twin_agree(value in "[a-zA-Z.:<? \\n]{0,60}") {
             let (inert, simple) = (is_inert_value(value.as_bytes()), is_inert_value_simple(value.as_bytes()));
             prop_assert!(!inert || simple);
             let ends_open = value.ends_with([':', '<']);
@@ -355,7 +357,7 @@ mod tests {
         }
 
         #[test]
-        fn prefixes_are_compared_as_byte_by_byte(
+        fn prefixes_and_their_simple_twin_agree(
             prefix in "[a-z0-9-]{0,32}",
             changed in "[!-9;-~]",
             at in 0..64usize,

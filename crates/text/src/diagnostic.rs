@@ -1,35 +1,34 @@
-//! Diagnostics: problems met in the input, as values that can be written as events; reasons for which
-//! an input is skipped or a URL held back; and text for terminals and logs, with nothing that a terminal
-//! would obey.
+//! Diagnostics: problems in the input, as values that can be written as events. Also the reasons
+//! for skipping an input or filtering a URL, and text that is safe to print to terminals and logs.
 
 use std::borrow::Cow;
 
 use crate::origin::Source;
 
 named_enum! {
-    /// The kind of a diagnostic. A new variant is a new version of the event format.
+    /// The kind of a diagnostic. A new variant requires a new version of the event format.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum DiagnosticKind {
-        /// A limit was reached; the input beyond it was scanned as text, without its structure.
+        /// A limit was reached. The input beyond it was scanned as text, without its structure.
         Limit = "limit",
-        /// The input is damaged or cut short; the readable part was read.
+        /// The input is damaged or truncated. The readable part was read.
         Damage = "damage",
         /// An input was skipped on purpose.
         Skip = "skip",
-        /// The input breaks the rules of its format, or can be interpreted in two ways; all of it
+        /// The input breaks the rules of its format, or can be interpreted in two ways. All of it
         /// was read.
         Ambiguous = "ambiguous",
-        /// An input could not be read: permissions, an I/O error.
+        /// An input could not be read because of permissions or an I/O error.
         Unreadable = "unreadable",
         /// A file disappeared while it was read, or between two scans.
         Vanished = "vanished",
-        /// The program or a library panicked; only one message is affected.
+        /// The program or a library panicked. Only one message is affected.
         Panic = "panic",
     }
 }
 
 impl DiagnosticKind {
-    /// Returns `true` if an input failed, so that the run ends with exit status 1.
+    /// Returns `true` if an input failed. The run then ends with exit status 1.
     #[must_use]
     pub fn is_failure(self) -> bool {
         matches!(
@@ -39,7 +38,7 @@ impl DiagnosticKind {
     }
 }
 
-/// A problem met in the input.
+/// A problem in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The kind.
@@ -72,7 +71,7 @@ impl Diagnostic {
         }
     }
 
-    /// Returns an event: the diagnostic and its source.
+    /// Returns an event for this diagnostic in `source`.
     #[must_use]
     pub fn of(self, source: &Source) -> Event {
         Event {
@@ -82,7 +81,7 @@ impl Diagnostic {
     }
 }
 
-/// A diagnostic and the source that it concerns.
+/// A diagnostic and the source it concerns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The source.
@@ -91,10 +90,10 @@ pub struct Event {
     pub diagnostic: Diagnostic,
 }
 
-/// Escapes control characters, line feeds among them, and characters that change the direction of
-/// writing.
+/// Escapes control characters, including line feeds, and characters that change the writing
+/// direction.
 ///
-/// One message is one line, and cannot look like two.
+/// The result is a single line and cannot look like two.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -117,8 +116,9 @@ pub fn shortened(text: &str, max_chars: usize) -> Cow<'_, str> {
     }
 }
 
-/// Returns the first and the last characters of a text, with an ellipsis between them if it has
-/// more than `max_chars`: errors of parsers quote a value first, and name its line last.
+/// Returns the first and last characters of a text, with an ellipsis between them if the text has
+/// more than `max_chars` characters. Parser errors start with the quoted value and end with its
+/// line.
 #[must_use]
 pub fn shortened_inside(text: &str, max_chars: usize) -> Cow<'_, str> {
     if text.char_indices().nth(max_chars).is_none() {
@@ -126,7 +126,8 @@ pub fn shortened_inside(text: &str, max_chars: usize) -> Cow<'_, str> {
     }
     let tail = max_chars / 2;
     let start = text.char_indices().nth_back(tail);
-    // The character before the tail, which is cut, always exists: there are more than `max_chars`.
+    // The character dropped before the tail always exists, because there are more than
+    // `max_chars`.
     let end = start.map_or("", |(at, c)| &text[at + c.len_utf8()..]);
     Cow::Owned(format!("{}{end}", shortened(text, max_chars - tail)))
 }
@@ -134,15 +135,15 @@ pub fn shortened_inside(text: &str, max_chars: usize) -> Cow<'_, str> {
 /// Form of the escapes in lines for a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EscapeForm {
-    /// `\u001b`, which means the same in a text of JSON or TOML.
+    /// `\u001b`, which has the same meaning in JSON and TOML.
     Json,
     /// `\u{1b}`, and `\x9b` for a byte that is not UTF-8.
     Text,
 }
 
-/// Escapes in whole lines what [`printable`] escapes in a text, but for line feeds and tabs.
+/// Escapes the characters of whole lines that [`printable`] escapes, except line feeds and tabs.
 ///
-/// Linear in the length of the lines. Nothing is copied if nothing is escaped.
+/// Linear in the length of the lines. Returns the input without a copy if it needs no escapes.
 #[must_use]
 pub fn printable_lines(lines: &[u8], form: EscapeForm) -> Cow<'_, [u8]> {
     if lines
@@ -167,7 +168,7 @@ pub fn printable_lines(lines: &[u8], form: EscapeForm) -> Cow<'_, [u8]> {
     Cow::Owned(shown.into_bytes())
 }
 
-/// Returns a number with the noun for it: `1 URL`, `2,000 URLs`.
+/// Returns a number with its noun: `1 URL`, `2,000 URLs`.
 #[must_use]
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     let noun = if count == 1 { one } else { many };
@@ -188,7 +189,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// Appends the escape of a character. None that is escaped needs more than four digits.
+/// Appends the escape of a character. No escaped character needs more than four digits.
 fn push_escape(c: char, form: EscapeForm, shown: &mut String) {
     match form {
         EscapeForm::Json => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
@@ -203,64 +204,64 @@ fn is_dangerous(c: char) -> bool {
 }
 
 named_enum! {
-    /// Reason for which something is not read although nothing about it failed. A closed set,
-    /// except for what later formats add.
+    /// Reason why an input is skipped although reading it did not fail. The set is closed, except
+    /// for formats added later.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum SkipReason {
-        /// It has no bytes.
+        /// An input without bytes.
         Empty = "empty",
-        /// Bytes that are no text and no known format.
+        /// Bytes that are neither text nor a known format.
         Binary = "binary",
-        /// The user's patterns exclude it.
+        /// An input excluded by the user's patterns.
         Filtered = "filtered",
-        /// A file in which a mail or news program keeps its own data.
+        /// A file with a mail or news program's own data.
         ControlFile = "control-file",
-        /// A file that the run itself writes; in a spool of the daemon, any output of urlspool.
+        /// A file that this run writes; in a spool of the daemon, any output of urlspool.
         OwnOutput = "own-output",
-        /// A file of a folder that urlspool wrote in an earlier run: records, events, a table.
+        /// A file in a folder, written by an earlier run of urlspool: records, events, a table.
         EarlierOutput = "earlier-output",
-        /// A further name of a file that is read under its first name.
+        /// Another name of a file that is read under its first name.
         HardLink = "hard-link",
         /// A symbolic link that is not followed.
         Symlink = "symlink",
-        /// Neither a regular file nor a folder, or not what it was when it was listed.
+        /// Neither a regular file nor a folder, or no longer what it was when it was listed.
         NotRegular = "not-regular",
-        /// A block or character device, as an archive names it.
+        /// A block or character device in an archive.
         Device = "device",
-        /// A named pipe, as an archive names it.
+        /// A named pipe in an archive.
         Fifo = "fifo",
-        /// A member of a tar whose bytes are pieces of a larger file.
+        /// A tar member that contains only pieces of a larger file.
         Sparse = "sparse",
-        /// A message in `tmp` of a Maildir, or one elsewhere in it whose name starts with a dot,
-        /// which may be incomplete (maildir(5)).
+        /// A message in `tmp` of a Maildir, or one elsewhere in it whose name starts with a dot.
+        /// It may be incomplete (maildir(5)).
         MaildirTmp = "maildir-tmp",
         /// A name in a stream of git objects for which git has no object.
         MissingObject = "missing-object",
-        /// A message that a commit of a git repository deletes.
+        /// A message deleted by a commit of a git repository.
         Deleted = "deleted",
-        /// A git repository whose files are not the messages of a mailing list.
+        /// A git repository whose files are not messages of a mailing list.
         Repository = "git-repository",
-        /// An encrypted member of a zip.
+        /// An encrypted zip member.
         Encrypted = "encrypted",
-        /// A member of a zip compressed by a method that is not supported.
+        /// A zip member compressed with an unsupported method.
         UnknownCompression = "unknown-compression",
         /// The file disappeared before it was read.
         Vanished = "vanished",
-        /// A gzip stream in a place where compressed data is not unpacked.
+        /// A gzip stream where compressed data is not unpacked.
         Gzip = "gzip",
-        /// A bzip2 stream, likewise.
+        /// A bzip2 stream where compressed data is not unpacked.
         Bzip2 = "bzip2",
-        /// An xz stream, likewise.
+        /// An xz stream where compressed data is not unpacked.
         Xz = "xz",
-        /// A Zstandard frame, likewise.
+        /// A Zstandard frame where compressed data is not unpacked.
         Zstd = "zstd",
-        /// An LZ4 frame, likewise.
+        /// An LZ4 frame where compressed data is not unpacked.
         Lz4 = "lz4",
-        /// Output of compress(1), likewise.
+        /// Output of compress(1) where compressed data is not unpacked.
         Compress = "compress",
-        /// A zip archive, likewise.
+        /// A zip archive where archives are not unpacked.
         Zip = "zip",
-        /// A tar archive, likewise.
+        /// A tar archive where archives are not unpacked.
         Tar = "tar",
         /// A RAR archive.
         Rar = "rar",
@@ -276,44 +277,44 @@ named_enum! {
         Gif = "gif",
         /// A PDF document.
         Pdf = "pdf",
-        /// An SQLite database.
+        /// A SQLite database.
         Sqlite = "sqlite",
-        /// A news batch packed by compress(1), whose packed bytes are not compressed data.
+        /// A news batch packed by compress(1) that does not contain compressed data.
         Cunbatch = "cunbatch",
-        /// A news batch packed by gzip, likewise.
+        /// A news batch packed by gzip that does not contain gzip data.
         Gunbatch = "gunbatch",
-        /// A news batch packed by bzip2, likewise.
+        /// A news batch packed by bzip2 that does not contain bzip2 data.
         Bunbatch = "bunbatch",
         /// A news batch packed by another program.
         PackedBatch = "packed-batch",
         /// A message whose search panicked.
         Panic = "panic",
-        /// A message outside the requested range of dates.
+        /// A message outside the requested date range.
         Date = "date",
-        /// A message of no list and no newsgroup that is requested.
+        /// A message without a requested list or newsgroup.
         List = "list",
-        /// A copy of an article that was read in another group.
+        /// A copy of an article that was already read in another group.
         CrossPost = "cross-post",
     }
 }
 
 named_enum! {
-    /// Filter of the options that holds a URL back.
+    /// Option that filtered out a URL.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum UrlFilter {
-        /// No requested grammar accepts it.
+        /// No requested grammar accepts the URL.
         Accept = "accept",
-        /// Its scheme is none of those that are requested.
+        /// Its scheme is not one of the requested schemes.
         Schemes = "schemes",
-        /// Its host is none of the requested hosts, and beneath no requested domain.
+        /// Its host is neither a requested host nor in a requested domain.
         Host = "host",
-        /// Its host is an excluded domain or below one.
+        /// Its host is an excluded domain or a subdomain of one.
         Excluded = "exclude-domains",
-        /// It is in no requested region.
+        /// It is not in a requested region.
         Region = "region",
-        /// It is no link whose text names another host.
+        /// It is not a link whose text names another host.
         Mismatch = "mismatch",
-        /// It has no requested hazard.
+        /// It has none of the requested hazards.
         Hazard = "hazard",
     }
 }
@@ -364,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_for_readers() {
+    fn numbers_have_grouped_digits() {
         for (count, expected) in [
             (0, "0"),
             (999, "999"),
@@ -378,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reason_has_a_name_of_its_own() {
+    fn every_skip_reason_has_a_unique_name() {
         let names: BTreeSet<&str> = SkipReason::ALL.map(SkipReason::name).into();
         assert_eq!(names.len(), SkipReason::ALL.len());
         for (place, reason) in SkipReason::ALL.into_iter().enumerate() {

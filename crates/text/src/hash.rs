@@ -1,9 +1,10 @@
-//! The hash of what must not be taken for something else: identifiers and keys.
+//! The hash of identifiers and keys, which must not collide.
 
-/// Returns the first 128 bits of the BLAKE3 hash of the concatenation of `pieces`. Nobody can make two inputs with one hash.
+/// Returns the first 128 bits of the BLAKE3 hash of the concatenation of `pieces`. Nobody can
+/// construct two inputs with the same hash.
 #[must_use]
 pub fn hash_pieces(pieces: &[&[u8]]) -> u128 {
-    // There is one call for each record, and most are short: these are concatenated without an allocation.
+    // Called once per record. Most inputs are short and are concatenated without an allocation.
     const USUAL_BYTES: usize = 256;
     let mut buffer = [0; USUAL_BYTES];
     let len = pieces.iter().map(|piece| piece.len()).sum();
@@ -29,9 +30,9 @@ fn hash(bytes: &[u8]) -> u128 {
 mod tests {
     use super::*;
 
-    /// The answers are the test vectors of the reference implementation.
+    /// The hashes are the test vectors of the reference implementation.
     #[test]
-    fn the_hash_gives_the_answers_of_the_reference() {
+    fn hashes_match_the_reference_test_vectors() {
         let text: Vec<u8> = (0..=250).cycle().take(1024).collect();
         for (len, first) in [
             (0, 0xaf13_49b9_f5f9_a1a6_a040_4dea_36dc_c949),

@@ -1,5 +1,6 @@
-//! URLs in a text: where one starts (`scan`), how it continues (`repair`), where it ends (`parse`), what it is (`grammar`).
-//! And what every crate needs: limits, spans, diagnostics, origins.
+//! URLs in text: where one starts (`scan`), how it continues (`repair`), where it ends (`parse`)
+//! and its structure (`grammar`). Also the basics that every crate needs: limits, spans,
+//! diagnostics, origins.
 
 #[macro_use]
 mod named_enum;

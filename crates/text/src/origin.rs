@@ -1,4 +1,4 @@
-//! The origin of bytes: the file or archive member, and the kind of source that it is.
+//! The origin of bytes: the file or archive member, and its kind.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -8,10 +8,10 @@ use std::sync::Arc;
 use crate::byte_scan::suffix_len;
 
 named_enum! {
-    /// The kind of a source, which decides how it is divided into messages.
+    /// The kind of a source. It determines how the source is split into messages.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum SourceKind {
-        /// Messages in sequence, each after a `From ` line.
+        /// Messages in sequence, each preceded by a `From ` line.
         Mbox = "mbox",
         /// One message, in the `new` or `cur` folder of a Maildir.
         Maildir = "maildir",
@@ -19,13 +19,13 @@ named_enum! {
         Mh = "mh",
         /// One news article in a file whose name is a number.
         News = "news",
-        /// News articles in sequence, each after a line with its length.
+        /// News articles in sequence, each preceded by a line with its length.
         Rnews = "rnews",
-        /// Messages in sequence, between lines of control characters.
+        /// Messages in sequence, separated by lines of control characters.
         Mmdf = "mmdf",
-        /// A mail folder of Emacs' Rmail.
+        /// A mail folder of Emacs Rmail.
         Babyl = "babyl",
-        /// One message in a file of any name.
+        /// One message in a file with any name.
         Message = "message",
         /// Text without a header.
         Text = "text",
@@ -33,7 +33,7 @@ named_enum! {
 }
 
 impl SourceKind {
-    /// Returns the kind with that name.
+    /// Returns the kind called `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<SourceKind> {
         SourceKind::ALL.into_iter().find(|kind| kind.name() == name)
@@ -42,8 +42,8 @@ impl SourceKind {
 
 /// A hint about a file's format, taken from its path.
 ///
-/// The content decides the format. The hint decides the [`SourceKind`] of a file that holds a
-/// single message.
+/// The content decides the format. The hint decides the [`SourceKind`] of a file with a single
+/// message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FormatHint {
     /// The path gives no hint.
@@ -53,12 +53,13 @@ pub enum FormatHint {
     Maildir,
     /// The name of the file is a number.
     Numbered,
-    /// The file is in a news spool of INN's timehash method, whose paths do not name groups.
+    /// The file is in a news spool of INN's timehash method, whose paths do not contain group
+    /// names.
     Timehash,
 }
 
-/// A byte range of a file, as a unit of work for another machine or thread: the messages that begin
-/// in the range.
+/// A byte range of a file, as a unit of work for another machine or thread. It contains the
+/// messages that start in the range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRange {
     /// The file.
@@ -67,8 +68,8 @@ pub struct FileRange {
     pub start: u64,
     /// The offset after the last byte.
     pub end: u64,
-    /// The kind of the file, if known. Only an mbox is divided into ranges; of any other file, the
-    /// range at offset 0 stands for the whole file.
+    /// The kind of the file, if known. Only an mbox is split into ranges. For any other file, the
+    /// range at offset 0 represents the whole file.
     pub kind: Option<SourceKind>,
     /// Number of NUL bytes at the start of the file, as far as known. They are not read again.
     pub nuls: u64,
@@ -77,7 +78,7 @@ pub struct FileRange {
 /// A source of bytes: a file, standard input, or a member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
-    /// The path of the file, as given and extended by the walk; [`Source::STDIN`] for standard
+    /// The path of the file, as given and as extended by the walk; [`Source::STDIN`] for standard
     /// input.
     pub path: Arc<Path>,
     /// The names of the members, from the outermost archive inwards; `None` for the file itself.
@@ -86,7 +87,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Returns the source for the file at `path`.
+    /// Returns the source of the file at `path`.
     #[must_use]
     pub fn at(path: PathBuf) -> Source {
         Source {
@@ -95,7 +96,7 @@ impl Source {
         }
     }
 
-    /// Returns the source for the member `name` of the archive that this source is.
+    /// Returns the source of the member `name` in this archive.
     #[must_use]
     pub fn within(&self, name: &[u8]) -> Source {
         let names = self.member().iter().cloned().chain([name.to_owned()]);
@@ -105,16 +106,16 @@ impl Source {
         }
     }
 
-    /// The names of the members, from the outermost archive inwards; empty for a file.
+    /// The names of the members, from the outermost archive inwards. Empty for a file.
     #[must_use]
     pub fn member(&self) -> &[Vec<u8>] {
         self.member.as_deref().unwrap_or_default()
     }
 
-    /// The path that stands for standard input.
+    /// The path that denotes standard input.
     pub const STDIN: &'static str = "-";
 
-    /// Returns `true` for a path of the file system that leads to standard input.
+    /// Returns `true` if `path` is a file system path for standard input.
     #[must_use]
     pub fn is_stdin_path(path: &Path) -> bool {
         const PATHS: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
@@ -122,9 +123,9 @@ impl Source {
     }
 }
 
-/// Returns the mailbox of the file at `path`: the folder of a Maildir, an MH folder or a newsgroup,
-/// else the path without the suffixes of rotation and compression.
-/// An epoch of a mailing list of public-inbox, `LIST/git/0.git`, belongs to the list.
+/// Returns the mailbox of the file at `path`: the folder of a Maildir, an MH folder or a
+/// newsgroup. Otherwise, returns the path without suffixes of rotation and compression. An epoch
+/// of a public-inbox mailing list, `LIST/git/0.git`, belongs to the list.
 #[must_use]
 pub fn mailbox(path: &Path, kind: SourceKind) -> Cow<'_, Path> {
     let levels_up = match kind {
@@ -139,7 +140,7 @@ pub fn mailbox(path: &Path, kind: SourceKind) -> Cow<'_, Path> {
     })
 }
 
-/// Returns `true` for the path of a repository that public-inbox makes for a part of a mailing
+/// Returns `true` for the path of a repository in which public-inbox stores a part of a mailing
 /// list, such as `git/0.git`.
 fn is_epoch(path: &Path) -> bool {
     let number = path.as_os_str().as_encoded_bytes().strip_suffix(b".git");
@@ -150,8 +151,8 @@ fn is_epoch(path: &Path) -> bool {
     end.is_some_and(|end| number[..=end].ends_with(b"/git/") || number[..=end] == *b"git/")
 }
 
-/// Returns the name of a Maildir message without its flags and without the fields that servers add
-/// before them.
+/// Returns the name of a Maildir message without its flags and without the fields that servers
+/// insert before them.
 pub fn maildir_base_name(path: &Path) -> &[u8] {
     let name = path.file_name().map_or(&b""[..], OsStr::as_encoded_bytes);
     let end = name
@@ -167,7 +168,7 @@ pub fn maildir_base_name(path: &Path) -> &[u8] {
     &name[..end.unwrap_or(name.len())]
 }
 
-/// Returns a path without the suffixes of rotation and compression: `.1`, `-20260101`, `.gz`.
+/// Returns a path without suffixes of rotation and compression: `.1`, `-20260101`, `.gz`.
 #[must_use]
 pub fn unrotated(path: &Path) -> Cow<'_, Path> {
     let name = path.file_name().unwrap_or_default();
@@ -175,35 +176,36 @@ pub fn unrotated(path: &Path) -> Cow<'_, Path> {
     while let Some(shorter) = without_suffix(base).filter(|shorter| !shorter.is_empty()) {
         base = shorter;
     }
-    // Most files have no such suffix, and each message asks. The standard library would clean the path.
+    // Most files have no such suffix, and this runs for every message. The standard library would
+    // normalize the path.
     let folder = path.as_os_str().as_encoded_bytes();
     let folder = folder.strip_suffix(name.as_encoded_bytes());
     let is_clean = folder.is_some_and(|it| !it.ends_with(b"//") && !it.ends_with(b"/./"));
     if is_clean && !base.is_empty() && base.len() == name.len() {
         return Cow::Borrowed(path);
     }
-    Cow::Owned(path.with_file_name(beginning(name, base.len())))
+    Cow::Owned(path.with_file_name(name_prefix(name, base.len())))
 }
 
-/// Returns the first `len` bytes of a name, which ASCII characters follow.
+/// Returns the first `len` bytes of a name. The bytes after them are ASCII.
 #[cfg(unix)]
-fn beginning(name: &OsStr, len: usize) -> &OsStr {
+fn name_prefix(name: &OsStr, len: usize) -> &OsStr {
     use std::os::unix::ffi::OsStrExt;
 
     OsStr::from_bytes(&name.as_bytes()[..len])
 }
 
-/// Returns the first `len` bytes of a name, which ASCII characters follow; the whole of a name that
-/// is not Unicode.
+/// Returns the first `len` bytes of a name. The bytes after them are ASCII. Returns the whole name
+/// if it is not Unicode.
 #[cfg(not(unix))]
-fn beginning(name: &OsStr, len: usize) -> &OsStr {
+fn name_prefix(name: &OsStr, len: usize) -> &OsStr {
     name.to_str().map_or(name, |name| OsStr::new(&name[..len]))
 }
 
 fn without_suffix(name: &[u8]) -> Option<&[u8]> {
     const COMPRESSED: [&[u8]; 6] = [b".gz", b".bz2", b".xz", b".zst", b".lz4", b".Z"];
-    /// Maximum number of digits of a rotation counter. A date has eight digits, with a time ten or
-    /// fourteen.
+    /// Maximum number of digits of a rotation counter. A date has eight digits, or ten or fourteen
+    /// with a time.
     const COUNTER_DIGITS: usize = 3;
     if let Some(shorter) = COMPRESSED.iter().find_map(|end| name.strip_suffix(*end)) {
         return Some(shorter);

@@ -1,10 +1,10 @@
-//! Faults that tests plant in the program, to prove that the tests catch them. Without the feature
-//! `planted-faults` there are none.
+//! Faults that tests plant in the program to prove that the tests catch them. They exist only with
+//! the feature `planted-faults`.
 
 /// A fault. `URLSPOOL_PLANTED` names it by its variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlantedFault {
-    /// The state is committed before the data that it describes.
+    /// The state is committed before the data it describes.
     StateBeforeData,
     /// Folders are not synced after a rename.
     NoDirectorySync,
@@ -12,17 +12,18 @@ pub enum PlantedFault {
     AdvanceOnRead,
     /// A report of lost notifications is ignored.
     IgnoreOverflow,
-    /// Mailboxes are read while others hold their locks.
+    /// Mailboxes are read while other programs hold their locks.
     NoLock,
     /// The map of quoted-printable is off by one byte.
     MapOffByOne,
-    /// Some separators of an mbox are taken for text.
+    /// Some separators of an mbox are read as text.
     LostSeparator,
     /// The last byte of base64 is dropped.
     DroppedLastByte,
-    /// The walk over the parts of a message panics, as do the next five, if it sees `MARK`.
+    /// The walk over the parts of a message panics if it sees `MARK`, and so do the next five
+    /// walks.
     PanicInMessage,
-    /// The walk over the parts of a message ends the process, if it sees `MARK`.
+    /// The walk over the parts of a message aborts the process if it sees `MARK`.
     #[cfg(feature = "planted-faults")]
     AbortInMessage,
     /// The header of a message.
@@ -35,15 +36,15 @@ pub enum PlantedFault {
     PanicInArchive,
     /// The reader of a document.
     PanicInDocument,
-    /// The maker of a page with such a search.
+    /// The code that renders a page whose search contains the mark.
     PanicInPage,
 }
 
-/// The bytes on which the program panics if one of these faults is planted.
+/// The bytes that trigger a planted panic.
 #[cfg(feature = "planted-faults")]
 const MARK: &[u8] = b"planted panic";
 
-/// Returns `true` if `URLSPOOL_PLANTED` names this fault. It is read once.
+/// Returns `true` if `URLSPOOL_PLANTED` names this fault. The variable is read once.
 #[cfg(feature = "planted-faults")]
 pub fn is_planted(fault: PlantedFault) -> bool {
     use std::sync::OnceLock;
@@ -53,11 +54,11 @@ pub fn is_planted(fault: PlantedFault) -> bool {
         .is_some_and(|name| name == format!("{fault:?}"))
 }
 
-/// Panics if the fault is planted and the bytes hold the mark.
+/// Panics if the fault is planted and the bytes contain the mark.
 ///
 /// # Panics
 ///
-/// That is its purpose.
+/// On purpose.
 #[cfg(feature = "planted-faults")]
 pub fn panic_at_mark(fault: PlantedFault, bytes: &[u8]) {
     let has_mark = || memchr::memmem::find(bytes, MARK).is_some();

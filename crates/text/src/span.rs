@@ -1,11 +1,11 @@
 //! Half-open byte ranges, and the map from offsets in a decoded text back to the raw bytes.
 //!
-//! A [`ByteMap`] covers one decoding step. A text that was decoded in several steps has one map for
-//! each of them, in `decode`'s `OffsetMap`.
+//! A [`ByteMap`] covers one decoding step. A text decoded in several steps has one map for each,
+//! in `decode`'s `OffsetMap`.
 
 use crate::limits::{COARSE_RUN_BYTES, MAP_BYTES};
 
-/// A half-open range of byte offsets: it includes `start` and excludes `end`. `start <= end`.
+/// A half-open range of byte offsets: `start` is included, `end` is not. `start <= end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// The offset of the first byte.
@@ -38,29 +38,28 @@ impl Span {
     ///
     /// # Panics
     ///
-    /// Panics if the range is not within `text`: use a span only with the text it was made for.
+    /// Panics if the range is not within `text`. Use a span only with the text it was made for.
     #[must_use]
     pub fn of(self, text: &[u8]) -> &[u8] {
         &text[self.start..self.end]
     }
 }
 
-/// The map from offsets in a decoded text to the raw bytes it was decoded from, for one decoding
-/// step.
+/// The map from offsets in a decoded text to the raw bytes, for one decoding step.
 ///
-/// The runs are in the order of the text. A run that does not continue the copy before it takes one
-/// to three bytes, and a lookup is a binary search. A map of more than [`MAP_BYTES`] is coarse from
-/// there on: each run is decoded as a whole from all the raw bytes of [`COARSE_RUN_BYTES`] of text.
+/// The runs are in the order of the text. A run takes one to three bytes unless it continues the
+/// copy before it, and a lookup is a binary search. After [`MAP_BYTES`] the map becomes coarse:
+/// each run is decoded as a whole from all the raw bytes of [`COARSE_RUN_BYTES`] of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByteMap {
     runs: RunList,
-    /// Base64 only: the raw offsets of the digits. `runs` then lead to indexes of digits, which
-    /// count those of the whole text, without line ends.
+    /// Only for base64: the raw offsets of the digits. `runs` then maps to digit indexes, which
+    /// count the digits of the whole text, without line ends.
     digits: Option<Box<RunList>>,
 }
 
 impl ByteMap {
-    /// Returns the map of a text that was copied from raw offset `raw` on without change.
+    /// Returns the map of a text that was copied unchanged, starting at raw offset `raw`.
     #[must_use]
     pub fn same(raw: usize) -> ByteMap {
         let mut map = ByteMap::default();
@@ -68,13 +67,15 @@ impl ByteMap {
         map
     }
 
-    /// Returns a map without runs. Add them in the order of the text, and one at its end.
+    /// Returns a map without runs. Add runs in the order of the text, and one at the end of the
+    /// text.
     #[must_use]
     pub fn new() -> ByteMap {
         ByteMap::default()
     }
 
-    /// Adds a run: from offset `text` on, bytes are copies of the raw bytes from `raw` on.
+    /// Adds a run: bytes at and after offset `text` are copies of the raw bytes that start at
+    /// `raw`.
     pub fn push_same(&mut self, text: usize, raw: usize) {
         self.runs.push(Run {
             at: text,
@@ -83,8 +84,8 @@ impl ByteMap {
         });
     }
 
-    /// Adds a run: the bytes from offset `text` on were decoded from the raw bytes `raw` as a
-    /// whole: `=3D`, a converted character, an entity.
+    /// Adds a run: the bytes at and after offset `text` were decoded from the raw bytes `raw` as a
+    /// whole, such as `=3D`, a converted character or an entity.
     pub fn push_whole(&mut self, text: usize, raw: Span) {
         self.runs.push(Run {
             at: text,
@@ -93,8 +94,8 @@ impl ByteMap {
         });
     }
 
-    /// Adds a run: from offset `text` on, bytes were decoded from base64 digits, the first of which
-    /// has the index `digit`. A map with such runs has no others.
+    /// Adds a run: the bytes at and after offset `text` were decoded from base64 digits, starting
+    /// with the digit at index `digit`. A map with such runs has no other runs.
     pub fn push_base64(&mut self, text: usize, digit: usize) {
         self.digits.get_or_insert_default();
         self.runs.push(Run {
@@ -104,7 +105,7 @@ impl ByteMap {
         });
     }
 
-    /// Records that the base64 digit with the index `digit` is at raw offset `raw`. Those after it
+    /// Records that the base64 digit at index `digit` is at raw offset `raw`. The digits after it
     /// follow without a gap, up to the digit of the next call.
     pub fn push_digits(&mut self, digit: usize, raw: usize) {
         self.digits.get_or_insert_default().push(Run {
@@ -114,13 +115,13 @@ impl ByteMap {
         });
     }
 
-    /// Returns the number of bytes of memory that the map takes.
+    /// Returns the number of bytes of memory used by the map.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.lists().map(RunList::memory_bytes).sum()
     }
 
-    /// Returns `true` if it has more runs than fit into [`MAP_BYTES`].
+    /// Returns `true` if the map has more runs than fit into [`MAP_BYTES`].
     #[must_use]
     pub fn is_coarse(&self) -> bool {
         self.lists().any(|list| list.first_coarse.is_some())
@@ -132,7 +133,7 @@ impl ByteMap {
 
     /// Returns the range of raw bytes that the decoded bytes `text` came from.
     ///
-    /// An empty range gives an empty range, before the raw byte of its offset.
+    /// For an empty range, returns the empty range before the raw byte of its offset.
     #[must_use]
     pub fn raw(&self, text: Span) -> Span {
         let Some((first, next)) = self.runs.at(text.start) else {
@@ -154,7 +155,7 @@ impl ByteMap {
         text.is_empty() || (self.is_boundary(text.start) && self.is_boundary(text.end))
     }
 
-    /// Returns `true` if a run that was decoded as a whole does not extend over `at`.
+    /// Returns `true` if `at` is not inside a run that was decoded as a whole.
     fn is_boundary(&self, at: usize) -> bool {
         let Some((run, _)) = self.runs.at(at) else {
             return true;
@@ -168,12 +169,12 @@ impl ByteMap {
         }
     }
 
-    /// The first of the raw bytes that the byte at `at` of `run` came from.
+    /// Returns the offset of the first raw byte of the byte at `at` of `run`.
     fn raw_start(&self, run: &Run, at: usize) -> usize {
         let Some(digits) = &self.digits else {
             return run.origin(at).start;
         };
-        // Byte k of a run consists of the bits 8k to 8k+7; each digit has six bits.
+        // Byte k of a run consists of the bits 8k to 8k+7, and each digit has six bits.
         let digit = match run.whole {
             None => run.raw + (at - run.at) * 8 / 6,
             Some(_) => run.raw,
@@ -181,7 +182,7 @@ impl ByteMap {
         digits.origin(digit).start
     }
 
-    /// The offset after the last of the raw bytes that the byte at `at` of `run` came from.
+    /// Returns the offset after the last raw byte of the byte at `at` of `run`.
     fn raw_end(&self, run: &Run, at: usize) -> usize {
         let Some(digits) = &self.digits else {
             return run.origin(at).end;
@@ -194,18 +195,18 @@ impl ByteMap {
     }
 }
 
-/// A run of decoded bytes, from the offset `at` up to the next run.
+/// A run of decoded bytes, from offset `at` to the next run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Run {
     at: usize,
-    /// Its first raw byte.
+    /// Offset of the first raw byte.
     raw: usize,
-    /// The number of raw bytes that it was decoded from as a whole; `None` if its bytes are copies.
+    /// The number of raw bytes it was decoded from as a whole; `None` if its bytes are copies.
     whole: Option<usize>,
 }
 
 impl Run {
-    /// The raw bytes of its byte at `at`.
+    /// Returns the range of the raw bytes of the byte at `at`.
     fn origin(&self, at: usize) -> Span {
         match self.whole {
             Some(len) => Span::new(self.raw, self.raw + len),
@@ -216,17 +217,17 @@ impl Run {
         }
     }
 
-    /// The raw offset after its bytes, if `next` is the start of the next run.
+    /// Returns the raw offset after the run's bytes. `next` is the start of the next run.
     fn raw_end(&self, next: usize) -> usize {
         self.raw + self.whole.unwrap_or(next - self.at)
     }
 }
 
-/// Number of encoded runs between two entries of an index.
+/// Number of encoded runs between two index entries.
 const INDEXED_RUNS: usize = 32;
 
-/// Number of encoded runs between two entries of an index, for the first [`DENSE_RUNS`] runs: most
-/// lists have no more.
+/// Number of encoded runs between two index entries, for the first [`DENSE_RUNS`] runs. Most lists
+/// have no more.
 const DENSE_INDEXED_RUNS: usize = 4;
 
 /// Number of runs with a dense index.
@@ -235,18 +236,18 @@ const DENSE_RUNS: usize = 4_096;
 /// Runs in the order of their offsets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct RunList {
-    /// The last run. Most lists have no other.
+    /// The last run. Most lists have only this one.
     last: Option<Run>,
     /// The run before it.
     before: Run,
-    /// The runs before the last one, each by its differences to the run before.
+    /// The runs before the last one. Each is encoded as its differences from the run before it.
     encoded: Vec<u8>,
     /// Number of encoded runs.
     count: usize,
-    /// One of [`DENSE_INDEXED_RUNS`] encoded runs, later one of [`INDEXED_RUNS`], and the offset
-    /// after it in `encoded`.
+    /// One in every [`DENSE_INDEXED_RUNS`] encoded runs, later one in every [`INDEXED_RUNS`], with
+    /// the offset after it in `encoded`.
     index: Vec<(Run, usize)>,
-    /// Offset of the first run that is several runs in one.
+    /// Offset of the first run that merges several runs.
     first_coarse: Option<usize>,
 }
 
@@ -260,14 +261,14 @@ impl RunList {
         if last.at == run.at {
             *last = run;
         } else if last.whole.is_none() && run.whole.is_none() && end == run.raw {
-            // It continues the copy.
+            // The run continues the copy.
         } else if MAP_BYTES <= self.encoded.len() && run.at < last.at + COARSE_RUN_BYTES {
             self.first_coarse.get_or_insert(last.at);
             let end = end.max(run.raw + run.whole.unwrap_or(0));
             last.whole = Some(end.saturating_sub(last.raw));
         } else {
             if self.first_coarse.is_some() && last.whole.is_some() {
-                // The bytes of a copy that it took up.
+                // Include the bytes of a copy that the run absorbed.
                 last.whole = Some(end.max(run.raw).saturating_sub(last.raw));
             }
             let full = std::mem::replace(last, run);
@@ -299,7 +300,7 @@ impl RunList {
         self.before = run;
     }
 
-    /// Decodes the run at the offset `next` of `encoded`, which follows `before`.
+    /// Decodes the run at offset `next` of `encoded`. `before` is the run before it.
     fn decode(&self, before: &Run, next: &mut usize) -> Run {
         let mut number = || take_number(&self.encoded, next);
         let first = number();
@@ -312,7 +313,7 @@ impl RunList {
         Run { at, raw, whole }
     }
 
-    /// The run that contains the offset `at`, and the offset of the run after it.
+    /// Returns the run that contains offset `at`, and the offset of the next run.
     fn at(&self, at: usize) -> Option<(Run, usize)> {
         let last = self.last?;
         if last.at <= at {
@@ -330,13 +331,13 @@ impl RunList {
         Some((run, last.at))
     }
 
-    /// The raw bytes of the byte at `at`.
+    /// Returns the range of the raw bytes of the byte at `at`.
     fn origin(&self, at: usize) -> Span {
         let found = self.at(at);
         found.map_or(Span::default(), |(run, _)| run.origin(at))
     }
 
-    /// Offset from which on runs may be several in one.
+    /// Offset at which merged runs start.
     fn coarse_from(&self) -> usize {
         self.first_coarse.unwrap_or(usize::MAX)
     }
@@ -346,8 +347,8 @@ impl RunList {
     }
 }
 
-/// Appends a number, seven bits to a byte, the lowest first; all bytes but the last have the eighth
-/// bit.
+/// Appends a number with seven bits per byte, the lowest first. All bytes but the last have the
+/// eighth bit set.
 fn push_number(bytes: &mut Vec<u8>, mut number: usize) {
     while number > 0x7F {
         bytes.push(number as u8 | 0x80);
@@ -356,7 +357,7 @@ fn push_number(bytes: &mut Vec<u8>, mut number: usize) {
     bytes.push(number as u8);
 }
 
-/// Reads the number at the offset `next`, and moves that behind it.
+/// Reads the number at offset `next`, and advances `next` past it.
 fn take_number(bytes: &[u8], next: &mut usize) -> usize {
     let (mut number, mut shift) = (0, 0);
     loop {
@@ -397,7 +398,7 @@ mod tests {
 
     #[test]
     fn base64_digits_are_counted_over_line_ends() {
-        // "YWJj\nZGVm" is "abcdef"; the raw text begins at 100.
+        // "YWJj\nZGVm" is "abcdef". The raw text starts at 100.
         let mut map = ByteMap::new();
         map.push_base64(0, 0);
         map.push_digits(0, 100);
@@ -432,7 +433,7 @@ mod tests {
 
     #[test]
     fn a_map_beyond_its_limit_encloses_the_raw_bytes() {
-        // Two bytes of raw text for a character, and one copied byte.
+        // Each character has two raw bytes, followed by one copied byte.
         let runs = MAP_BYTES / 2;
         let mut map = ByteMap::new();
         for run in 0..runs {

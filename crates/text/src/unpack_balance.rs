@@ -1,4 +1,4 @@
-//! Balance of the work of unpacking one source with everything in it.
+//! The balance of unpacking work for one source and everything in it.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,12 +10,13 @@ use crate::limits::{Limits, ORDINARY_UNPACK_RATIO};
 pub struct UnpackRatio {
     /// Maximum number of bytes unpacked per packed byte.
     pub max: u64,
-    /// Number of bytes unpacked before the ratio is checked: short runs compress to almost nothing.
+    /// Number of bytes unpacked before the ratio is checked. Short runs compress to almost
+    /// nothing.
     pub from_bytes: u64,
 }
 
 impl UnpackRatio {
-    /// Creates the limit of `max` bytes per packed byte, which counts from `from_bytes` bytes on.
+    /// Creates a limit of `max` bytes per packed byte that applies after `from_bytes` bytes.
     #[must_use]
     pub fn new(max: usize, from_bytes: usize) -> UnpackRatio {
         UnpackRatio {
@@ -25,18 +26,18 @@ impl UnpackRatio {
     }
 }
 
-/// Balance of the outermost source, shared by the readers of all levels: ratios of members that are
-/// each small multiply.
+/// The balance of the outermost source. The readers of all levels share it, because the ratios of
+/// nested members multiply even if each is small.
 ///
-/// Counts the bytes that each level unpacks to, and [`STREAM_BYTES`](crate::limits::STREAM_BYTES) or
-/// [`BZIP2_STREAM_BYTES`](crate::limits::BZIP2_STREAM_BYTES) for each stream, frame and entry.
+/// Counts the bytes that each level unpacks to, and [`STREAM_BYTES`](crate::limits::STREAM_BYTES)
+/// or [`BZIP2_STREAM_BYTES`](crate::limits::BZIP2_STREAM_BYTES) for each stream, frame and entry.
 #[derive(Clone)]
 pub struct UnpackBalance(Rc<BalanceState>);
 
 struct BalanceState {
-    /// The source, in the message of the event.
+    /// Name of the source in the event's message.
     whole: &'static str,
-    /// Bytes of the source that were read.
+    /// Number of bytes read from the source.
     packed: Rc<Cell<u64>>,
     ratio: UnpackRatio,
     spent: Cell<u64>,
@@ -44,7 +45,7 @@ struct BalanceState {
 }
 
 impl UnpackBalance {
-    /// Creates the balance of a source of which `packed` bytes were read.
+    /// Creates the balance of a source from which `packed` bytes were read.
     pub fn new(whole: &'static str, packed: &Rc<Cell<u64>>, ratio: UnpackRatio) -> UnpackBalance {
         UnpackBalance(Rc::new(BalanceState {
             whole,
@@ -55,8 +56,8 @@ impl UnpackBalance {
         }))
     }
 
-    /// Creates the balance of what is attached to a message of `bytes` bytes, from a file that was
-    /// unpacked to `unpacked_times` its size.
+    /// Creates the balance of the attachments of a message of `bytes` bytes. The message comes
+    /// from a file that unpacked to `unpacked_times` its size.
     #[must_use]
     pub fn of_message(bytes: usize, unpacked_times: u64, limits: &Limits) -> UnpackBalance {
         let ratio = UnpackRatio {
@@ -68,7 +69,7 @@ impl UnpackBalance {
         UnpackBalance::new("a message (attached_bytes)", &packed, ratio)
     }
 
-    /// Adds bytes that were unpacked.
+    /// Adds unpacked bytes.
     pub fn add(&self, bytes: u64) {
         let spent = &self.0.spent;
         spent.set(spent.get().saturating_add(bytes));
@@ -83,7 +84,7 @@ impl UnpackBalance {
         most.saturating_sub(self.0.spent.get())
     }
 
-    /// Returns the number of bytes unpacked for each byte of the source.
+    /// Returns the number of unpacked bytes per byte of the source.
     #[must_use]
     pub fn unpacked_times(&self) -> u64 {
         self.0.spent.get() / self.0.packed.get().max(1)
@@ -95,11 +96,12 @@ impl UnpackBalance {
         self.0.is_used_up.get()
     }
 
-    /// Checks that something is left. After a failure nothing more of the source is read.
+    /// Checks that some of the balance is left. After a failure the rest of the source is not
+    /// read.
     ///
     /// # Errors
     ///
-    /// The message of an event, of which there is one for each balance.
+    /// The message of the event. Each balance causes one event.
     pub fn check(&self) -> Result<(), String> {
         if 0 < self.left() && !self.is_used_up() {
             return Ok(());
