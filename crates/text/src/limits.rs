@@ -1,10 +1,10 @@
-//! Every limit of the program, each with its unit, its default and the reason for it.
+//! Every limit of the program, with its unit, its default and its reason.
 //!
-//! Reaching one gives a [`crate::diagnostic::Diagnostic`]; what is beyond it is still scanned as
-//! text. Work is limited in bytes and steps, never in seconds, so that the output does not depend
-//! on the machine; only another program may not be silent for ever.
+//! Reaching a limit causes a [`crate::diagnostic::Diagnostic`]; the input beyond it is still
+//! scanned as text. Work is limited in bytes and steps, never in seconds, so the output does not
+//! depend on the machine. The only exception is that another program may not be silent forever.
 //!
-//! The limits that a run can set are here; the constants are in a file for each subject.
+//! This file has the limits that a run can set. Constants are in one file per subject.
 
 mod audit;
 mod daemon;
@@ -23,11 +23,11 @@ pub use text::*;
 pub struct Limit {
     /// The name in the configuration's `[limits]` table.
     pub name: &'static str,
-    /// The unit of its value.
+    /// The unit of the value.
     pub unit: LimitUnit,
-    /// The smallest value that it can have.
+    /// The smallest value allowed.
     pub min: usize,
-    /// The documentation: the first paragraph says what is limited, the second gives the reason.
+    /// The documentation. The first paragraph describes the limit, the second its reason.
     pub doc: &'static str,
     /// Returns the value of this limit.
     pub get: fn(&Limits) -> usize,
@@ -40,18 +40,18 @@ pub struct Limit {
 pub enum LimitUnit {
     /// Bytes, written as a size such as `16KiB`.
     Bytes,
-    /// A number of things, levels, or bytes for each byte.
+    /// A count, a nesting depth, or a ratio of bytes.
     Number,
 }
 
-/// Writes each limit that a run can set once; [`Limits`], its defaults and [`Limits::ALL`] are made
-/// from it.
+/// Lists each settable limit once. [`Limits`], its defaults and [`Limits::ALL`] are generated from
+/// this list.
 macro_rules! limits {
     ($(
         $(#[doc = $doc:literal])+
         $name:ident: $unit:ident, at least $min:literal, default $default:expr;
     )+) => {
-        /// The limits that a run can set, by their names in the configuration.
+        /// The limits that a run can set, named as in the configuration.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Limits {
             $( $(#[doc = $doc])+ pub $name: usize, )+
@@ -88,34 +88,34 @@ limits! {
 
     /// Maximum nesting of multipart and message/rfc822 parts.
     ///
-    /// As Dovecot's parser and Postfix's `mime_nesting_limit`.
+    /// The same as in Dovecot's parser and Postfix's `mime_nesting_limit`.
     mime_depth: Number, at least 1, default 100;
 
     /// Maximum number of parts of one message.
     ///
-    /// As Dovecot's parser.
+    /// The same as in Dovecot's parser.
     mime_parts: Number, at least 1, default 10_000;
 
-    /// Maximum size of the header of one message; what follows is body.
+    /// Maximum size of the header of one message; the rest is read as body.
     ///
-    /// The longest real ones list thousands of addresses, a few hundred KiB.
+    /// The longest real headers list thousands of addresses, a few hundred KiB.
     header_bytes: Bytes, at least 1, default 4 << 20;
 
     /// Maximum size of a header field in a record. The whole field is scanned for URLs.
     ///
-    /// Every record of a message repeats the fields, so that a message of `n` bytes could otherwise
-    /// give `n * n` bytes of output.
+    /// Every record of a message repeats the fields. Without this limit, a message of `n` bytes
+    /// could produce `n * n` bytes of output.
     field_bytes: Bytes, at least 1, default 4 << 10;
 
     /// Maximum size of the text between `<` and `>` by the wide rules.
     ///
-    /// Real URLs are below 2,000 bytes; tracking links are longer.
+    /// Real URLs are shorter than 2,000 bytes; tracking links are longer.
     wrapper_bytes: Bytes, at least 1, default 8 << 10;
 
-    /// Maximum size of a URL in a record. A longer one is cut, and the record has its full length
-    /// and hash.
+    /// Maximum size of a URL in a record. A longer URL is truncated, and the record contains its
+    /// full length and hash.
     ///
-    /// Browsers and servers take 2 to 8 KiB; longer ones hold data.
+    /// Browsers and servers accept 2 to 8 KiB; longer URLs contain data.
     url_bytes: Bytes, at least 1, default 16 << 10;
 
     /// Number of URLs of one message above which an event is reported. All of them are written.
@@ -123,29 +123,28 @@ limits! {
     /// A digest of links has hundreds, a list of sites thousands.
     message_urls: Number, at least 0, default 100_000;
 
-    /// Maximum number of steps for each byte of a message, besides those that any message may take.
-    /// Beyond it only the beginnings of bare words are read; wrappers, relative links and
-    /// redirectors are not undone.
+    /// Maximum number of steps for each byte of a message, in addition to those that every message
+    /// may take. Beyond it, only the start of each bare word is read, and wrappers, relative links
+    /// and redirectors are not resolved.
     ///
-    /// A step is one byte, after the first 640, of a word or wrapper that is read, or of a URL that
-    /// is resolved, unwrapped or written. Ordinary mail takes less than one for each byte; a page
-    /// of short links that a long `<base>` resolves takes thousands.
+    /// A step is one byte, after the first 640, of a word or wrapper that is read, or of a URL
+    /// that is resolved, unwrapped or written. Ordinary mail takes less than one step per byte. A
+    /// page of short links that are resolved against a long `<base>` takes thousands.
     steps_per_byte: Number, at least 1, default 64;
 
-    /// Maximum number of redirectors, one inside the other, that are undone.
+    /// Maximum number of nested redirectors to unwrap.
     ///
-    /// Chains of two are common, of three rare.
+    /// Chains of two are common, chains of three are rare.
     unwrap_depth: Number, at least 0, default 5;
 
-    /// Maximum number of URLs that are evidence for joins (`scan --evidence`). The others are left
-    /// out.
+    /// Maximum number of URLs used as evidence for joins (`scan --evidence`). Others are ignored.
     ///
-    /// Five million take 327 MB at the peak, while the table grows.
+    /// Five million URLs take 327 MB at the peak, while the table grows.
     evidence_urls: Number, at least 0, default 5_000_000;
 
-    /// Maximum nesting of compressed files and archives. A deeper one is not read.
+    /// Maximum nesting of compressed files and archives. Deeper ones are not read.
     ///
-    /// Real ones are `.mbox.gz` in `.tar.gz` in `.zip`: four.
+    /// Real files are `.mbox.gz` in `.tar.gz` in `.zip`: four levels.
     container_depth: Number, at least 0, default 4;
 
     /// Maximum number of entries of one tar or zip. The rest is not read.
@@ -153,59 +152,60 @@ limits! {
     /// A year of a busy news server has fewer.
     archive_entries: Number, at least 0, default 1_000_000;
 
-    /// Maximum size of a blob of a git repository. A larger one is not read.
+    /// Maximum size of a blob of a git repository. A larger blob is not read.
     ///
-    /// Git holds a blob in memory; mail servers accept 10 to 64 MB.
+    /// Git holds a blob in memory. Mail servers accept 10 to 64 MB.
     git_blob_bytes: Bytes, at least 1, default 128 << 20;
 
-    /// Maximum number of seconds for which `git` may give nothing while a repository is read. Then
-    /// it is ended, and the rest is not read.
+    /// Maximum number of seconds for which `git` may write no output while a repository is read.
+    /// Then it is terminated, and the rest is not read.
     ///
-    /// It lists the commits of a large repository in less than a minute, and on a slow disk or
-    /// server in several.
+    /// Git lists the commits of a large repository in less than a minute, or in several minutes on
+    /// a slow disk or server.
     git_silence_s: Number, at least 1, default 600;
 
-    /// Maximum size of a member's name; a longer one is cut.
+    /// Maximum size of a member's name. A longer name is truncated.
     ///
-    /// As `PATH_MAX` of Linux.
+    /// The same as `PATH_MAX` on Linux.
     member_name_bytes: Bytes, at least 1, default 4 << 10;
 
-    /// Maximum size of the window or dictionary that a zstd or xz file may ask for. A file that
-    /// asks for more is not read.
+    /// Maximum size of the window or dictionary that a zstd or xz file may request. A file that
+    /// requests more is not read.
     ///
     /// `zstd --ultra` alone takes 128 MiB.
     window_bytes: Bytes, at least 0, default 128 << 20;
 
-    /// Maximum number of unpacked bytes for each compressed byte, of one stream, and of a file with
-    /// everything in it: all levels and members, and the work of beginning each stream and entry.
-    /// The rest is not read.
+    /// Maximum number of unpacked bytes per compressed byte, for one stream, and for a file
+    /// including all levels and members and the work of starting each stream and entry. The rest
+    /// is not read.
     ///
-    /// A repetitive mbox gives 19; zeros give 1,030 in gzip and thousands in others.
+    /// A repetitive mbox has a ratio of 19. Zeros reach 1,030 in gzip and thousands in other
+    /// formats.
     unpack_ratio: Number, at least 1, default 1_000;
 
-    /// Number of unpacked bytes up to which `unpack_ratio` is not checked.
+    /// Number of unpacked bytes before `unpack_ratio` is checked.
     ///
-    /// They are read in a second; an honest archive may begin with a run of zeros.
+    /// They are read in a second. A legitimate archive may start with a run of zeros.
     unpack_ratio_from_bytes: Bytes, at least 0, default 256 << 20;
 
-    /// Maximum number of unpacked bytes for each compressed byte of what is inside another
-    /// container. The rest is not read.
+    /// Maximum number of unpacked bytes per compressed byte inside another container. The rest is
+    /// not read.
     ///
-    /// Ratios multiply: two levels at this one are as much as one level at ten times
+    /// Ratios multiply: two levels with this ratio are equivalent to one level with ten times
     /// `unpack_ratio`.
     nested_ratio: Number, at least 1, default 100;
 
-    /// Number of unpacked bytes up to which `nested_ratio` is not checked.
+    /// Number of unpacked bytes before `nested_ratio` is checked.
     ///
     /// Small members of one repeated line compress to almost nothing.
     nested_ratio_from_bytes: Bytes, at least 0, default 16 << 20;
 
-    /// Number of bytes that the archives and documents attached to one message may unpack to, with
-    /// everything in them, besides `nested_ratio` times the size of the message. The rest is not
-    /// read.
+    /// Number of bytes that the archives and documents attached to one message may unpack to,
+    /// including nested ones, in addition to `nested_ratio` times the size of the message. The
+    /// rest is not read.
     ///
-    /// A short message may have a log of one repeated line; a mailbox has thousands of such
-    /// messages.
+    /// A short message may have a log of one repeated line attached, and a mailbox has thousands
+    /// of such messages.
     attached_bytes: Bytes, at least 0, default 128 << 10;
 }
 
