@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_digits_are_counted_over_line_ends() {
+    fn base64_digits_are_counted_across_line_ends() {
         // "YWJj\nZGVm" is "abcdef". The raw text starts at 100.
         let mut map = ByteMap::new();
         map.push_base64(0, 0);
@@ -410,7 +410,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn runs_are_found_as_in_a_plain_list(
+        fn runs_match_a_plain_list(
             pieces in proptest::collection::vec((0..6usize, 0..300usize, proptest::option::of(0..200usize)), 0..150)
         ) {
             let (mut map, mut list, mut text, mut raw) = (ByteMap::new(), Vec::new(), 0, 0);

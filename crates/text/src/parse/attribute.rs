@@ -126,7 +126,7 @@ fn absolute<'v>(text: &'v [u8], base: Option<&[u8]>) -> Result<AbsoluteValue<'v>
         || resolve(text, base).map(|full| AbsoluteValue::new(full, None, RESOLVED_CONFIDENCE));
     // By its characters, the start of `www.host:80/x` is a scheme.
     match scheme_of_absolute(text).filter(|scheme| guessed_scheme(scheme).is_none()) {
-        Some(scheme) if is_no_location(scheme) => Err(RejectReason::NoLocation),
+        Some(scheme) if is_non_location(scheme) => Err(RejectReason::NoLocation),
         Some(scheme) if lacks_slashes(scheme, &text[scheme.len() + 1..]) => {
             // A value with the base's scheme and without two slashes is relative to the base.
             let relative = resolved().filter(|_| has_scheme(base, scheme));
@@ -252,7 +252,7 @@ fn emit_replacement<'u>(
     url.emit(sink);
 }
 
-fn is_no_location(scheme: &[u8]) -> bool {
+fn is_non_location(scheme: &[u8]) -> bool {
     NON_LOCATION_SCHEMES
         .iter()
         .any(|name| name.eq_ignore_ascii_case(scheme))

@@ -93,7 +93,7 @@ pub(super) fn end_of_run(text: WordInText<'_>, rules: Rules) -> UrlEnd {
 /// glued to it. `text` is the word that `run` is the certain part of.
 fn guessed_end(run: &[u8], text: WordInText<'_>) -> usize {
     let end = end_before_glued_word(run, text.prior);
-    let end = end_before_language(&run[..end], text.prior);
+    let end = end_before_outer_syntax(&run[..end], text.prior);
     let end = end_before_open_bracket(&run[..end]);
     let end = end - position_len(&run[..end]);
     if run[..end].is_ascii() {
@@ -114,7 +114,7 @@ fn pod_escape_prefix_len(run: &[u8], cut: &[u8], after: &[u8]) -> usize {
 /// bar of a wiki, table, Jira, Slack or shell (`url|title`, `url|sh`), a shell's `&&`, a Jira tag
 /// (`url{code}`), an `AsciiDoc` link text (`url[text]`), or the next Texinfo argument
 /// (`@uref{url,,text}`).
-fn end_before_language(run: &[u8], prior: &[u8]) -> usize {
+fn end_before_outer_syntax(run: &[u8], prior: &[u8]) -> usize {
     let end = end_before_label(run);
     let run = &run[..end];
     if memchr::memchr3(b'|', b'{', b',', run).is_none() && memchr::memchr(b'&', run).is_none() {
@@ -150,7 +150,7 @@ fn end_before_label(run: &[u8]) -> usize {
         let (url, content) = (&inside[..open], &inside[open + 1..]);
         let letters = content.iter().filter(|byte| byte.is_ascii_alphabetic());
         let is_text = content.is_empty() || 1 < content.len() && 0 < letters.count();
-        url.last().is_some_and(|&last| begins_remark(last))
+        url.last().is_some_and(|&last| starts_remark(last))
             && is_text
             && !content.contains(&b']')
             && memchr::memchr(b'#', url).is_none()
@@ -337,7 +337,7 @@ fn page_before_letters(run: &[u8], path: usize) -> Option<usize> {
         .find(|&at| {
             let rest = &run[at..];
             let is_word = GLUED_LETTERS <= rest.len() && rest.iter().all(u8::is_ascii_lowercase);
-            is_word || begins_capitalized(rest)
+            is_word || starts_capitalized(rest)
         })
 }
 
@@ -345,7 +345,7 @@ fn page_before_letters(run: &[u8], path: usize) -> Option<usize> {
 /// is glued to.
 fn end_of_page(run: &[u8], path: usize) -> usize {
     page_before_letters(run, path)
-        .filter(|&at| begins_capitalized(&run[at..]) || is_frequent_word(&run[at..]))
+        .filter(|&at| starts_capitalized(&run[at..]) || is_frequent_word(&run[at..]))
         .unwrap_or(run.len())
 }
 
@@ -364,7 +364,7 @@ fn end_of_remark(run: &[u8], prior: &[u8]) -> usize {
             let line = &prior[line_start_of(prior)..];
             let is_remark =
                 || memchr::memrchr2(b'(', b')', line).is_some_and(|at| line[at] == b'(');
-            let ends = 0 < stops && begins_capitalized(&rest[stops..])
+            let ends = 0 < stops && starts_capitalized(&rest[stops..])
                 || rest.first().is_some_and(u8::is_ascii_alphabetic) && is_remark();
             return if ends { at } else { run.len() };
         }
@@ -445,11 +445,11 @@ fn glued_host_len(host: &[u8], is_mail: bool) -> Option<usize> {
         b"my" => false,
         country => is_country(country) && (is_mail || names.contains(&b'.')),
     };
-    (is_glued && begins_capitalized(&label[small..])).then_some(dot + 1 + small)
+    (is_glued && starts_capitalized(&label[small..])).then_some(dot + 1 + small)
 }
 
 /// Returns `true` if `text` starts with a capital letter and a lowercase one.
-fn begins_capitalized(text: &[u8]) -> bool {
+fn starts_capitalized(text: &[u8]) -> bool {
     matches!(text, [first, second, ..] if first.is_ascii_uppercase() && second.is_ascii_lowercase())
 }
 
@@ -460,7 +460,7 @@ fn inner_rule(path: &[u8]) -> Option<usize> {
         let end = at + signs.len();
         // In base64url, underscores occur among letters of both cases.
         let is_before_word =
-            INNER_RULE_SIGNS <= signs.len() && signs[0] != b'_' && begins_capitalized(&path[end..]);
+            INNER_RULE_SIGNS <= signs.len() && signs[0] != b'_' && starts_capitalized(&path[end..]);
         if b"-_=~*".contains(&signs[0]) && (is_before_word || LONG_RULE_SIGNS <= signs.len()) {
             return Some(at);
         }
@@ -540,7 +540,7 @@ impl BracketSurplus {
 }
 
 /// Returns `true` if an open bracket after `before` starts a remark, and not a value or a list.
-fn begins_remark(before: u8) -> bool {
+fn starts_remark(before: u8) -> bool {
     before.is_ascii_alphanumeric() || before == b'/'
 }
 
@@ -556,7 +556,7 @@ fn end_before_open_bracket(run: &[u8]) -> usize {
     for (at, &byte) in run.iter().enumerate().skip(from).rev() {
         match byte {
             b')' | b']' | b'}' => *closed.of_kind(byte) += 1,
-            b'(' | b'[' | b'{' if !closed.take(byte) && begins_remark(run[at - 1]) => end = at,
+            b'(' | b'[' | b'{' if !closed.take(byte) && starts_remark(run[at - 1]) => end = at,
             _ => {}
         }
     }
@@ -737,7 +737,7 @@ fn is_after_tag(text: &[u8]) -> bool {
     0 < name && tag[..tag.len() - name].last() == Some(&b'[')
 }
 
-/// Returns `true` if `rest`, which follows a `[`, starts with the rest of a closing BBCode tag:
+/// Returns `true` if `rest`, which follows a `[`, starts with the rest of a closing `BBCode` tag:
 /// `/url]`.
 fn is_closing_tag(rest: &[u8]) -> bool {
     let Some(name) = rest.strip_prefix(b"/") else {
@@ -959,15 +959,15 @@ fn end_before_script(run: &[u8], text: WordInText<'_>) -> usize {
         .and_then(|chunk| chunk.valid().chars().next());
     let is_whole = run.len() == text.word.len() && is_enclosed(text);
     let ends = first.is_some_and(|first| {
-        if is_whole || is_of_title(first, before, rest) {
+        if is_whole || continues_title(first, before, rest) {
             return false;
         }
         is_symbol(first) && !site.is_empty()
-            || is_kana_of_text(first, before, site, rest)
+            || is_text_kana(first, before, site, rest)
             || is_unescaped(first, before)
             || is_right_to_left(first, before, site)
-            || is_of_text(first, before, site, rest)
-            || is_of_line(first, site, rest, text)
+            || starts_text(first, before, site, rest)
+            || continues_line(first, site, rest, text)
     });
     if ends { before.len() } else { run.len() }
 }
@@ -983,7 +983,7 @@ fn is_enclosed(text: WordInText<'_>) -> bool {
 
 /// Returns `true` if `rest`, which starts with `first`, continues a page title that starts with
 /// one capital letter, or with a few after `/wiki/`: some Japanese, Russian and Hebrew words do.
-fn is_of_title(first: char, before: &[u8], rest: &[u8]) -> bool {
+fn continues_title(first: char, before: &[u8], rest: &[u8]) -> bool {
     /// Maximum number of letters of an abbreviation.
     const LETTERS: usize = 4;
     let capitals = suffix_len(before, u8::is_ascii_uppercase);
@@ -1008,7 +1008,7 @@ fn is_symbol(first: char) -> bool {
 /// after an ASCII one, and the line continues in that script: such letters also precede the URL,
 /// and a line end or an East Asian full stop follows. If a space or a delimiter follows, they
 /// belong to the URL.
-fn is_of_line(first: char, site: &[u8], rest: &[u8], text: WordInText<'_>) -> bool {
+fn continues_line(first: char, site: &[u8], rest: &[u8], text: WordInText<'_>) -> bool {
     let is_stop =
         |after: &[u8]| !after[0].is_ascii() && word_terminator_len(after, Rules::Wide) > 0;
     let ends_line = match text.after.first() {
@@ -1032,7 +1032,7 @@ fn is_of_line(first: char, site: &[u8], rest: &[u8], text: WordInText<'_>) -> bo
 ///
 /// After a slash or another delimiter, kana may start a path segment, except kana that cannot
 /// start a word.
-fn is_kana_of_text(first: char, before: &[u8], site: &[u8], rest: &[u8]) -> bool {
+fn is_text_kana(first: char, before: &[u8], site: &[u8], rest: &[u8]) -> bool {
     let Some(kana) = Kana::of(first) else {
         return false;
     };
@@ -1091,7 +1091,7 @@ fn is_right_to_left(first: char, before: &[u8], site: &[u8]) -> bool {
 /// continues in it: after a top-level domain, which has one script, after an IPv4 address, after a
 /// page extension, or before a Korean particle, which has no space before it. A circled or
 /// superscript number there is a note's number. A dash ends a domain or page in the same way.
-fn is_of_text(first: char, before: &[u8], site: &[u8], rest: &[u8]) -> bool {
+fn starts_text(first: char, before: &[u8], site: &[u8], rest: &[u8]) -> bool {
     if !is_of_other_script(first) && !is_dash(first) {
         return false;
     }
@@ -1492,7 +1492,7 @@ mod tests {
     }
 
     #[test]
-    fn symbols_end_a_url_and_letters_in_a_line_of_their_script_do() {
+    fn symbols_and_letters_of_the_surrounding_script_end_a_url() {
         check_markup("«http://a.example/b»\u{2502}");
         check_markup("«http://a.example/b»\u{a9}2026");
         check_markup("«http://a.example/b»\u{2192}c");

@@ -257,7 +257,7 @@ impl AcceptedUrl<'_> {
     pub(super) fn emit(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) {
         let url_len = url_len(self.full);
         let kept = self.full.len().min(self.url_bytes);
-        let confidence = if names_no_mailbox(self.full) {
+        let confidence = if lacks_mailbox(self.full) {
             self.confidence.min(NO_MAILBOX_CONFIDENCE)
         } else {
             self.confidence
@@ -285,7 +285,7 @@ const NO_MAILBOX_CONFIDENCE: f32 = 0.5;
 
 /// Returns `true` for a `mailto` URL whose address has no host. A mail form (`mailto:?`) has no
 /// address and does not count.
-fn names_no_mailbox(full: &[u8]) -> bool {
+fn lacks_mailbox(full: &[u8]) -> bool {
     let scheme = scheme(full);
     scheme.eq_ignore_ascii_case(b"mailto")
         && memchr::memchr(b'@', full).is_none()

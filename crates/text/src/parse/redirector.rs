@@ -271,7 +271,7 @@ fn snapshot(rest: &[u8]) -> Option<Vec<u8>> {
     let is_time =
         (1..=14).contains(&digits.len()) && matches!(kind, [] | [b'a'..=b'z', b'a'..=b'z', b'_']);
     let target = in_path(target.filter(|_| is_time)?);
-    Some(if begins_with_domain(&target) {
+    Some(if starts_with_domain(&target) {
         [b"http://", &target[..]].concat()
     } else {
         target
@@ -279,7 +279,7 @@ fn snapshot(rest: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns `true` if `text` starts with a domain and an optional port, without a scheme.
-fn begins_with_domain(text: &[u8]) -> bool {
+fn starts_with_domain(text: &[u8]) -> bool {
     let len = prefix_len(text, |byte| !b"/?#".contains(byte));
     let HostAndPort { host, port } = HostAndPort::of(&text[..len]);
     let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
@@ -649,7 +649,7 @@ https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www
 
     proptest! {
         #[test]
-        fn any_result_is_a_target_with_or_without_the_recipient(
+        fn results_are_valid_targets_with_or_without_the_recipient(
             form in proptest::sample::select(cases().map(|(_, form)| filled(form)).chain([
                 "https://t.example/b%2Fc&data=05%7C02%7Cme&sdata=k%3D&reserved=0".to_owned()
             ]).collect::<Vec<_>>()),

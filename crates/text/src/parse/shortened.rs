@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_without_a_domain_that_exists_is_cut_short() {
+    fn a_host_without_an_existing_domain_is_shortened() {
         let cases = "git://git.ker‖.. https://g‖.. https://www.kern‖... http://www.pap‖… \
             mailto:joe@a.exam‖... mailto:jo...@a.example‖";
         for marked in cases.split(' ') {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_before_an_ellipsis_is_cut_short() {
+    fn a_path_before_an_ellipsis_is_shortened() {
         let cases = "http://a.example/b‖.. http://a.example/‖... http://a.example/b‖...). \
             http://a.example/b‖[...] http://a.example/b‖… http://a.example/b‖[…] \
             http://a.example?b‖... http://a.example/#b‖... http://a.example/.../b‖";
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_cuts_nothing_short() {
+    fn a_pause_does_not_shorten_a_url() {
         let cases = "http://www.a.example‖... http://www.kernel.org‖… http://192.0.2.1‖... \
             http://localhost‖... http://a.example/b‖. http://a.example/b‖,... \
             http://a.example/b‖.......... news:1@a.b‖... mailto:joe@www.a.example‖... \
