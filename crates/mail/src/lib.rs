@@ -1,4 +1,4 @@
-//! From a message to its decoded texts, each with the way back to the raw bytes.
+//! Decodes a message into texts, each with a map back to the raw bytes.
 
 pub mod decode;
 pub mod documents;

@@ -1,8 +1,9 @@
-//! Lines of a text, runs of bytes at its start and its end, and the place at which a text that is too long to be read at once is cut.
+//! Helpers for lines, for runs of bytes at either end of a text, and for cutting a text that is too
+//! long to be read at once.
 
 use urlspool_text::limits::OPEN_WRAPPER_BYTES;
 
-/// Returns the offset after the line that holds `at`: after its LF, or the end of the text.
+/// Returns the offset after the line that contains `at`: after its LF, or the end of the text.
 pub(crate) fn line_end(text: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)
 }
@@ -12,34 +13,34 @@ pub(crate) fn first_line(text: &[u8]) -> &[u8] {
     &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())]
 }
 
-/// Returns the number of bytes at the start of `text` before the first that is not `is_part`.
+/// Returns the length of the prefix of `text` whose bytes are all `is_part`.
 pub(crate) fn run_len(text: &[u8], is_part: impl Fn(u8) -> bool) -> usize {
     text.iter().take_while(|&&byte| is_part(byte)).count()
 }
 
-/// Returns the number of bytes at the end of `text` after the last that is not `is_part`.
+/// Returns the length of the suffix of `text` whose bytes are all `is_part`.
 pub(crate) fn end_run_len(text: &[u8], is_part: impl Fn(u8) -> bool) -> usize {
     text.iter().rev().take_while(|&&byte| is_part(byte)).count()
 }
 
-/// Returns `true` for a space and a tab.
+/// Returns `true` for a space or a tab.
 pub(crate) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Returns `true` for LF and CR.
+/// Returns `true` for LF or CR.
 pub(crate) fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Returns `true` if a text begins with a word, in upper or lower case.
+/// Returns `true` if a text starts with a word. Case does not matter.
 pub(crate) fn begins_with(text: &[u8], word: &[u8]) -> bool {
     text.get(..word.len())
         .is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
 
-/// Returns `true` if a name, in upper or lower case, is one of `list`: names in lower case with a blank
-/// between them.
+/// Returns `true` if a name is in `list`, which holds lower-case names separated by blanks. The
+/// case of the name does not matter.
 pub(crate) fn is_listed(list: &str, name: &[u8]) -> bool {
     let (list, first) = (
         list.as_bytes(),
@@ -53,24 +54,24 @@ pub(crate) fn is_listed(list: &str, name: &[u8]) -> bool {
     })
 }
 
-/// Returns `true` if a line begins at `at`.
+/// Returns `true` if `at` is the start of a line.
 pub(crate) fn is_line_start(text: &[u8], at: usize) -> bool {
     at == 0 || text[at - 1] == b'\n'
 }
 
-/// Returns the byte that two hexadecimal digits at the start of a text stand for.
+/// Decodes two hexadecimal digits at the start of a text.
 pub(crate) fn hex_pair(text: &[u8]) -> Option<u8> {
     let (high, low) = (*text.first()?, *text.get(1)?);
     let value = char::from(high).to_digit(16)? * 16 + char::from(low).to_digit(16)?;
     Some(value as u8)
 }
 
-/// Returns the position at which to cut `text` so that no URL is divided: after a blank line outside a wrapper, else after a line
-/// outside one, else after any line, else after a word, else at the end.
+/// Returns the position at which to cut `text` without dividing a URL. Prefers a blank line outside
+/// a wrapper, then any line outside one, then any line, then a word, then the end.
 pub(crate) fn text_border(text: &[u8]) -> usize {
-    /// Bytes at the end that are searched.
+    /// Number of bytes searched at the end of the text.
     const TAIL_BYTES: usize = 256 << 10;
-    /// Borders of one kind that are tried.
+    /// Maximum number of borders of one kind to try.
     const MAX_TRIES: usize = 64;
     let lowest = text.len().saturating_sub(TAIL_BYTES).max(1);
     let tail = &text[lowest..];

@@ -1,8 +1,8 @@
-//! Character references, as XML and the pages of mail archives have them.
+//! Character references in XML and in the pages of mail archives.
 
 use std::borrow::Cow;
 
-/// Decodes numeric character references, and the five that XML knows by name. Linear.
+/// Decodes numeric character references and the five named entities of XML. Linear.
 pub(crate) fn decode_references(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return text.into();
@@ -19,10 +19,10 @@ pub(crate) fn decode_references(text: &str) -> Cow<'_, str> {
     decoded.into()
 }
 
-/// Returns the length of the name and semicolon of the reference whose `&` precedes `text`, and its
-/// character.
+/// Returns the length and the character of the reference whose `&` precedes `text`. The length
+/// covers the name and the semicolon.
 pub(crate) fn reference(text: &[u8]) -> Option<(usize, char)> {
-    /// Maximum length of the name of a reference: `#` and eight characters.
+    /// Maximum length of a reference's name: `#` and eight characters.
     const NAME_BYTES: usize = 9;
     let mut start = text.iter().take(NAME_BYTES + 1);
     let len = start.position(|&byte| byte == b';')?;
@@ -30,7 +30,7 @@ pub(crate) fn reference(text: &[u8]) -> Option<(usize, char)> {
     Some((len + 1, character(name)?))
 }
 
-/// The character of a reference without `&` and `;`.
+/// Returns the character of a reference, given without its `&` and `;`.
 fn character(name: &str) -> Option<char> {
     match name {
         "amp" => Some('&'),

@@ -1,7 +1,7 @@
-//! Divides a source into whole messages. The format is detected once, by content.
+//! Divides a source into whole messages. The format is detected once, from the content.
 //!
-//! There are two steps, so that one thread can do the first while others do the second: a [`BlockReader`] cuts a stream into blocks
-//! at message borders, and [`messages`] divides a block into messages.
+//! The work has two steps, which can run on different threads: a [`BlockReader`] cuts a stream into
+//! blocks at message borders, and [`messages`] divides a block into messages.
 
 mod babyl;
 #[cfg(feature = "files")]
@@ -34,48 +34,50 @@ use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
 /// One message in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'b> {
-    /// Its raw bytes, without the `From ` line before it.
+    /// Raw bytes, without the preceding `From ` line.
     pub raw: &'b [u8],
-    /// The offset of its first byte in the source, its `From ` line included.
+    /// Offset in the source of the first byte, `From ` line included.
     pub start: u64,
-    /// Bytes of the `From ` line, or of what takes its place in other formats.
+    /// Length in bytes of the `From ` line, or of its equivalent in other formats.
     pub envelope: usize,
-    /// The kind of its source.
+    /// Kind of the source.
     pub kind: SourceKind,
-    /// Form of its header. A text has none, and neither has a later fragment of a message beyond the limit.
+    /// Form of the header. A text has no header, nor has a later fragment of a message beyond the
+    /// limit.
     pub header: HeaderForm,
-    /// `true` if its lines are in wire format: CRLF, dots doubled at line starts, a final `.` (RFC 3977 section 3.1.1).
+    /// `true` if the lines are in wire format: CRLF, dots doubled at line starts, a final `.` (RFC
+    /// 3977 section 3.1.1).
     pub wire: bool,
-    /// The part of the message that `raw` holds.
+    /// Part of the message that `raw` holds.
     pub extent: Extent<'b>,
-    /// Number of bytes that the file was unpacked to for each of its own; 0 if it is no container.
+    /// Ratio of the file's unpacked size to its size on disk; 0 if the file is not a container.
     pub unpacked_times: u64,
 }
 
 /// Part of a message that is available.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent<'b> {
-    /// All of it, or the start of a text.
+    /// The whole message, or the start of a text.
     #[default]
     Whole,
-    /// The first fragment of a message beyond the limit, or the start of one.
+    /// The first fragment of a message beyond the limit, or the start of such a message.
     FirstFragment,
-    /// A later fragment of a message or text, whose head this is.
+    /// A later fragment of a message or text, with the head of that message or text.
     LaterFragment(MessageHead<'b>),
 }
 
 /// Head of a message or text of which only a later fragment is available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageHead<'b> {
-    /// The offset of its first byte in the source, its `From ` line included.
+    /// Offset in the source of the first byte, `From ` line included.
     pub start: u64,
     /// Number of line ends between `start` and the fragment.
     pub line_ends: u64,
-    /// The first of its raw bytes, with all of its header if that is not too large.
+    /// First raw bytes, with the whole header unless it is too large.
     pub raw: &'b [u8],
-    /// Form of its header.
+    /// Form of the header.
     pub header: HeaderForm,
-    /// `true` if its lines are in wire format.
+    /// `true` if the lines are in wire format.
     pub wire: bool,
 }
 
@@ -97,27 +99,29 @@ impl<'b> MessageHead<'b> {
 /// Form of the header block at the start of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderForm {
-    /// Header fields, a blank line, the body.
+    /// Header fields, a blank line, and the body.
     Present,
-    /// Header fields, a blank line, a copy of some fields, the body (Babyl).
+    /// Header fields, a blank line, a copy of some fields, and the body (Babyl).
     Copied {
-        /// The offset of the body in the message's raw bytes.
+        /// Offset of the body in the message's raw bytes.
         body: usize,
     },
-    /// Five lines without field names, as in A news: `A` and the article's name, newsgroups, path, date, title.
+    /// Five lines without field names, as in A news: `A` and the article's name, newsgroups, path,
+    /// date, title.
     ANews,
-    /// No header: text from the first byte on.
+    /// No header: text from the first byte.
     Absent,
-    /// No header: an HTML page from the first byte on.
+    /// No header: an HTML page from the first byte.
     Page,
     /// No header: a document, or a fragment of one.
     Document(DocumentKind),
 }
 
 impl<'b> Message<'b> {
-    /// Reads a mail message or news article that is a source by itself: `raw` begins with its header.
+    /// Reads a mail message or news article that is a source by itself: `raw` starts with its
+    /// header.
     ///
-    /// Never fails: broken mail is read as far as it can be.
+    /// Never fails: broken mail is read as far as possible.
     #[must_use]
     pub fn parse(raw: &'b [u8]) -> Message<'b> {
         Message {
@@ -127,7 +131,7 @@ impl<'b> Message<'b> {
         }
     }
 
-    /// Takes `raw` as a text without a header.
+    /// Treats `raw` as a text without a header.
     #[must_use]
     pub fn text(raw: &'b [u8]) -> Message<'b> {
         Message {
@@ -142,7 +146,7 @@ impl<'b> Message<'b> {
         }
     }
 
-    /// Returns the head of the message if this is a later fragment of it.
+    /// Returns the head of the message if this is a later fragment.
     #[must_use]
     pub fn head(&self) -> Option<MessageHead<'b>> {
         match self.extent {
@@ -151,7 +155,7 @@ impl<'b> Message<'b> {
         }
     }
 
-    /// Returns the offset of the first byte of `raw` in the source.
+    /// Returns the offset in the source of the first byte of `raw`.
     #[must_use]
     pub fn raw_start(&self) -> u64 {
         self.start + self.envelope as u64
@@ -164,26 +168,26 @@ impl<'b> Message<'b> {
     }
 }
 
-/// Item that a block is divided into.
+/// Item of a divided block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SplitOutput<'b> {
     /// A message.
     Message(Message<'b>),
-    /// A border that is damaged or can be understood in two ways.
+    /// A border that is damaged or ambiguous.
     Diagnostic(Diagnostic),
 }
 
-/// Position of a buffer's end in its source.
+/// Whether a buffer ends where its source does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AtEof {
     /// More bytes follow, which may belong to the last message of the buffer.
     No,
-    /// The buffer ends where the source, or its last message, does.
+    /// The buffer ends at the end of the source, or of the source's last message.
     Yes,
 }
 
-/// Divides `block` into messages and passes them to `sink` in order, each after the diagnostics about its borders and its
-/// size.
+/// Divides `block` into messages and passes them to `sink` in order. The diagnostics about a
+/// message's borders and size precede it.
 pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let (bytes, offset) = (block.bytes.as_slice(), block.offset);
     panic_at_mark(PlantedFault::PanicInSplit, bytes);
@@ -222,7 +226,7 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Split
             sink(SplitOutput::Message(sole_message(block, format, header)));
         }
         (_, Format::Mbox) => mbox::messages(bytes, offset, sink),
-        // The Content-Length of a message beyond the limit is not used.
+        // The Content-Length of a message beyond the limit is ignored.
         (BlockRole::FirstFragment, Format::Mboxcl) => sink(SplitOutput::Message(mbox::message(
             bytes,
             0,
@@ -250,7 +254,7 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Split
     }
 }
 
-/// Returns the diagnostic about a message beyond the limit, of which `block` is the first fragment.
+/// Returns the diagnostic about a message beyond the limit whose first fragment is `block`.
 fn too_large(block: &Block, format: Format) -> Diagnostic {
     let bytes = block.bytes.len();
     let text = match format {
@@ -264,7 +268,7 @@ fn too_large(block: &Block, format: Format) -> Diagnostic {
     Diagnostic::at(DiagnosticKind::Limit, block.offset, text)
 }
 
-/// Returns a block that is one message or text as that message.
+/// Returns a block that consists of one message or text as that message.
 fn sole_message(block: &Block, format: Format, header: HeaderForm) -> Message<'_> {
     Message {
         start: block.offset,
@@ -274,7 +278,7 @@ fn sole_message(block: &Block, format: Format, header: HeaderForm) -> Message<'_
     }
 }
 
-/// Returns the form of the header of a message that is a file by itself.
+/// Returns the form of the header of a message that is a whole file.
 fn single_header(bytes: &[u8]) -> HeaderForm {
     if news::is_a_news(bytes) {
         HeaderForm::ANews
@@ -283,7 +287,7 @@ fn single_header(bytes: &[u8]) -> HeaderForm {
     }
 }
 
-/// Returns the head of the message that a block is a later fragment of.
+/// Returns the head of the message to which a later fragment belongs.
 fn message_head(fragment: &FragmentHead, format: Format) -> MessageHead<'_> {
     let bytes = fragment.head.as_slice();
     let (envelope, header) = match format {
@@ -291,7 +295,7 @@ fn message_head(fragment: &FragmentHead, format: Format) -> MessageHead<'_> {
         Format::Html => (0, HeaderForm::Page),
         Format::Document(kind) => (0, HeaderForm::Document(kind)),
         Format::Mbox | Format::Mboxcl => (mbox::envelope(bytes), HeaderForm::Present),
-        // The line that separates messages.
+        // The separator line.
         Format::Rnews | Format::Mmdf | Format::Babyl | Format::Emlx => {
             (line_end(bytes, 0), HeaderForm::Present)
         }
@@ -310,20 +314,20 @@ fn message_head(fragment: &FragmentHead, format: Format) -> MessageHead<'_> {
 /// Whole messages, or a fragment of one.
 #[derive(Debug, Default)]
 pub struct Block {
-    /// The bytes.
+    /// Raw bytes of the block.
     pub bytes: Vec<u8>,
-    /// The offset of the first byte in the source.
+    /// Offset in the source of the first byte.
     pub offset: u64,
     /// Content of the bytes.
     pub role: BlockRole,
-    /// Number of bytes that the file was unpacked to for each of its own; 0 if it is no container.
+    /// Ratio of the file's unpacked size to its size on disk; 0 if the file is not a container.
     pub unpacked_times: u64,
 }
 
 /// Content of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BlockRole {
-    /// Whole messages, or the first fragment of a text; no URL crosses its end.
+    /// Whole messages, or the first fragment of a text. No URL crosses the end of the block.
     #[default]
     Whole,
     /// The first fragment of a message larger than the limit.
@@ -335,24 +339,24 @@ pub enum BlockRole {
 /// Start of a message or text that is read in fragments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FragmentHead {
-    /// The offset of its first byte in the source.
+    /// Offset of the first byte in the source.
     pub start: u64,
     /// Number of line ends between `start` and the fragment.
     pub line_ends: u64,
-    /// Its first bytes, at most [`MESSAGE_PREFIX_BYTES`](urlspool_text::limits::MESSAGE_PREFIX_BYTES).
+    /// First bytes, at most [`MESSAGE_PREFIX_BYTES`](urlspool_text::limits::MESSAGE_PREFIX_BYTES).
     pub head: Arc<Vec<u8>>,
 }
 
-/// A line with the number of bytes of the message after it.
+/// A line that states the length of the message after it.
 struct LengthLine {
-    /// Bytes of the line, its line end included.
+    /// Length of the line, line end included.
     bytes: usize,
-    /// Bytes of the message, as the line states.
+    /// Length of the message, as the line states.
     message_bytes: usize,
 }
 
 impl LengthLine {
-    /// Parses a line at the start of a text that has a number of at most `max_bytes` and nothing else.
+    /// Parses a line at the start of a text that consists of one number, at most `max_bytes`.
     fn parse(text: &[u8], max_bytes: usize) -> Option<LengthLine> {
         let mut start = text.iter().take(max_bytes);
         let end = start.position(|&byte| byte == b'\n')?;
@@ -363,7 +367,8 @@ impl LengthLine {
     }
 }
 
-/// Parses a decimal number between optional blanks. `None` if there is anything else, or too many digits.
+/// Parses a decimal number between optional blanks. Returns `None` for any other text and for too
+/// many digits.
 fn decimal(text: &[u8]) -> Option<usize> {
     /// Fewer than 10^15 bytes fit in any file.
     const MAX_DIGITS: usize = 15;
@@ -374,8 +379,8 @@ fn decimal(text: &[u8]) -> Option<usize> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Passes each message to `sink`, after a diagnostic if the file is shorter than its line says. Dovecot puts
-/// several in a file.
+/// Passes each message to `sink`, after a diagnostic if the file is shorter than the line states.
+/// Dovecot stores several messages in one file.
 fn emlx_message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let mut start = 0;
     let mut line = emlx_line(bytes);
@@ -409,10 +414,10 @@ fn emlx_message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutp
     }
 }
 
-/// Start of the line before a message in a file of Dovecot (dbox-file.h).
+/// Start of the line before a message in a Dovecot file (dbox-file.h).
 const DBOX_MESSAGE: &[u8] = b"\x01\x02N ";
 
-/// Parses the line before a message of Dovecot, whose last word is the number of bytes in hexadecimal.
+/// Parses Dovecot's line before a message. The last word is the number of bytes in hexadecimal.
 fn dbox_message(text: &[u8]) -> Option<LengthLine> {
     /// Maximum length of the line.
     const MAX_BYTES: usize = 64;
@@ -424,8 +429,8 @@ fn dbox_message(text: &[u8]) -> Option<LengthLine> {
     })
 }
 
-/// Parses the first line, which holds a number and nothing else, or the first two lines of a file of
-/// Dovecot: `2 M1e C4f8a`, and the one before its first message.
+/// Parses the first line of an emlx file, which is a number, or the first two lines of a Dovecot
+/// file: `2 M1e C4f8a`, and the line before the first message.
 fn emlx_line(bytes: &[u8]) -> Option<LengthLine> {
     /// Apple pads the number with blanks to ten columns.
     const MAX_LINE_BYTES: usize = 24;

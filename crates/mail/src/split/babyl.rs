@@ -1,8 +1,9 @@
-//! Babyl: the folders of Emacs' Rmail before 2009.
+//! Babyl: the mail folders of Emacs' Rmail before 2009.
 //!
-//! A section of options, then messages, each after `^_^L` and a line of labels. A message that Rmail has displayed has two
-//! headers: the whole one, and, after `*** EOOH ***`, a copy of the fields that were displayed. One that was not displayed has
-//! only that line, and then the whole header.
+//! A folder starts with a section of options. Each message follows `^_^L` and a line of labels. A
+//! message that Rmail has displayed has two headers: the full one and, after `*** EOOH ***`, a copy
+//! of the displayed fields. A message that was not displayed has the `*** EOOH ***` line first, and
+//! then the full header.
 
 use memchr::memmem;
 
@@ -14,7 +15,7 @@ use urlspool_text::origin::SourceKind;
 /// Line at the end of the full header.
 const EOOH: &[u8] = b"*** EOOH ***";
 
-/// Passes each message of `bytes` to `sink`. The section of options is no message.
+/// Passes each message of `bytes` to `sink`. The section of options is not a message.
 pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let mut start = 0;
     while start < bytes.len() {
@@ -26,24 +27,24 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
     }
 }
 
-/// Returns `true` if a source that begins with `start` is a Babyl folder.
+/// Returns `true` if a source whose first bytes are `start` is a Babyl folder.
 pub(super) fn is_folder(start: &[u8]) -> bool {
     begins_with(start, b"BABYL OPTIONS:")
 }
 
-/// Returns the first start of a section at `from` or after it.
+/// Returns the first section start at or after `from`.
 pub(super) fn next_border(bytes: &[u8], from: usize) -> Option<usize> {
     memmem::find_iter(&bytes[from.min(bytes.len())..], b"\x1F\x0C")
         .map(|at| from + at)
         .find(|&at| is_line_start(bytes, at))
 }
 
-/// Returns the last start of a section after the start of `bytes`.
+/// Returns the last section start after the start of `bytes`.
 pub(super) fn last_border(bytes: &[u8]) -> Option<usize> {
     memmem::rfind_iter(bytes, b"\x1F\x0C").find(|&at| at > 0 && is_line_start(bytes, at))
 }
 
-/// Returns the message of a section. `None` for the section of options, and for an empty one.
+/// Returns the message of a section, or `None` for the section of options and for an empty one.
 fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
     // The last section ends with the folder's final `^_`.
     let section = section.strip_suffix(b"\x1F").unwrap_or(section);
@@ -57,7 +58,7 @@ fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
             (line_end(section, line), HeaderForm::Present)
         }
         Some(line) => {
-            // From the line end on, which may be before a blank line.
+            // The copy starts at the line end, which may precede a blank line.
             let copy = line_end(section, line) - 1;
             let body = header_end(&section[copy..]).map_or(end, |at| copy + at) - header;
             (header, HeaderForm::Copied { body })
@@ -86,7 +87,7 @@ fn eooh(section: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Found by the fuzz target `split`: a line of labels that goes up to the final `^_`.
+    /// Found by the fuzz target `split`: a line of labels that extends to the final `^_`.
     #[test]
     fn a_section_without_a_header_has_no_message() {
         assert_eq!(message(b"\x1F\x0Crom:p:/A lex\x1F", 0), None);

@@ -1,8 +1,9 @@
-//! Reads a stream in blocks that end at message borders, so that each block can be divided by itself.
+//! Reads a stream in blocks that end at message borders. Each block can then be divided by itself.
 //!
-//! Blocks of plain mboxes can be cut without being read: the receiver reads them on another thread. Running text is cut where no
-//! URL is divided. The file of each format finds its borders. What the start of a source shows is in `source_start.rs`. Several
-//! machines or threads can share one mbox: each reads the messages that begin in a range of bytes.
+//! A plain mbox can be cut into blocks without reading them: the receiver reads each block on
+//! another thread. Running text is cut where no URL is divided. The module of each format finds the
+//! borders, and `source_start.rs` detects the format. Several machines or threads can share one
+//! mbox: each reads the messages that start in a byte range.
 
 mod source_start;
 #[cfg(test)]
@@ -23,20 +24,20 @@ use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
 use urlspool_text::origin::FormatHint;
 
-/// Whole messages that nobody has read yet.
+/// Whole messages that have not been read yet.
 #[derive(Debug)]
 pub struct UnreadBlock {
-    /// The offset of the first byte in the source.
+    /// Offset in the source of the first byte.
     pub offset: u64,
-    /// The bytes.
     pub range: UnreadRange,
 }
 
-/// Bytes before a position that decide whether a message begins there: a line end and a blank line, both CRLF.
+/// Number of bytes before a position that decide whether a message starts there: a line end and a
+/// blank line, both CRLF.
 const CONTEXT_BYTES: usize = 4;
 
-/// Bytes after a byte range that are read at first, to find the end of the last message that begins in it. Most messages are
-/// smaller.
+/// Number of bytes first read after a byte range, to find the end of the last message that starts
+/// in the range. Most messages are smaller.
 const AFTER_RANGE_BYTES: usize = 64 << 10;
 
 /// Blocks of a stream of any kind.
@@ -44,19 +45,20 @@ pub type StreamBlocks = BlockReader<Box<dyn SparseRead>>;
 
 /// Result of opening a stream.
 pub enum OpenedStream {
-    /// A stream of text, read in blocks.
+    /// A stream of text, to be read in blocks.
     Blocks(StreamBlocks),
-    /// A stream that is not read.
+    /// A stream that is skipped.
     Skipped(SkipReason),
 }
 
 /// Detects the format of a stream by its start, unless the user has named it.
 ///
-/// Leading NUL bytes are skipped; offsets count them. A message of more than `max_message_bytes` bytes is read in fragments.
+/// Skips leading NUL bytes, but counts them in offsets. Reads a message of more than
+/// `max_message_bytes` bytes in fragments.
 ///
 /// # Errors
 ///
-/// The error of the stream, if no byte but NUL came before it.
+/// Returns the stream's error if only NUL bytes came before it.
 pub fn open(
     mut stream: Box<dyn SparseRead>,
     given: Option<Format>,
@@ -80,35 +82,37 @@ pub fn open(
 pub struct BlockReader<R> {
     stream: R,
     format: Format,
-    /// Maximum number of bytes of one message that are buffered; a longer message is read in fragments.
+    /// Maximum number of bytes buffered for one message. A longer message is read in fragments.
     max_message_bytes: usize,
-    /// Bytes read and not yet returned in a block.
+    /// Bytes that were read but not yet returned in a block.
     buffer: Vec<u8>,
-    /// The offset of the first byte of `buffer` in the source.
+    /// Offset in the source of the first byte of `buffer`.
     offset: u64,
-    /// The offset of the first byte that is read.
+    /// Offset of the first byte to read.
     start: u64,
     /// `true` once the stream has ended or failed.
     ended: bool,
-    /// The error of the stream, returned after all bytes that came before it.
+    /// Error of the stream, returned after all bytes that came before it.
     error: Option<io::Error>,
-    /// Start of the message or text that the last block was a fragment of, while more of it may follow.
+    /// Start of the message or text of the last fragment, while more of it may follow.
     fragment: Option<FragmentHead>,
-    /// Bytes at the start of `buffer` in which no message begins, after its first byte.
+    /// Number of bytes at the start of `buffer` already searched: no message starts there, except
+    /// at the first byte.
     scanned: usize,
-    /// The offset from which on no message is wanted.
+    /// Offset at which to stop: messages that start there or later are not wanted.
     stop: Option<u64>,
     line_ends: LineEnds,
     /// Number of blocks to read before `next_unread_block` peeks ahead again.
     peek_pause_blocks: usize,
-    /// First bytes of an mbox that has paused within [`SNIFF_BYTES`]: those that follow within them may show that it has lengths.
+    /// First bytes of an mbox that paused within [`SNIFF_BYTES`]. The rest of these bytes may still
+    /// show Content-Length fields.
     sniffed: Option<Vec<u8>>,
-    /// `true` if `buffer` came before a pause, and was not searched for borders yet.
+    /// `true` if `buffer` was read before a pause and not yet searched for borders.
     is_unsearched: bool,
 }
 
 impl<R: SparseRead> BlockReader<R> {
-    /// Creates a reader of `stream`, whose lines end in LF or CRLF, and of which nothing was read.
+    /// Creates a reader of an unread `stream` whose lines end in LF or CRLF.
     ///
     /// A message of more than `max_message_bytes` bytes (at least one block) is read in fragments.
     pub fn new(stream: R, format: Format, max_message_bytes: usize) -> BlockReader<R> {
@@ -131,7 +135,8 @@ impl<R: SparseRead> BlockReader<R> {
         }
     }
 
-    /// Creates a reader of `stream`, which is positioned after `start`, by which `format` was detected.
+    /// Creates a reader of `stream`, positioned after `start`. The format was detected from
+    /// `start`.
     pub fn after_start(
         stream: R,
         start: SourceStart,
@@ -152,13 +157,14 @@ impl<R: SparseRead> BlockReader<R> {
         }
     }
 
-    /// The bytes that were read and not yet returned in a block: after opening, the start of the stream.
+    /// Returns the bytes that were read but not yet returned in a block. Right after opening, these
+    /// are the start of the stream.
     pub fn buffered(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// Creates a reader of the messages of an mbox that begin in `range`. `stream` is positioned at its start, where a
-    /// message begins.
+    /// Creates a reader of the messages of an mbox that start in `range`. `stream` is positioned at
+    /// the start of the range, where a message starts.
     fn in_range(
         stream: R,
         format: Format,
@@ -185,26 +191,29 @@ impl<R: SparseRead> BlockReader<R> {
         self.offset
     }
 
-    /// Returns `true` if no message has ended in the bytes that have come, and more may come: the next block waits for them.
+    /// Returns `true` if no message has ended in the bytes read so far and more bytes may follow.
+    /// The next block waits for them.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         !self.ended && self.stream.is_paused()
     }
 
-    /// Returns the next block, or `None` at the end of the stream. Of a stream that has paused, a block holds the messages that have
-    /// ended; `None` if there are none, and [`BlockReader::is_waiting`] is `true`.
+    /// Returns the next block, or `None` at the end of the stream. If the stream has paused, the
+    /// block holds the messages that have ended. If none has, the result is `None` and
+    /// [`BlockReader::is_waiting`] is `true`.
     ///
     /// Buffers at most twice the larger of one block and the largest message within the limit.
     ///
     /// # Errors
     ///
-    /// The error of the stream; the bytes read before it are returned first.
+    /// Returns the stream's error, after the bytes read before it.
     pub fn next_block(&mut self) -> io::Result<Option<Block>> {
         if self.fragment.is_none() && self.stop.is_some_and(|stop| stop <= self.offset) {
             return Ok(None);
         }
         let mut target = BLOCK_BYTES;
-        // What follows the range is another's to read. Fragments are cut where a scan of the whole file cuts them.
+        // Another reader handles the bytes after the range. Fragments are cut where a scan of the
+        // whole file cuts them.
         if let Some(stop) = self.stop.filter(|_| self.fragment.is_none()) {
             let wanted = stop.saturating_sub(self.offset) as usize;
             target = target.min(wanted.saturating_add(AFTER_RANGE_BYTES));
@@ -230,8 +239,9 @@ impl<R: SparseRead> BlockReader<R> {
         }
     }
 
-    /// Skips a hole where its zeros would be cut into fragments of one length in which no message begins. Skips whole
-    /// fragments, so that the blocks after the hole are the same as if its zeros were read.
+    /// Skips the part of a hole that would be cut into zero-filled fragments of equal length in
+    /// which no message starts. Skips whole fragments only: the blocks after the hole are the same
+    /// as if the zeros were read.
     fn skip_hole(&mut self) {
         let step = match (&self.fragment, self.format) {
             (_, Format::Text) => BLOCK_BYTES,
@@ -245,7 +255,8 @@ impl<R: SparseRead> BlockReader<R> {
 
     /// Reads until the buffer has `target` bytes or the stream ends or fails.
     fn fill(&mut self, target: usize) {
-        /// Bytes requested first: archives may hold thousands of streams that end before that, and memory costs time.
+        /// Size of the first request. Archives may hold thousands of shorter streams, and
+        /// allocating memory costs time.
         const FIRST_BYTES: usize = 32 << 10;
         let is_short = self.offset == self.start
             && self.buffer.len() < FIRST_BYTES
@@ -262,7 +273,7 @@ impl<R: SparseRead> BlockReader<R> {
         if self.ended || missing == 0 {
             return;
         }
-        // A CR at the end of the buffer becomes LF or stays, depending on the next byte.
+        // The next byte decides whether a CR at the end of the buffer becomes LF.
         let undecided = self.buffer.len().saturating_sub(1);
         self.buffer.reserve(missing);
         let before = self.buffer.len();
@@ -276,7 +287,8 @@ impl<R: SparseRead> BlockReader<R> {
         self.sniff_more(before);
     }
 
-    /// Detects again whether an mbox has lengths, by its first [`SNIFF_BYTES`] bytes, of which more have come: those from `before` on.
+    /// Checks again whether an mbox has Content-Length fields, now that more of the first
+    /// [`SNIFF_BYTES`] bytes have arrived: those from `before`.
     fn sniff_more(&mut self, before: usize) {
         let Some(sniffed) = &mut self.sniffed else {
             return;
@@ -289,8 +301,8 @@ impl<R: SparseRead> BlockReader<R> {
         }
     }
 
-    /// Cuts the messages that have ended from the buffer of a stream that has paused. A text is cut by its length alone, and any other
-    /// single message ends with the stream.
+    /// Cuts the messages that have ended from the buffer of a paused stream. A text is cut by
+    /// length alone. Any other single message ends with the stream.
     fn cut_ended(&mut self) -> Option<Block> {
         if !self.format.holds_several() {
             return None;
@@ -304,7 +316,7 @@ impl<R: SparseRead> BlockReader<R> {
         Some(self.take_block(at, role))
     }
 
-    /// Cuts a block from the buffer, if there is a border to cut at.
+    /// Cuts a block from the buffer if the buffer has a border.
     fn cut(&mut self) -> Option<Block> {
         if self.fragment.is_some() && self.format != Format::Text {
             return Some(self.cut_later_fragment());
@@ -327,7 +339,7 @@ impl<R: SparseRead> BlockReader<R> {
                 Some(self.cut_fragment(BlockRole::FirstFragment))
             }
             None => {
-                // Enough of the end is searched again to decide what begins there.
+                // The end is searched again, far enough to decide whether a message starts there.
                 self.scanned = self.buffer.len().saturating_sub(SEPARATOR_BYTES + 1);
                 None
             }
@@ -348,7 +360,7 @@ impl<R: SparseRead> BlockReader<R> {
             Format::Single(_) | Format::Emlx | Format::Html | Format::Document(_) => {
                 (self.ended && buffer.len() == max).then_some(buffer.len())
             }
-            // However much of it is in the buffer, a text is cut at the same places.
+            // A text is cut at the same places regardless of the amount buffered.
             Format::Text => Some(text_border(&buffer[..buffer.len().min(BLOCK_BYTES)])),
         }
     }
@@ -370,7 +382,8 @@ impl<R: SparseRead> BlockReader<R> {
             .map_or(BlockRole::Whole, BlockRole::LaterFragment)
     }
 
-    /// Cuts a later fragment of a message, at the next message if one begins in the buffer.
+    /// Cuts a later fragment of a message. The fragment ends before the next message if one starts
+    /// in the buffer.
     fn cut_later_fragment(&mut self) -> Block {
         let role = self.role();
         match self.next_message() {
@@ -383,7 +396,7 @@ impl<R: SparseRead> BlockReader<R> {
         }
     }
 
-    /// Returns the start of the next message in the buffer, which begins with a fragment.
+    /// Returns the start of the next message in a buffer that starts with a fragment.
     fn next_message(&self) -> Option<usize> {
         let at_eof = if self.ended { AtEof::Yes } else { AtEof::No };
         let from = self.scanned.max(1);
@@ -397,7 +410,8 @@ impl<R: SparseRead> BlockReader<R> {
         }
     }
 
-    /// Cuts a fragment of a message of which more follows. What stays in the buffer begins with bytes in which no message does.
+    /// Cuts a fragment of a message that continues. No message starts in the first bytes left in
+    /// the buffer.
     fn cut_fragment(&mut self, role: BlockRole) -> Block {
         let scanned = self.buffer.len() - SEPARATOR_BYTES;
         let border = text_border(&self.buffer[..scanned - CONTEXT_BYTES]);
@@ -406,7 +420,7 @@ impl<R: SparseRead> BlockReader<R> {
         block
     }
 
-    /// Cuts whole messages up to `end`, or up to the first that begins at `stop` or after it.
+    /// Cuts whole messages up to `end`, or up to the first message that starts at or after `stop`.
     fn cut_messages(&mut self, end: usize) -> Block {
         let from = self
             .stop
@@ -426,7 +440,7 @@ impl<R: SparseRead> BlockReader<R> {
         self.take_block(unwanted.unwrap_or(end), self.role())
     }
 
-    /// Takes the first `end` bytes out of the buffer.
+    /// Removes the first `end` bytes from the buffer.
     fn take_block(&mut self, end: usize, role: BlockRole) -> Block {
         self.scanned = 0;
         let rest = &self.buffer[end..];
@@ -439,7 +453,7 @@ impl<R: SparseRead> BlockReader<R> {
         next.extend_from_slice(rest);
         let mut bytes = std::mem::replace(&mut self.buffer, next);
         bytes.truncate(end);
-        // Many small blocks may wait before one of them is processed.
+        // Many small blocks may wait for processing.
         if bytes.len() < bytes.capacity() / 2 {
             bytes.shrink_to_fit();
         }
@@ -456,13 +470,15 @@ impl<R: SparseRead> BlockReader<R> {
         }
     }
 
-    /// Returns the next block without reading it: whole messages, which the receiver reads. `None` where the stream must be read
-    /// to be cut, as [`BlockReader::next_block`] does.
+    /// Returns the next block unread: whole messages, which the receiver reads. Returns `None` if
+    /// the stream must be read to find the border; [`BlockReader::next_block`] does that.
     ///
-    /// Both methods cut at the same offsets. This one reads a few KiB before the border. Where it finds none it has read the
-    /// whole block, which `next_block` reads again; it then does not peek at the next blocks.
+    /// Both methods cut at the same offsets. This one reads a few KiB before the border. If it
+    /// finds no border, it has read the whole block, which `next_block` reads again. It then stops
+    /// peeking for the next few blocks.
     pub fn next_unread_block(&mut self) -> Option<UnreadBlock> {
-        /// Blocks to read after one without a border: messages of many MiB come together.
+        /// Number of blocks to read after one without a border: messages of many MiB tend to be
+        /// neighbours.
         const PAUSE_BLOCKS: usize = 4;
         let is_plain = self.format == Format::Mbox && self.line_ends == LineEnds::Lf;
         if !is_plain || self.fragment.is_some() || self.stop.is_some() || self.ended {
@@ -487,7 +503,8 @@ impl<R: SparseRead> BlockReader<R> {
         Some(UnreadBlock { offset, range })
     }
 
-    /// Returns `true` if the next byte ends a line: then only reading tells where the first message of the file begins.
+    /// Returns `true` if the next byte ends a line. In that case the stream must be read to find
+    /// the first message of the file.
     fn begins_with_blank_line(&self) -> bool {
         let mut first = [0];
         match self.buffer.first() {
@@ -498,16 +515,17 @@ impl<R: SparseRead> BlockReader<R> {
         mbox::blank_lines(&first) > 0
     }
 
-    /// Returns the length of the next block up to its last separator, if the stream has all of the block. Peeks backwards from its
-    /// end, window by window.
+    /// Returns the length of the next block up to its last separator, if the stream has the whole
+    /// block. Peeks backwards from the end, window by window.
     fn peek_border(&self) -> Option<usize> {
-        /// Bytes of a window. Most messages are smaller.
+        /// Size of a window. Most messages are smaller.
         const WINDOW_BYTES: usize = 16 << 10;
         let mut window = Vec::new();
         let mut end = BLOCK_BYTES;
         while end > 0 {
             let start = end.saturating_sub(WINDOW_BYTES);
-            // The context before a separator, and the lines after one at the end of the window.
+            // Includes the context before a separator, and the lines after a separator at the end
+            // of the window.
             let peeked =
                 start.saturating_sub(CONTEXT_BYTES)..(end + SEPARATOR_BYTES + 1).min(BLOCK_BYTES);
             window.resize(peeked.len(), 0);
@@ -524,12 +542,13 @@ impl<R: SparseRead> BlockReader<R> {
     }
 }
 
-/// Opens the messages of an mbox that begin in `range`. `None` if the stream is no mbox, or one with CR line ends. `nuls` of its
-/// leading NUL bytes are known, and not read again.
+/// Opens the messages of an mbox that start in `range`. Returns `None` if the stream is not an
+/// mbox, or is an mbox with CR line ends. The first `nuls` bytes are known to be NUL and are not
+/// read again.
 ///
 /// # Errors
 ///
-/// The error of the stream.
+/// Returns the stream's error.
 pub fn open_range<S: SparseRead + Seek + 'static>(
     mut stream: S,
     given: Option<Format>,
@@ -555,15 +574,15 @@ pub fn open_range<S: SparseRead + Seek + 'static>(
     )))
 }
 
-/// Returns the offset of the first message of an mbox that begins in `range`, or an offset after `range` in some cases where none
-/// does. `begin` is the offset of the first message of the file.
+/// Returns the offset of the first message of an mbox that starts in `range`. If there is none, the
+/// result can be an offset after `range`. `begin` is the offset of the first message of the file.
 ///
-/// Without Content-Length fields it reads the blank lines from `begin` on and a window around the start of `range`. With them it
-/// reads the file from `begin` on, at the speed of reading.
+/// Without Content-Length fields, this reads the blank lines after `begin` and a window around the
+/// start of `range`. With them, it reads the file from `begin`, as fast as the disk allows.
 ///
 /// # Errors
 ///
-/// The error of the stream.
+/// Returns the stream's error.
 fn first_message<S: SparseRead + Seek>(
     stream: &mut S,
     begin: u64,
@@ -584,7 +603,8 @@ fn first_message<S: SparseRead + Seek>(
     first_separator(stream, begin, range)
 }
 
-/// Returns the offset after the blank lines at the position of a stream, which is `begin`. Reads window by window, to `end` at most.
+/// Returns the offset after the blank lines at `begin`, the stream's position. Reads window by
+/// window, at most to `end`.
 fn blank_end<S: SparseRead>(stream: &mut S, begin: u64, end: u64) -> io::Result<u64> {
     let mut blank = begin;
     let mut window = Vec::new();
@@ -600,8 +620,8 @@ fn blank_end<S: SparseRead>(stream: &mut S, begin: u64, end: u64) -> io::Result<
     Ok(blank)
 }
 
-/// Returns the offset of the first separator in `range`, which begins after `begin`, the position of the stream. Reads window by
-/// window.
+/// Returns the offset of the first separator in `range`. The range starts after `begin`, the
+/// stream's position. Reads window by window.
 fn first_separator<S: SparseRead + Seek>(
     stream: &mut S,
     begin: u64,

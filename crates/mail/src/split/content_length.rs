@@ -1,10 +1,12 @@
-//! mboxcl and mboxcl2: mboxes whose messages have a Content-Length field, as System V mail, Dovecot and others write them.
-//! Their bodies may contain anything, `From ` lines included.
+//! mboxcl and mboxcl2: mboxes whose messages have a Content-Length field, as written by System V
+//! mail, Dovecot and others. The bodies may contain anything, `From ` lines included.
 //!
-//! Programs that edit such files often do not update the field. It is used only if the message that it measures ends at a
-//! separator or with the file; otherwise the next separator ends the message. A separator that it leads to needs no blank line
-//! before it: Netscape writes none after a body without a final line end, and length and `From ` line agree by chance only. So the end of a message depends on its start, and
-//! such a file is divided from its start on, from header to header.
+//! Programs that edit such files often do not update the field. A length counts only if the message
+//! then ends at a separator or with the file; otherwise the next separator ends the message. A
+//! separator at the measured end needs no blank line before it: Netscape writes none after a body
+//! without a final line end, and a wrong length agrees with a `From ` line only by chance. The end
+//! of a message therefore depends on its start, and such a file is divided from the start, header
+//! by header.
 
 use memchr::{memchr, memchr_iter};
 
@@ -14,8 +16,8 @@ use super::{AtEof, SplitOutput};
 use crate::lines::begins_with;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 
-/// Passes each message of `bytes` to `sink`, after a diagnostic about a separator that its Content-Length makes part of it.
-/// `bytes` begins and ends with a message.
+/// Passes each message of `bytes` to `sink`. A diagnostic precedes it if its Content-Length covers
+/// a separator. `bytes` consists of whole messages.
 pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let mut start = 0;
     while start < bytes.len() {
@@ -36,7 +38,8 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
     }
 }
 
-/// Returns the last message border within the first `max` bytes of `bytes`, which begins with a message.
+/// Returns the last message border within the first `max` bytes of `bytes`, which start with a
+/// message.
 ///
 /// Ignores a Content-Length that makes a message longer than `max`.
 pub(super) fn last_border(bytes: &[u8], at_eof: AtEof, max: usize) -> Option<usize> {
@@ -45,7 +48,7 @@ pub(super) fn last_border(bytes: &[u8], at_eof: AtEof, max: usize) -> Option<usi
         .last()
 }
 
-/// Returns the first message border at `from` or after it.
+/// Returns the first message border at or after `from`.
 ///
 /// Ignores a Content-Length that makes a message longer than `max`.
 pub(super) fn border_from(bytes: &[u8], from: usize, at_eof: AtEof, max: usize) -> Option<usize> {
@@ -68,7 +71,7 @@ pub(super) fn content_length(header: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the position after the header at the start of `message` and its blank line.
+/// Returns the position after the blank line that ends the header of `message`.
 pub(super) fn header_end(message: &[u8]) -> Option<usize> {
     memchr_iter(b'\n', message).find_map(|at| match &message[at + 1..] {
         [b'\n', ..] => Some(at + 2),
@@ -89,17 +92,18 @@ fn borders(bytes: &[u8], at_eof: AtEof, max: usize) -> impl Iterator<Item = usiz
     std::iter::successors(next(&0), next)
 }
 
-/// Position that a Content-Length field leads to.
+/// Position measured by a Content-Length field.
 enum LengthTarget {
     /// The start of the next message, or the end of the source.
     Border(usize),
-    /// A position for which the buffer is too short.
+    /// A position that the buffer is too short to check.
     Undecided,
-    /// Any other position, or there is no such field.
+    /// Any other position, or no such field.
     NoBorder,
 }
 
-/// Follows the Content-Length of the message at `start`. A message longer than `max` has none.
+/// Follows the Content-Length of the message at `start`. Ignores it if the message would be longer
+/// than `max`.
 fn length_target(bytes: &[u8], start: usize, at_eof: AtEof, max: usize) -> LengthTarget {
     let header = start + envelope(&bytes[start..]);
     let measured = body_start(bytes, header)
@@ -108,8 +112,8 @@ fn length_target(bytes: &[u8], start: usize, at_eof: AtEof, max: usize) -> Lengt
     measured.map_or(LengthTarget::NoBorder, |at| border_at(bytes, at, at_eof))
 }
 
-/// Returns the position after the blank line of the header at `header`. `None` if the next message begins before any: its
-/// fields are not those of this one.
+/// Returns the position after the blank line of the header at `header`. Returns `None` if the next
+/// message starts before a blank line: the fields after that are not this message's.
 fn body_start(bytes: &[u8], header: usize) -> Option<usize> {
     let mut line = header;
     loop {
@@ -122,7 +126,7 @@ fn body_start(bytes: &[u8], header: usize) -> Option<usize> {
     }
 }
 
-/// Decides if a message border is at `measured`, or after one or two line ends there.
+/// Decides whether a message border is at `measured`, or after one or two line ends there.
 fn border_at(bytes: &[u8], measured: usize, at_eof: AtEof) -> LengthTarget {
     if measured > bytes.len() {
         return match at_eof {
@@ -130,7 +134,8 @@ fn border_at(bytes: &[u8], measured: usize, at_eof: AtEof) -> LengthTarget {
             AtEof::Yes => LengthTarget::NoBorder,
         };
     }
-    // Writers count the blank line before the next `From ` line or not, and end a last line that has no end.
+    // Some writers count the blank line before the next `From ` line, some do not. Some add a line
+    // end to a last line that lacks one.
     let mut at = measured;
     for _ in 0..2 {
         match &bytes[at..] {
@@ -176,7 +181,7 @@ mod tests {
         )
     }
 
-    /// The length of the next message was followed, if the buffer reached as far as that.
+    /// Regression: the next message's length was followed if the buffer extended that far.
     #[test]
     fn a_header_without_a_blank_line_ends_at_the_next_message() {
         let text = "From - Tue Apr  2 15:50:00 1996\nContent-Length: 32\nFrom: a@b.example\n\
@@ -210,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_leads_nowhere_is_ignored() {
+    fn a_length_without_a_border_is_ignored() {
         let body = "x\n\nFrom c\nD: e\n\ny\n";
         for off_by in [1, 5, 1000] {
             assert_eq!(divided(&with_length(body, off_by)).0.len(), 2, "{off_by}");
@@ -244,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_leads_to_a_body_line_is_ignored() {
+    fn a_length_that_ends_at_a_body_line_is_ignored() {
         let text = "From a\nContent-Length: 2\n\nx\nFrom here\nit goes on\n";
         assert_eq!(divided(text).0, [0]);
     }

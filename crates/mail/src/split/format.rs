@@ -1,4 +1,4 @@
-//! Format of a source, detected by its first bytes; the dialect of an mbox, and HTML pages, which are recognised by their start.
+//! Detects the format of a source from its first bytes, the dialect of an mbox, and HTML pages.
 
 use memchr::memmem;
 use urlspool_text::named_enum;
@@ -14,18 +14,18 @@ use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::SNIFF_BYTES;
 use urlspool_text::origin::{FormatHint, SourceKind};
 
-/// Format of a source, which decides how it is divided into messages.
+/// Format of a source. It decides how messages are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Messages after `From ` lines.
+    /// Messages, each after a `From ` line.
     Mbox,
-    /// Messages after `From ` lines, with Content-Length fields.
+    /// Messages, each after a `From ` line, with Content-Length fields.
     Mboxcl,
     /// News articles, each after a line with its length.
     Rnews,
     /// Messages between lines of control characters.
     Mmdf,
-    /// A folder of Emacs' Rmail.
+    /// A mail folder of Emacs' Rmail.
     Babyl,
     /// One message of Apple Mail, after a line with its length.
     Emlx,
@@ -33,14 +33,14 @@ pub enum Format {
     Single(SourceKind),
     /// An HTML page without a header.
     Html,
-    /// A document that is no text by itself.
+    /// A document that must be unpacked or parsed to become text.
     Document(DocumentKind),
     /// Text without a header.
     Text,
 }
 
 impl Format {
-    /// Returns the kind for records from this format.
+    /// Returns the kind stated in records from this format.
     #[must_use]
     pub fn kind(self) -> SourceKind {
         match self {
@@ -54,7 +54,7 @@ impl Format {
         }
     }
 
-    /// Returns `true` if a file in this format holds messages in sequence.
+    /// Returns `true` if a file in this format holds a sequence of messages.
     pub(super) fn holds_several(self) -> bool {
         matches!(
             self,
@@ -62,7 +62,7 @@ impl Format {
         )
     }
 
-    /// Returns the format of a kind that the user named.
+    /// Returns the format of a kind named by the user.
     #[must_use]
     pub fn of(kind: SourceKind) -> Format {
         match kind {
@@ -76,11 +76,11 @@ impl Format {
     }
 }
 
-/// Detects the format of a source by its first bytes (up to [`SNIFF_BYTES`] of them).
+/// Detects the format of a source from its first bytes (at most [`SNIFF_BYTES`]).
 ///
 /// # Errors
 ///
-/// The reason to skip it: it has no text.
+/// Returns the reason to skip a source without text.
 pub(super) fn sniff(start: &[u8], hint: FormatHint) -> Result<Format, SkipReason> {
     let start = &start[..start.len().min(SNIFF_BYTES)];
     if start.is_empty() {
@@ -126,7 +126,7 @@ pub(super) fn sniff(start: &[u8], hint: FormatHint) -> Result<Format, SkipReason
     }
 }
 
-/// Returns `true` if `start` begins a file of several messages in any of the formats, whatever follows.
+/// Returns `true` if `start` is enough to recognise a file of several messages, in any format.
 pub(super) fn begins_several(start: &[u8]) -> bool {
     let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
     let text = &text[blank_lines(text)..];
@@ -135,7 +135,8 @@ pub(super) fn begins_several(start: &[u8]) -> bool {
             || marked_format(start).is_some_and(Format::holds_several))
 }
 
-/// Returns the format of an mbox that begins with `start`: with or without Content-Length fields.
+/// Returns the format of an mbox whose first bytes are `start`: with or without Content-Length
+/// fields.
 pub(super) fn mbox_format(start: &[u8]) -> Format {
     match mbox_dialect(start) {
         MboxDialect::Mboxcl | MboxDialect::Mboxcl2 => Format::Mboxcl,
@@ -143,7 +144,7 @@ pub(super) fn mbox_format(start: &[u8]) -> Format {
     }
 }
 
-/// Returns the format that a mark at the start identifies.
+/// Returns the format identified by a signature at the start.
 fn marked_format(start: &[u8]) -> Option<Format> {
     if news::is_batch(start) {
         Some(Format::Rnews)
@@ -157,12 +158,12 @@ fn marked_format(start: &[u8]) -> Option<Format> {
     }
 }
 
-/// Returns the format of a source that begins with `start`. A format that the user named is believed; its variants are
-/// distinguished by content.
+/// Returns the format of a source whose first bytes are `start`. A format named by the user is
+/// trusted; the content selects its variant.
 ///
 /// # Errors
 ///
-/// The reason to skip it.
+/// Returns the reason to skip the source.
 pub fn detect_format(
     start: &[u8],
     given: Option<Format>,
@@ -178,15 +179,15 @@ pub fn detect_format(
     }
 }
 
-/// Kind of message that the fields of a header belong to.
+/// Kind of message to which a header's fields belong.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HeaderKind {
     Mail,
     News,
 }
 
-/// Returns the kind of the header that the text begins with. `None` if the text is not a header: its lines are not
-/// fields, or no field has a known name.
+/// Returns the kind of the header at the start of the text. Returns `None` if the text is not a
+/// header: the lines are not fields, or no field has a known name.
 fn header_kind(text: &[u8]) -> Option<HeaderKind> {
     const KNOWN: &str = "from to cc subject date message-id received return-path path sender reply-to \
         mime-version content-type content-transfer-encoding organization references \
@@ -204,12 +205,12 @@ fn header_kind(text: &[u8]) -> Option<HeaderKind> {
         match line.first() {
             None => break,
             Some(b' ' | b'\t') if index > 0 => continue,
-            // Only the name of a field of news matters then.
+            // Only the name of a news field can still change the result.
             Some(first) if known && !matches!(first.to_ascii_lowercase(), b'n' | b'a') => continue,
             _ => {}
         }
         if !is_field(line) {
-            // Some gateways insert a stray line, some mailers a quoted `From ` line.
+            // Some gateways insert a stray line, and some mailers insert a quoted `From ` line.
             if known || line.starts_with(b">From ") {
                 continue;
             }
@@ -217,7 +218,7 @@ fn header_kind(text: &[u8]) -> Option<HeaderKind> {
         }
         let colon = memchr::memchr(b':', line).unwrap_or(0);
         let name = line[..colon].trim_ascii_end();
-        // The following fields cannot change the result.
+        // Further fields cannot change the result.
         if is_listed(NEWS, name) {
             return Some(HeaderKind::News);
         }
@@ -226,13 +227,14 @@ fn header_kind(text: &[u8]) -> Option<HeaderKind> {
     known.then_some(HeaderKind::Mail)
 }
 
-/// Returns `true` if a text begins with the header of a message, or with a `From ` line and one.
+/// Returns `true` if a text starts with the header of a message, or with a `From ` line and a
+/// header.
 pub(crate) fn begins_message(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     separator(text, 0) || header_kind(text).is_some()
 }
 
-/// Returns the reason to skip a source whose first bytes identify a format without text of its own.
+/// Returns the reason to skip a source whose first bytes identify a format without text.
 fn magic(start: &[u8]) -> Option<SkipReason> {
     const MAGIC: &[(&[u8], SkipReason)] = &[
         (b"\x1F\x8B", SkipReason::Gzip),
@@ -266,14 +268,15 @@ fn magic(start: &[u8]) -> Option<SkipReason> {
     known.next().map(|(_, reason)| *reason)
 }
 
-/// Returns `true` if more than one byte in ten is a control character that does not occur in text. UTF-16 is text.
+/// Returns `true` if more than one byte in ten is a control character that does not occur in text.
+/// UTF-16 counts as text.
 fn is_binary(start: &[u8]) -> bool {
     const SAMPLE_BYTES: usize = 8 << 10;
     if start.starts_with(b"\xFF\xFE") || start.starts_with(b"\xFE\xFF") || is_utf16(start) {
         return false;
     }
     let start = &start[..start.len().min(SAMPLE_BYTES)];
-    // A hole after a text does not make it binary.
+    // A hole after the text does not make a source binary.
     let Some(last) = start.iter().rposition(|&byte| byte != 0) else {
         return true;
     };
@@ -283,24 +286,25 @@ fn is_binary(start: &[u8]) -> bool {
     odd.count() * 10 > start.len()
 }
 
-/// Elements that only a page has at its start: its frame, and what stands in its head. Browsers also take text elements
-/// such as `<a>` and `<p>` for the start of a page (WHATWG MIME Sniffing, section 7.1); plain text quotes those.
+/// Elements that mark the start of a page: the frame of a page and the content of its head.
+/// Browsers also accept text elements such as `<a>` and `<p>` (WHATWG MIME Sniffing, section 7.1),
+/// but plain text quotes those.
 const FIRST_ELEMENTS: &str = "html head body title meta base link style script";
 
-/// Elements of the text of a page, with which a fragment of one begins.
+/// Text elements that can start a fragment of a page.
 const TEXT_ELEMENTS: &str = "a b blockquote center div dl em font form h1 h2 h3 h4 i li ol p pre section span strong \
     table tt u ul x-html";
 
-/// Returns `true` if a text begins as an HTML page: with a document type or a first element, after white space, an XML
-/// declaration and comments.
+/// Returns `true` if a text looks like an HTML page: after white space, an XML declaration and
+/// comments it has a document type or a first element.
 pub(crate) fn is_page(text: &[u8]) -> bool {
     after_prolog(text).is_some_and(|text| {
         first_element(text).is_some_and(|name| is_listed(FIRST_ELEMENTS, name)) || is_doctype(text)
     })
 }
 
-/// Returns `true` if a text is a page: it begins with a document type, `<html>`, or an element that is
-/// closed at its end. Plain text may begin with any other.
+/// Returns `true` if a text is a page: it starts with a document type, with `<html>`, or with an
+/// element that is closed at the end of the text. Plain text may start with any other element.
 pub(crate) fn begins_whole_page(text: &[u8]) -> bool {
     let Some(text) = after_prolog(text) else {
         return false;
@@ -318,7 +322,8 @@ pub(crate) fn begins_whole_page(text: &[u8]) -> bool {
     is_doctype(text) || is_listed("html x-html", first) || is_closed
 }
 
-/// The text after white space, comments and an XML declaration; `None` if one is not closed.
+/// Returns the text after white space, comments and an XML declaration, or `None` if one of these
+/// is not closed.
 fn after_prolog(text: &[u8]) -> Option<&[u8]> {
     let mut rest = text.trim_ascii_start();
     loop {
@@ -332,28 +337,29 @@ fn after_prolog(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Returns `true` if a text begins with the document type of HTML.
+/// Returns `true` if a text starts with the HTML document type.
 fn is_doctype(text: &[u8]) -> bool {
     const DOCTYPE: &[u8] = b"<!doctype html";
     begins_with(text, DOCTYPE) && text.get(DOCTYPE.len()).is_some_and(|&byte| ends_name(byte))
 }
 
-/// The name of the element whose start begins a text.
+/// Returns the element name if a text starts with a start tag.
 fn first_element(text: &[u8]) -> Option<&[u8]> {
     let name = text.strip_prefix(b"<")?;
     Some(&name[..name.iter().position(|&byte| ends_name(byte))?])
 }
 
-/// Returns `true` for a byte after the name of an element.
+/// Returns `true` for a byte that can follow an element name.
 fn ends_name(byte: u8) -> bool {
     matches!(byte, b' ' | b'>' | b'\t' | b'\n' | b'\r')
 }
 
 named_enum! {
-    /// Dialect of an mbox. Mboxo and mboxrd are read in the same way, and so are mboxcl and mboxcl2.
+    /// Dialect of an mbox. Mboxo and mboxrd are read in the same way, and so are mboxcl and
+    /// mboxcl2.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum MboxDialect {
-        /// `From ` lines of bodies are quoted with `>`, or there are none.
+        /// `From ` lines in bodies are quoted with `>`, or do not occur.
         Mboxo = "mboxo",
         /// Quoted `From ` lines are quoted once more.
         Mboxrd = "mboxrd",
@@ -364,10 +370,10 @@ named_enum! {
     }
 }
 
-/// Detects the dialect of an mbox that begins with `start`.
+/// Detects the dialect of an mbox whose first bytes are `start`.
 ///
-/// One Content-Length field is enough for a dialect that has them, because a wrong one is ignored when messages are divided. Between
-/// the two dialects of each pair the `From ` lines in bodies decide.
+/// One Content-Length field is enough for mboxcl or mboxcl2: a wrong length is ignored when
+/// messages are divided. The `From ` lines in bodies decide between the two dialects of each pair.
 #[must_use]
 pub fn mbox_dialect(start: &[u8]) -> MboxDialect {
     let mut lengths = false;
@@ -388,16 +394,17 @@ pub fn mbox_dialect(start: &[u8]) -> MboxDialect {
     }
 }
 
-/// Removes the NUL bytes at the start, and returns their number.
+/// Removes leading NUL bytes and returns their number.
 pub fn remove_leading_nuls(bytes: &mut Vec<u8>) -> u64 {
     let nuls = run_len(bytes, |byte| byte == 0);
     bytes.drain(..nuls);
     nuls as u64
 }
 
-/// Detects the line ends of a source that begins with `bytes`, and turns those that are CR into LF, in place.
+/// Detects the line ends of a source from its first `bytes`, and replaces CR line ends with LF in
+/// place.
 pub fn normalize_line_ends(bytes: &mut [u8]) -> LineEnds {
-    // A stream shows no more than these.
+    // A stream shows no more than these bytes.
     let line_ends = match DocumentKind::of(bytes) {
         Some(_) => LineEnds::Lf,
         None => LineEnds::of(&bytes[..bytes.len().min(SNIFF_BYTES)]),
@@ -413,16 +420,16 @@ pub fn normalize_line_ends(bytes: &mut [u8]) -> LineEnds {
 pub enum LineEnds {
     /// LF, CRLF, or CR CR LF.
     Lf,
-    /// CR, which becomes LF where the source is read.
+    /// CR, replaced with LF when the source is read.
     Cr,
 }
 
 impl LineEnds {
-    /// Returns `Cr` if the first line of a source ends in a CR that no LF follows.
+    /// Returns `Cr` if the first line of a source ends in a CR without LF.
     pub(super) fn of(start: &[u8]) -> LineEnds {
         let first = memchr::memchr2(b'\r', b'\n', start).map_or(&[][..], |at| &start[at..]);
         match first {
-            // A file that was written in text mode twice.
+            // The file was written in text mode twice.
             [b'\r', b'\r', b'\n', ..] => LineEnds::Lf,
             [b'\r', next, ..] if *next != b'\n' => LineEnds::Cr,
             _ => LineEnds::Lf,
@@ -430,9 +437,9 @@ impl LineEnds {
     }
 }
 
-/// Replaces every CR that is not followed by LF with LF, in place: offsets do not change.
+/// Replaces every CR that is not followed by LF with LF, in place. Offsets do not change.
 ///
-/// A CR at the very end stays, because the byte after it is not known.
+/// Leaves a CR at the very end, because the next byte is unknown.
 pub(super) fn cr_to_lf(bytes: &mut [u8]) {
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'\r', &bytes[at..]).map(|found| at + found) {

@@ -1,15 +1,17 @@
 //! mbox: messages after `From ` lines, in all forms that programs write.
 //!
-//! A separator is at the start of the file or after a blank line, begins with `From `, and is followed by a header field. The rest
-//! of the line does not matter: dates, zones, `remote from`, Mozilla's `-` and the numbers of USENET archives all occur there,
-//! and body lines that begin with `From ` are followed by prose. Two programs omit the blank line: Pipermail after attachments that it
-//! removed, recognized by the sender that it names on both lines, and Netscape after a body without a final line end, recognized by
-//! the `From - ` with a date or nothing after it that only it writes.
+//! A separator starts with `From `, is followed by a header field, and is at the start of the file
+//! or after a blank line. The rest of the line does not matter: it may hold dates, zones, `remote
+//! from`, Mozilla's `-` or the numbers of USENET archives. Body lines that start with `From ` are
+//! followed by prose. Two programs omit the blank line. Pipermail omits it after attachments that
+//! it removed; it is recognized by the sender that it names on both lines. Netscape omits it after
+//! a body without a final line end; it is recognized by `From - `, followed by a date or the line
+//! end, which no other program writes.
 //!
-//! A line with a sender and a whole date that a header follows needs none either.
+//! A line with a sender and a complete date, followed by a header, needs no blank line either.
 //!
-//! The lines around a position decide if a separator is there, so that a file can be entered at any offset. Files
-//! whose messages have a Content-Length field are divided in `content_length.rs`.
+//! The lines around a position decide whether a separator is there. A file can therefore be read
+//! from any offset. `content_length.rs` divides files whose messages have a Content-Length field.
 
 use std::sync::LazyLock;
 
@@ -25,11 +27,11 @@ use urlspool_text::origin::SourceKind;
 use urlspool_text::planted_faults::{PlantedFault, is_planted};
 use urlspool_text::span::Span;
 
-/// Finds the line end before each line that begins with `From `.
+/// Finds the line end before each line that starts with `From `.
 static FROM: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\nFrom "));
 
-/// Passes each message of `bytes` to `sink`, after the diagnostics about it. `bytes` begins with a separator, after optional blank
-/// lines. Searches for the separators of all messages in one pass.
+/// Passes each message of `bytes` to `sink`, after its diagnostics. `bytes` starts with a
+/// separator, after optional blank lines. Finds all separators in one pass.
 pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let mut start = 0;
     let mut body_from_lines = Vec::new();
@@ -51,7 +53,8 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
     }
 }
 
-/// Passes a message to `sink`, after the diagnostics about its start and about the `From ` lines in its body.
+/// Passes a message to `sink`, after the diagnostics about its start and about `From ` lines in its
+/// body.
 fn emit<'b>(
     bytes: &'b [u8],
     span: Span,
@@ -59,7 +62,7 @@ fn emit<'b>(
     body_from_lines: &[usize],
     sink: &mut dyn FnMut(SplitOutput<'b>),
 ) {
-    // The first message of a file cannot be the rest of another.
+    // The first message of a file cannot continue another one.
     if let Some(why) = doubt(span.of(bytes)).filter(|_| offset + span.start as u64 > 0) {
         let at = offset + span.start as u64;
         let doubt = Diagnostic::at(DiagnosticKind::Ambiguous, at, why);
@@ -70,7 +73,7 @@ fn emit<'b>(
     sink(SplitOutput::Message(message));
 }
 
-/// Returns the message from `start` to `end`, which include its `From ` line.
+/// Returns the message in `start..end`, a range that includes the `From ` line.
 pub(super) fn message(bytes: &[u8], start: usize, end: usize, offset: u64) -> Message<'_> {
     let envelope = envelope(&bytes[start..end]);
     Message {
@@ -81,7 +84,7 @@ pub(super) fn message(bytes: &[u8], start: usize, end: usize, offset: u64) -> Me
     }
 }
 
-/// Returns the number of bytes of blank lines and the `From ` line at the start of a message.
+/// Returns the length of the blank lines and the `From ` line at the start of a message.
 pub(super) fn envelope(message: &[u8]) -> usize {
     let blank = blank_lines(message);
     if !message[blank..].starts_with(b"From ") {
@@ -90,19 +93,20 @@ pub(super) fn envelope(message: &[u8]) -> usize {
     line_end(message, blank)
 }
 
-/// Returns the number of bytes of line ends at the start of `bytes`.
+/// Returns the length of the line ends at the start of `bytes`.
 pub(super) fn blank_lines(bytes: &[u8]) -> usize {
     run_len(bytes, is_line_end)
 }
 
-/// Returns the start of the message after the one at `start`. Blank lines before the first message belong to it.
+/// Returns the start of the message after the one at `start`. Blank lines before the first message
+/// belong to that message.
 pub(super) fn next_message(bytes: &[u8], start: usize, at_eof: AtEof) -> Option<usize> {
     next_separator(bytes, start + blank_lines(&bytes[start..]) + 1, at_eof)
 }
 
-/// Returns the first separator at `from` or after it. `from` is not the start of the file.
+/// Returns the first separator at or after `from`, which is not the start of the file.
 ///
-/// Ignores a separator that the end of the buffer cuts off, unless that is the end of the source.
+/// Ignores a separator that is cut off by the end of the buffer, unless the source ends there.
 pub(super) fn next_separator(bytes: &[u8], from: usize, at_eof: AtEof) -> Option<usize> {
     let lowest = from.saturating_sub(1).min(bytes.len());
     FROM.find_iter(&bytes[lowest..])
@@ -112,13 +116,14 @@ pub(super) fn next_separator(bytes: &[u8], from: usize, at_eof: AtEof) -> Option
 
 /// Returns the last separator after `from` whose following line is complete.
 ///
-/// Searches backwards window by window, and forwards in each: a forward search is vectorized.
+/// Searches backwards window by window, but forwards inside a window: a forward search is
+/// vectorized.
 pub(super) fn last_separator(bytes: &[u8], from: usize) -> Option<usize> {
     const WINDOW_BYTES: usize = 64 << 10;
     let mut end = bytes.len();
     while end > from {
         let start = end.saturating_sub(WINDOW_BYTES).max(from);
-        // A `From ` may begin in this window and end in the one after it.
+        // A `From ` may start in this window and end in the next.
         let window = &bytes[start..bytes.len().min(end + FROM.needle().len() - 1)];
         let lines: Vec<usize> = FROM.find_iter(window).map(|at| start + at + 1).collect();
         let mut lines = lines.into_iter().rev();
@@ -131,17 +136,18 @@ pub(super) fn last_separator(bytes: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// Returns `true` if the buffer is long enough after `at` to decide if a separator is there.
+/// Returns `true` if the buffer extends far enough after `at` to decide whether a separator is
+/// there.
 ///
-/// A field name that is cut off decides nothing: `http:`.
+/// A truncated field name such as `http:` decides nothing yet.
 pub(super) fn is_decided(bytes: &[u8], at: usize, at_eof: AtEof) -> bool {
     at_eof == AtEof::Yes
         || bytes.len() - at > SEPARATOR_BYTES
         || memchr::memchr_iter(b'\n', &bytes[at..]).nth(2).is_some()
 }
 
-/// Returns the reason why a message may be the rest of the one before it: its `From ` line has no time, and its header fewer than
-/// two usual fields.
+/// Returns the reason to suspect that a message continues the previous one: its `From ` line has no
+/// time, and its header has fewer than two usual fields.
 fn doubt(message: &[u8]) -> Option<&'static str> {
     let window = &message[..message.len().min(SEPARATOR_BYTES)];
     let line = &window[blank_lines(window)..];
@@ -168,12 +174,12 @@ fn doubt(message: &[u8]) -> Option<&'static str> {
         }
         start = end + 1;
     }
-    // A header that is cut off had more fields.
+    // A truncated header had more fields.
     None
 }
 
-/// Reports `From ` lines with a time and a field after them that do not begin a message because there is no blank line before them:
-/// some programs omit it.
+/// Reports `From ` lines that have a time and a following field, but do not start a message because
+/// the blank line is missing. Some programs omit it.
 fn report_unseparated<'b>(
     bytes: &'b [u8],
     span: Span,
@@ -197,7 +203,7 @@ fn report_unseparated<'b>(
     }
 }
 
-/// Returns `true` if a message begins at `at`, the start of a line.
+/// Returns `true` if a message starts at `at`, the start of a line.
 pub(super) fn begins_message(bytes: &[u8], at: usize) -> bool {
     separator(bytes, at)
         && (is_after_blank_line(bytes, at) && !is_attached_patch(bytes, at)
@@ -206,12 +212,12 @@ pub(super) fn begins_message(bytes: &[u8], at: usize) -> bool {
             || is_dated_separator(&bytes[at..]))
 }
 
-/// The date of the first lines of all patches of git.
+/// Date on the first line of every git patch.
 const PATCH_DATE: &[u8] = b" Mon Sep 17 00:00:00 2001";
 
-/// Returns `true` if the first line has a sender without blanks and a whole date of C's `ctime`, perhaps
-/// with a zone, and a header goes on in the third: some programs put no blank line before it. The lines of
-/// patches are text.
+/// Returns `true` if the first line has a sender without blanks and a complete `ctime` date,
+/// perhaps with a zone, and the header continues on the third line. Some programs write no blank
+/// line before such a line. The lines of patches are text.
 fn is_dated_separator(text: &[u8]) -> bool {
     let mut lines = text[..text.len().min(SEPARATOR_BYTES)].split(|&byte| byte == b'\n');
     let line = lines.next().unwrap_or_default().trim_ascii_end();
@@ -228,10 +234,10 @@ fn is_dated_separator(text: &[u8]) -> bool {
         && (third.first().is_some_and(|&byte| is_blank(byte)) || is_field(third))
 }
 
-/// Returns `true` if the line at `at` begins a patch of git, in the part of a message whose header ends
-/// before it.
+/// Returns `true` if the line at `at` starts a git patch in a message part whose header ends before
+/// the line.
 fn is_attached_patch(bytes: &[u8], at: usize) -> bool {
-    /// Length of the commit before the date.
+    /// Length of the commit hash before the date.
     const COMMIT: usize = 40;
     const FIELD: &[u8] = b"content-";
     let line = &bytes[at + b"From ".len()..];
@@ -249,10 +255,11 @@ fn is_attached_patch(bytes: &[u8], at: usize) -> bool {
         .is_some_and(|line| begins_with(line, FIELD))
 }
 
-/// Returns `true` if the lines at `at` are Netscape's or Mozilla's: `From - Tue Apr  2 15:52:00 1996` and a field.
+/// Returns `true` if the lines at `at` are Netscape's or Mozilla's: `From - Tue Apr  2 15:52:00
+/// 1996` and a field.
 ///
-/// Some versions write no date (`From - `). Prose can have that line too, so that the field after it must be one with which
-/// their messages begin.
+/// Some versions write no date (`From - `). Prose can contain that line too, so the next field must
+/// be one that these programs write first.
 fn is_netscape_separator(bytes: &[u8], at: usize) -> bool {
     let window = &bytes[at..bytes.len().min(at + SEPARATOR_BYTES)];
     let (line, next) = window.split_at(first_line(window).len());
@@ -266,7 +273,8 @@ fn is_netscape_separator(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// Returns `true` if a text begins as a date of C's `ctime` does, with the day of the week and the month, and has a time.
+/// Returns `true` if a text starts like a `ctime` date, with day of the week and month, and
+/// contains a time.
 fn is_ctime(text: &[u8]) -> bool {
     const DAYS: &[u8] = b"SunMonTueWedThuFriSat";
     const MONTHS: &[u8] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -274,12 +282,13 @@ fn is_ctime(text: &[u8]) -> bool {
     is_one_of(DAYS, words.next()) && is_one_of(MONTHS, words.next()) && has_time(text)
 }
 
-/// Returns `true` if a word is one of the names of three letters.
+/// Returns `true` if a word is one of the three-letter names.
 fn is_one_of(names: &[u8], word: Option<&[u8]>) -> bool {
     word.is_some_and(|word| names.chunks(3).any(|name| name == word))
 }
 
-/// Returns `true` if a line is a field that Netscape and Mozilla put before those of a message.
+/// Returns `true` if a line is a field that Netscape and Mozilla write before the message's own
+/// fields.
 fn begins_netscape_header(line: &[u8]) -> bool {
     let name = &line[..memchr::memchr(b':', line).unwrap_or(0)];
     begins_with(line, b"x-mozilla-") || is_listed("x-uidl x-account-key x-identity-key fcc", name)
@@ -306,9 +315,10 @@ fn is_usual(line: &[u8]) -> bool {
     usual.any(|name| begins_with(line, name))
 }
 
-/// Returns `true` if the lines at `at` are Pipermail's: `From user at host  Fri Apr  2 15:52:00 2004`, and `From: user at host`.
+/// Returns `true` if the lines at `at` are Pipermail's: `From user at host  Fri Apr  2 15:52:00
+/// 2004`, and `From: user at host`.
 ///
-/// An address without a host gives `From user at   Fri ...`: Pipermail writes ` at ` for the sign `@`.
+/// Pipermail writes ` at ` for `@`. An address without a host becomes `From user at   Fri ...`.
 fn names_its_sender_twice(bytes: &[u8], at: usize) -> bool {
     let mut lines = bytes[at..bytes.len().min(at + SEPARATOR_BYTES)].split(|&byte| byte == b'\n');
     let (Some(first), Some(second)) = (lines.next(), lines.next()) else {
@@ -334,7 +344,8 @@ fn is_after_blank_line(bytes: &[u8], at: usize) -> bool {
     before.is_empty() || before.ends_with(b"\n")
 }
 
-/// Returns `true` if a `From ` line is at `at`, with a header field or a quoted `From ` line after it.
+/// Returns `true` if a `From ` line is at `at`, followed by a header field or a quoted `From `
+/// line.
 pub(super) fn separator(bytes: &[u8], at: usize) -> bool {
     let window = &bytes[at..bytes.len().min(at + SEPARATOR_BYTES)];
     if !window.starts_with(b"From ") {
@@ -349,8 +360,8 @@ pub(super) fn separator(bytes: &[u8], at: usize) -> bool {
     line.starts_with(b">From ") || (is_field(line) && !looks_like_url(line))
 }
 
-/// Returns `true` if a line begins with a field name and a colon (RFC 5322 section 2.2), and then a blank or the line end follows, or
-/// the name is one that only a field has.
+/// Returns `true` if a line starts with a field name and a colon (RFC 5322 section 2.2). The colon
+/// must be followed by a blank or the line end, unless only a field can have that name.
 ///
 /// Without the blank, `http://x`, `10:30` and `std::string` would be fields too.
 pub(crate) fn is_field(line: &[u8]) -> bool {
@@ -369,7 +380,7 @@ pub(crate) fn is_field(line: &[u8]) -> bool {
         || is_old_name(&line[..name])
 }
 
-/// Returns `true` for the names after which old programs write the value without a blank.
+/// Returns `true` for field names after which old programs write the value without a blank.
 fn is_old_name(name: &[u8]) -> bool {
     is_listed(
         "from to date subject path received newsgroups sender status",
@@ -377,7 +388,7 @@ fn is_old_name(name: &[u8]) -> bool {
     )
 }
 
-/// Returns `true` for `svn+ssh://...` and the like: `//` after the first colon.
+/// Returns `true` if `//` follows the first colon, as in `svn+ssh://...`.
 fn looks_like_url(line: &[u8]) -> bool {
     memchr::memchr(b':', line).is_some_and(|colon| line[colon + 1..].starts_with(b"//"))
 }
@@ -396,7 +407,7 @@ fn has_time(line: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the start of each message, the start of its raw bytes, and its end.
+    /// Returns the start, the start of the raw bytes, and the end of each message.
     fn divided(text: &str) -> Vec<(u64, u64, u64)> {
         let mut seen = Vec::new();
         messages(text.as_bytes(), 100, &mut |output| {
@@ -457,7 +468,8 @@ mod tests {
         );
     }
 
-    /// Checks that a message three times over, with LF and CRLF, is three messages.
+    /// Checks that three copies of a message are divided into three messages, with LF and with
+    /// CRLF.
     #[track_caller]
     fn check_runs(message: &str) {
         let text = message.repeat(3);

@@ -1,14 +1,16 @@
-//! MMDF: a line of four control-A characters before and after each message, as in the folders of MMDF and SCO mail.
+//! MMDF: a line of four control-A characters before and after each message, as in the mail folders
+//! of MMDF and SCO.
 
 use memchr::memmem;
 
 use super::{Message, SplitOutput, mbox};
 use urlspool_text::origin::SourceKind;
 
-/// The separator line without its line end.
+/// Separator line, without the line end.
 const LINE: &[u8] = b"\x01\x01\x01\x01";
 
-/// Passes each message of `bytes` to `sink`. Two separator lines with only blank lines between them enclose no message.
+/// Passes each message of `bytes` to `sink`. Blank lines between two separator lines are not a
+/// message.
 pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let mut start = 0;
     while start < bytes.len() {
@@ -29,12 +31,13 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
     }
 }
 
-/// Returns `true` if a source that begins with `start` is an MMDF folder.
+/// Returns `true` if a source whose first bytes are `start` is an MMDF folder.
 pub(super) fn is_folder(start: &[u8]) -> bool {
     line(start).is_some()
 }
 
-/// Returns the start of the first separator line at `from` or after it. `from` is not the start of the file.
+/// Returns the start of the first separator line at or after `from`, which is not the start of the
+/// file.
 pub(super) fn next_line(bytes: &[u8], from: usize) -> Option<usize> {
     let lowest = from.saturating_sub(1).min(bytes.len());
     let found =
@@ -50,7 +53,7 @@ pub(super) fn last_line(bytes: &[u8]) -> Option<usize> {
     found.find(|&at| line(&bytes[at..]).is_some())
 }
 
-/// Returns the number of bytes of the separator line at the start of `bytes`, if there is one.
+/// Returns the length of the separator line at the start of `bytes`, if there is one.
 fn line(bytes: &[u8]) -> Option<usize> {
     match bytes.strip_prefix(LINE)? {
         [b'\n', ..] => Some(LINE.len() + 1),

@@ -1,8 +1,10 @@
-//! News articles: wire format, in which servers store articles as they received them (RFC 3977 section 3.1.1), A news,
-//! whose header had no field names (RFC 850 section 2), and rnews batches, in which servers send each other many articles.
+//! News articles in three forms. Servers store articles in wire format, as they received them (RFC
+//! 3977 section 3.1.1). A news had a header without field names (RFC 850 section 2). Servers send
+//! each other many articles at once in rnews batches.
 //!
-//! In a batch each article is preceded by a line `#! rnews N`, where N is its number of bytes. A batch packed by compress, gzip or
-//! bzip2 is preceded by one line `#! cunbatch` or the like instead; `read` unpacks it.
+//! In a batch, a line `#! rnews N` precedes each article and states its number of bytes. A batch
+//! packed by compress, gzip or bzip2 has one line `#! cunbatch` or similar instead; `read` unpacks
+//! it.
 
 use super::{AtEof, LengthLine, Message, SplitOutput, decimal, mbox};
 use crate::lines::line_end;
@@ -10,21 +12,22 @@ use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 use urlspool_text::limits::SEPARATOR_BYTES;
 use urlspool_text::origin::SourceKind;
 
-/// Returns `true` if a whole article is in wire format: its first line ends in CRLF, and its last line is a lone `.`.
+/// Returns `true` if a whole article is in wire format: the first line ends in CRLF, and the last
+/// line is a lone `.`.
 pub(super) fn is_wire(bytes: &[u8]) -> bool {
     let first = memchr::memchr(b'\n', bytes);
     first.is_some_and(|end| bytes[..end].ends_with(b"\r")) && bytes.ends_with(b"\r\n.\r\n")
 }
 
-/// Returns the article without its final `.` line.
+/// Returns the article without the final `.` line.
 pub(super) fn without_terminator(bytes: &[u8]) -> &[u8] {
     bytes.strip_suffix(b".\r\n").unwrap_or(bytes)
 }
 
-/// Returns `true` if the bytes begin as an article of A news does: `A` with a site's name and a number, newsgroups, path, date,
-/// title.
+/// Returns `true` if the bytes start like an A news article: `A` with a site's name and a number,
+/// newsgroups, path, date, title.
 pub(super) fn is_a_news(bytes: &[u8]) -> bool {
-    /// Bytes that contain the five lines.
+    /// Number of bytes that contain the five lines.
     const HEADER_BYTES: usize = 2 << 10;
     let mut lines = bytes[..bytes.len().min(HEADER_BYTES)]
         .split(|&byte| byte == b'\n')
@@ -56,13 +59,13 @@ fn is_a_news_id(line: &[u8]) -> bool {
         && number.iter().all(u8::is_ascii_digit)
 }
 
-/// Start of a file in the format mbx.
+/// Start of a file in mbx format.
 const MBX: &[u8] = b"*mbx*\r\n";
 
 /// Start of the line before an article.
 const LINE: &[u8] = b"#! rnews ";
 
-/// Passes each article of `bytes` to `sink`, after a diagnostic if its number of bytes is wrong.
+/// Passes each article of `bytes` to `sink`, after a diagnostic if the stated length is wrong.
 pub(super) fn batch_messages<'b>(
     bytes: &'b [u8],
     offset: u64,
@@ -95,18 +98,19 @@ pub(super) fn batch_messages<'b>(
     }
 }
 
-/// Returns `true` if a source that begins with `start` is a batch.
+/// Returns `true` if a source whose first bytes are `start` is a batch.
 pub(super) fn is_batch(start: &[u8]) -> bool {
     let is_named = start.starts_with(LINE) || start.starts_with(MBX);
     is_named && batch_line(start).is_some()
 }
 
-/// Returns the last start of an article in `bytes`, which begins with one. Ignores what lies beyond `max` bytes.
+/// Returns the start of the last article in `bytes`, which start with an article. Ignores bytes
+/// beyond `max`.
 pub(super) fn last_batch_border(bytes: &[u8], max: usize) -> Option<usize> {
     let next =
         |&start: &usize| counted_end(bytes, start).filter(|&at| at < bytes.len() && at <= max);
     match std::iter::successors(next(&0), next).last() {
-        // Where the number of the first article is wrong, the next line ends it.
+        // If the first article's length is wrong, the next such line ends the article.
         None if first_count_is_wrong(bytes) => {
             let from = article_start(bytes, 0).max(1);
             next_batch_line(bytes, from, AtEof::No).filter(|&at| at <= max)
@@ -115,7 +119,8 @@ pub(super) fn last_batch_border(bytes: &[u8], max: usize) -> Option<usize> {
     }
 }
 
-/// Returns `true` if `bytes` are enough to see that the number of the first article does not lead to the next.
+/// Returns `true` if `bytes` are enough to see that the next article does not follow the first at
+/// its stated length.
 fn first_count_is_wrong(bytes: &[u8]) -> bool {
     batch_line(bytes).is_none_or(|line| {
         line.bytes
@@ -124,7 +129,8 @@ fn first_count_is_wrong(bytes: &[u8]) -> bool {
     })
 }
 
-/// Returns the start of the first line before an article at `from` or after it. `from` is not the start of the file.
+/// Returns the start of the first article line at or after `from`, which is not the start of the
+/// file.
 pub(super) fn next_batch_line(bytes: &[u8], from: usize, at_eof: AtEof) -> Option<usize> {
     let lowest = from.saturating_sub(1).min(bytes.len());
     memchr::memchr_iter(b'\n', &bytes[lowest..])
@@ -132,8 +138,8 @@ pub(super) fn next_batch_line(bytes: &[u8], from: usize, at_eof: AtEof) -> Optio
         .find(|&at| length_line(&bytes[at..]).is_some() && mbox::is_decided(bytes, at, at_eof))
 }
 
-/// Returns the end of the article at `start` by the number in its line, if the next article begins there or the buffer ends there.
-/// Blank lines may be between.
+/// Returns the end of the article at `start` by its stated length, if the next article starts there
+/// or the buffer ends there. Blank lines may come between.
 fn counted_end(bytes: &[u8], start: usize) -> Option<usize> {
     let line = batch_line(&bytes[start..])?;
     let at = (start + line.bytes)
@@ -143,12 +149,12 @@ fn counted_end(bytes: &[u8], start: usize) -> Option<usize> {
     (at == bytes.len() || length_line(&bytes[at..]).is_some()).then_some(at)
 }
 
-/// Start of the article whose line, if it has one, begins at `start`.
+/// Returns the start of the article after its optional line at `start`.
 fn article_start(bytes: &[u8], start: usize) -> usize {
     start + batch_line(&bytes[start..]).map_or(0, |line| line.bytes)
 }
 
-/// Parses the line before an article, and before it the header of a file in the format mbx.
+/// Parses the line before an article, after the file header of the mbx format if there is one.
 fn batch_line(bytes: &[u8]) -> Option<LengthLine> {
     let header = mbx_header_len(bytes);
     let line = length_line(&bytes[header..])?;
@@ -158,8 +164,8 @@ fn batch_line(bytes: &[u8]) -> Option<LengthLine> {
     })
 }
 
-/// Parses the `#! rnews N` line at the start of `bytes`, or the line before a message in the format mbx of
-/// UW IMAP: ` 5-Jan-2015 10:00:00 +0000,N;FLAGS-UID`.
+/// Parses the `#! rnews N` line at the start of `bytes`, or UW IMAP's line before a message in mbx
+/// format: ` 5-Jan-2015 10:00:00 +0000,N;FLAGS-UID`.
 fn length_line(bytes: &[u8]) -> Option<LengthLine> {
     const MAX_NUMBER_BYTES: usize = 20;
     let (skipped, end) = match bytes.strip_prefix(LINE) {
@@ -176,10 +182,11 @@ fn length_line(bytes: &[u8]) -> Option<LengthLine> {
     })
 }
 
-/// The time in a line of mbx: `0` stands for a digit, the first of which may be a blank, `A` for a letter, `+` for a sign.
+/// Pattern of the time in an mbx line: `0` matches a digit (the first may be a blank), `A` a
+/// letter, and `+` a sign.
 const TIME: &[u8] = b"00-AAA-0000 00:00:00 +0000,";
 
-/// Returns `true` if a text begins with ` 5-Jan-2015 10:00:00 +0000,`.
+/// Returns `true` if a text starts with ` 5-Jan-2015 10:00:00 +0000,`.
 fn begins_with_time(text: &[u8]) -> bool {
     let Some(time) = text.get(..TIME.len()) else {
         return false;
@@ -195,7 +202,7 @@ fn begins_with_time(text: &[u8]) -> bool {
         })
 }
 
-/// Returns `true` for the end of a line of mbx: hexadecimal flags and UID.
+/// Returns `true` for the end of an mbx line: hexadecimal flags and UID.
 fn is_mbx_status(text: &[u8]) -> bool {
     let text = text.trim_ascii_end();
     text.contains(&b'-')
@@ -204,9 +211,10 @@ fn is_mbx_status(text: &[u8]) -> bool {
             .all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
 }
 
-/// Length of the header of a file in the format mbx, whose lines are blank at its end; 0 without one.
+/// Returns the length of the file header of the mbx format, which ends in blank lines; 0 if there
+/// is none.
 fn mbx_header_len(bytes: &[u8]) -> usize {
-    /// Bytes that contain it.
+    /// Number of bytes that contain the header.
     const MAX_BYTES: usize = 4 << 10;
     if !bytes.starts_with(MBX) {
         return 0;

@@ -1,6 +1,8 @@
-//! Start of a source: skips leading NUL bytes, and detects line ends and format by the bytes after them.
+//! Start of a source: skips leading NUL bytes, then detects line ends and format from the next
+//! bytes.
 //!
-//! Everything that reads mail opens it here, so that a file, its compressed copy and a pipe have the same messages in every command.
+//! All code that reads mail opens it here. A file, its compressed copy and a pipe therefore have
+//! the same messages in every command.
 
 use std::io::{self, Seek, SeekFrom};
 
@@ -13,44 +15,47 @@ use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::{MAGIC_BYTES, SNIFF_BYTES};
 use urlspool_text::origin::FormatHint;
 
-/// Start of a source, by which its format and its line ends are detected.
+/// Start of a source, used to detect its format and line ends.
 ///
-/// Leading NUL bytes are no part of it, however many they are: a writer that kept its offset after the file was truncated leaves a
-/// hole there, which becomes written NUL bytes in copies of the file.
+/// Leading NUL bytes are not part of it, however many there are. A writer that kept its offset
+/// after a truncation leaves a hole there, which becomes written NUL bytes in copies of the file.
 #[derive(Debug)]
 pub struct SourceStart {
-    /// Number of leading NUL bytes: the offset of `bytes`.
+    /// Number of leading NUL bytes, which is the offset of `bytes`.
     pub offset: u64,
-    /// The first bytes after them, with line ends that are LF or CRLF. Empty if the source has no other bytes.
+    /// First bytes after the NUL bytes, with LF or CRLF line ends. Empty if the source has no other
+    /// bytes.
     pub bytes: Vec<u8>,
     pub(super) line_ends: LineEnds,
-    /// The error that ended the bytes early.
+    /// Error that ended the bytes early.
     pub(super) error: Option<io::Error>,
     is_container: bool,
-    /// `true` if more bytes follow within [`SNIFF_BYTES`], which had not come yet.
+    /// `true` if more bytes within [`SNIFF_BYTES`] may follow but had not arrived.
     pub(super) is_paused: bool,
 }
 
 impl SourceStart {
-    /// Reads the first [`SNIFF_BYTES`] bytes after the leading NUL bytes, and leaves the stream after them. Skips holes, and holds no
-    /// more than that in memory.
+    /// Reads the first [`SNIFF_BYTES`] bytes after the leading NUL bytes, and leaves the stream
+    /// positioned after them. Skips holes and holds no more than that in memory.
     ///
     /// # Errors
     ///
-    /// The error of the stream, if no byte but NUL came before it.
+    /// Returns the stream's error if only NUL bytes came before it.
     ///
-    /// Fewer bytes are enough of a stream that has paused, if they begin a file of several messages.
+    /// Accepts fewer bytes from a paused stream if they start a file of several messages.
     ///
-    /// A stream that is no file is binary after [`STREAM_NUL_BYTES`](urlspool_text::limits::STREAM_NUL_BYTES) NUL bytes.
+    /// A stream other than a file counts as binary after
+    /// [`STREAM_NUL_BYTES`](urlspool_text::limits::STREAM_NUL_BYTES) NUL bytes.
     pub fn read<S: SparseRead + ?Sized>(stream: &mut S) -> io::Result<SourceStart> {
         SourceStart::read_with(stream, |stream, _| stream.skip_hole(1))
     }
 
-    /// Reads the start of a stream of whose leading NUL bytes `nuls` are known: they are skipped as if they were a hole.
+    /// Reads the start of a stream whose first `nuls` bytes are known to be NUL. Skips them like a
+    /// hole.
     ///
     /// # Errors
     ///
-    /// As those of [`SourceStart::read`].
+    /// Same as [`SourceStart::read`].
     pub fn read_after_nuls<S: SparseRead + Seek>(
         stream: &mut S,
         nuls: u64,
@@ -65,7 +70,8 @@ impl SourceStart {
         })
     }
 
-    /// `skip` skips what it can of the NUL bytes at an offset, the position of the stream, and returns their number.
+    /// Reads the start of a stream. `skip` gets the stream's position, skips NUL bytes there if it
+    /// can, and returns their number.
     fn read_with<S: SparseRead + ?Sized>(
         stream: &mut S,
         skip: impl Fn(&mut S, u64) -> u64,
@@ -97,7 +103,7 @@ impl SourceStart {
         }
     }
 
-    /// Takes the whole content of a source, or its first bytes.
+    /// Creates a start from the whole content of a source, or from its first bytes.
     #[must_use]
     pub fn of_bytes(mut bytes: Vec<u8>) -> SourceStart {
         let is_container = is_container(&bytes[..bytes.len().min(MAGIC_BYTES)]);
@@ -117,17 +123,20 @@ impl SourceStart {
         }
     }
 
-    /// Returns `true` if the source is compressed or an archive. That is seen in its very first bytes, NUL or not.
+    /// Returns `true` if the source is compressed or an archive. The very first bytes decide, NUL
+    /// or not.
     #[must_use]
     pub fn is_container(&self) -> bool {
         self.is_container
     }
 
-    /// Returns the format of the source. A format that the user named is believed; its variants are distinguished by content.
+    /// Returns the format of the source. A format named by the user is trusted; the content selects
+    /// its variant.
     ///
     /// # Errors
     ///
-    /// The reason to skip it. NUL bytes alone are binary, whatever the user named.
+    /// Returns the reason to skip the source. A source of NUL bytes only is binary, even if the
+    /// user named a format.
     pub fn format(&self, given: Option<Format>, hint: FormatHint) -> Result<Format, SkipReason> {
         if self.bytes.is_empty() && 0 < self.offset {
             return Err(SkipReason::Binary);
@@ -138,7 +147,7 @@ impl SourceStart {
     /// Returns the format of the source if its message borders can be found from any offset.
     #[must_use]
     pub fn splittable_format(&self, given: Option<Format>, hint: FormatHint) -> Option<Format> {
-        // Compressed bytes may be an mbox when they are unpacked, whatever the user says.
+        // Compressed bytes may unpack to an mbox even if the user named another format.
         sniff(&self.bytes, hint).ok()?;
         let format = self.format(given, hint).ok()?;
         (matches!(format, Format::Mbox | Format::Mboxcl) && self.line_ends == LineEnds::Lf)
@@ -148,14 +157,15 @@ impl SourceStart {
 
 /// Returns `true` if all bytes are NUL.
 pub(super) fn is_zero(bytes: &[u8]) -> bool {
-    // Comparisons of slices are fast in builds without optimisation too.
+    // Slice comparisons are fast even in unoptimised builds.
     static NULS: [u8; SNIFF_BYTES] = [0; SNIFF_BYTES];
     bytes
         .chunks(SNIFF_BYTES)
         .all(|chunk| chunk == &NULS[..chunk.len()])
 }
 
-/// Returns `true` if `start` begins a file of several messages in any of the formats, whatever follows. Its lines end in LF or CRLF.
+/// Returns `true` if `start`, with LF or CRLF line ends, is enough to recognise a file of several
+/// messages.
 fn has_marked_start(start: &[u8]) -> bool {
     memchr::memchr(b'\n', start).is_some()
         && memchr::memchr(0, start).is_none()
@@ -163,8 +173,8 @@ fn has_marked_start(start: &[u8]) -> bool {
         && begins_several(start)
 }
 
-/// Reads until there are [`SNIFF_BYTES`] bytes, or the stream ends, fails, or pauses after the start of
-/// several messages. Returns its error.
+/// Reads until there are [`SNIFF_BYTES`] bytes, or the stream ends, fails, or pauses after the
+/// start of several messages. Returns the stream's error.
 fn fill<S: SparseRead + ?Sized>(stream: &mut S, bytes: &mut Vec<u8>) -> Option<io::Error> {
     loop {
         let error = stream.append(SNIFF_BYTES - bytes.len(), bytes).err();
@@ -182,7 +192,7 @@ mod tests {
     use crate::split::format::cr_to_lf;
     use urlspool_text::origin::SourceKind;
 
-    /// A stream that gives a few bytes at a time, and perhaps fails at its end.
+    /// A stream that returns a few bytes at a time and may fail at the end.
     struct Pipe<'p> {
         bytes: &'p [u8],
         fails: bool,
@@ -234,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn nul_bytes_alone_are_binary_whatever_the_user_named() {
+    fn nul_bytes_alone_are_binary_in_any_named_format() {
         for nuls in [1, SNIFF_BYTES, 3 * SNIFF_BYTES] {
             let start = SourceStart::of_bytes(vec![0; nuls]);
             for given in [None, Some(Format::Mbox), Some(Format::Text)] {

@@ -1,4 +1,4 @@
-//! Tests of blocks: messages stay whole, whatever the size of a block.
+//! Tests that messages stay whole at any block size.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn blocks(text: &[u8], format: Format, max_message_bytes: usize) -> Vec<(usize, 
     impl SparseRead for SmallReads<'_> {}
     impl Read for SmallReads<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            // A prime: the pieces end anywhere in the lines.
+            // A prime number: pieces end at any position in a line.
             let piece = buffer.len().min(61);
             self.0.read(&mut buffer[..piece])
         }
@@ -72,7 +72,7 @@ fn fragments_of_a_text_know_its_start() {
 }
 
 #[test]
-fn a_text_is_cut_at_the_same_places_however_much_of_it_is_read() {
+fn a_text_is_cut_at_the_same_places_for_any_read_size() {
     let text = "words and words\n\n".repeat(2 * BLOCK_BYTES / 10);
     let stream: &[u8] = &[];
     let start = SourceStart::of_bytes(text.clone().into_bytes());
@@ -156,7 +156,7 @@ fn a_separator_is_found_wherever_a_fragment_ends() {
     }
 }
 
-/// The last separator of the first block is that of the first message.
+/// The first message's separator is the last separator of the first block.
 #[test]
 fn blank_lines_before_a_large_first_message_belong_to_it() {
     let large = format!("From a\nA: b\n\n{}", "words\n".repeat(BLOCK_BYTES / 3));
@@ -284,10 +284,10 @@ impl SparseRead for PausingStream<'_> {
     }
 }
 
-/// Start, bytes and, if it is a fragment of a message, role of each message.
+/// Start, bytes and, for a fragment, role of each message.
 type Divided = Vec<(u64, Vec<u8>, Option<BlockRole>)>;
 
-/// Returns the messages of a stream, and the number of pauses after which some of them had ended.
+/// Returns the messages of a stream, and the number of pauses after which messages had ended.
 fn divided(stream: impl SparseRead, max_message_bytes: usize) -> (Divided, usize) {
     let mut stream = stream;
     let start = SourceStart::read(&mut stream).unwrap();
@@ -312,7 +312,7 @@ fn divided(stream: impl SparseRead, max_message_bytes: usize) -> (Divided, usize
     }
 }
 
-/// The pauses of a writer decide when messages come, not which.
+/// A writer's pauses affect the time at which messages arrive, not their content.
 #[test]
 fn a_stream_that_pauses_has_the_same_messages() {
     let mail = |number: usize| {
@@ -336,7 +336,7 @@ fn a_stream_that_pauses_has_the_same_messages() {
         all(&mbox),
         all(&mboxcl),
         mbox(0) + &mbox(1) + &all(&mboxcl),
-        // Lengths that come after the bytes by which the format is detected do not count.
+        // Content-Length fields after the bytes used for detection do not count.
         all(&mbox) + &all(&mbox) + &all(&mboxcl),
         all(&mmdf),
         all(&rnews),
