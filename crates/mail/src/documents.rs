@@ -1,10 +1,11 @@
-//! Documents of office programs, PDF, RTF and messages of Outlook: from bytes to a page of text and links.
+//! Office documents, PDF, RTF and Outlook messages: from bytes to a page of text and links.
 //!
-//! A document becomes an HTML page that holds its visible text and its link targets and nothing else, or, if it is a message, a
-//! MIME message. So everything that is decided about links of pages and about parts of messages holds for documents, too.
+//! A document becomes an HTML page with only its visible text and link targets. An Outlook message
+//! becomes a MIME message. All rules about links in pages and parts of messages therefore apply to
+//! documents too.
 //!
-//! All readers are linear in the bytes of the document and of what they unpack, follow no reference twice, and keep what they
-//! read before damage or a limit.
+//! All readers are linear in the bytes of the document and of its unpacked content. They follow no
+//! reference twice, and keep the content before damage or a limit.
 //!
 //! | document | reader | what is read |
 //! |---|---|---|
@@ -15,7 +16,7 @@
 
 #[cfg(feature = "files")]
 mod readers;
-/// Without the feature `files` no source is a document.
+/// Without the feature `files`, no source is a document.
 #[cfg(not(feature = "files"))]
 mod readers {
     use super::{DocumentKind, DocumentReading, Limits};
@@ -42,21 +43,23 @@ urlspool_text::named_enum! {
         Pdf = "pdf",
         /// Rich Text Format.
         Rtf = "rtf",
-        /// A compound file (MS-CFB): a message of Outlook (MS-OXMSG), or something that is not read.
+        /// A compound file (MS-CFB): an Outlook message (MS-OXMSG), or another file that is not
+        /// read.
         Compound = "compound",
-        /// A message whose header is in UTF-16 too.
+        /// A message in UTF-16, header included.
         Utf16 = "utf16",
     }
 }
 
 impl DocumentKind {
-    /// Returns the kind of a source that begins with `start`. `None` for all other sources, and without the feature `files`.
+    /// Returns the kind of a source whose first bytes are `start`. Returns `None` for all other
+    /// sources, and without the feature `files`.
     #[must_use]
     pub fn of(start: &[u8]) -> Option<DocumentKind> {
         readers::kind_of(start)
     }
 
-    /// The media type of most documents of this kind, for a file that states none.
+    /// Returns the most common media type of this kind, for a file that states none.
     #[must_use]
     pub fn media_type(self) -> &'static str {
         match self {
@@ -69,35 +72,37 @@ impl DocumentKind {
     }
 }
 
-/// The result of reading a document.
+/// Result of reading a document.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DocumentReading {
     /// Content of the document.
     pub content: DocumentContent,
-    /// Its media type, if that is known more precisely than by its kind.
+    /// Media type, if it is more specific than the kind.
     pub media_type: Option<String>,
-    /// Number of bytes that were unpacked.
+    /// Number of unpacked bytes.
     pub unpacked_bytes: usize,
-    /// Damage and limits, at most [`DOCUMENT_PROBLEMS`](urlspool_text::limits::DOCUMENT_PROBLEMS) of them, without offsets.
+    /// Damage and limits without offsets, at most
+    /// [`DOCUMENT_PROBLEMS`](urlspool_text::limits::DOCUMENT_PROBLEMS).
     pub problems: Vec<Diagnostic>,
 }
 
-/// The content of a document.
+/// Content of a document.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub enum DocumentContent {
-    /// An HTML page in UTF-8: the visible text and the links.
+    /// An HTML page in UTF-8 with the visible text and the links.
     Page(Vec<u8>),
     /// A message with a header and MIME parts.
     Message(Vec<u8>),
-    /// Nothing that can be read: it is encrypted, or of an older format.
+    /// No readable content: the document is encrypted or in an older format.
     #[default]
     Unread,
 }
 
-/// Reads a document of this kind. Unpacks at most `limits.message_bytes` bytes, and makes a page or a message of at most as many.
+/// Reads a document of this kind. Unpacks at most `limits.message_bytes` bytes, and the resulting
+/// page or message has at most that size.
 ///
-/// Never fails and never panics: a panic of a library is a problem, and the document is not read. Calls `on_large` before it unpacks
-/// more than [`LARGE_MESSAGE_BYTES`].
+/// Never fails and never panics: if a library panics, the document is not read and the panic is
+/// reported as a problem. Calls `on_large` before it unpacks more than [`LARGE_MESSAGE_BYTES`].
 #[must_use]
 pub fn read_document(
     kind: DocumentKind,

@@ -1,9 +1,9 @@
-//! Pages of mail archives: HTML pages that `MHonArc`, hypermail, Pipermail, public-inbox or `HyperKitty`
-//! made of one message each.
+//! Pages of mail archives: HTML pages, each made from one message by `MHonArc`, hypermail,
+//! Pipermail, public-inbox or `HyperKitty`.
 //!
-//! Date, sender, subject and Message-ID are in comments (`MHonArc`, hypermail), in headings and links
-//! (Pipermail, `HyperKitty`), or in lines (public-inbox), else in `meta` elements. The message's body is
-//! between two marks; what is around it leads to other pages of the archive.
+//! Date, sender, subject and Message-ID are in comments (`MHonArc`, hypermail), in headings and
+//! links (Pipermail, `HyperKitty`), in lines (public-inbox), or else in `meta` elements. The body
+//! of the message is between two marks. The links around it are for navigation in the archive.
 
 use html5gum::emitters::callback::CallbackEvent;
 
@@ -13,16 +13,16 @@ use crate::references::decode_references;
 use urlspool_text::limits::ARCHIVED_PAGE_BYTES;
 use urlspool_text::span::Span;
 
-/// A program that makes archives, and the marks around the body of a message in its pages.
+/// A program that makes archives, and its marks around the body of a message.
 struct Archiver {
     body_start: &'static [u8],
-    /// Begins and ends what the program writes at the start of the body.
+    /// Start and end of the program's own text at the start of the body.
     own: Option<[&'static [u8]; 2]>,
     body_end: &'static [u8],
     fields: fn(&[u8]) -> PageFields,
 }
 
-/// Ends the text of public-inbox.
+/// End of the text in public-inbox pages.
 const PRE_END: &[u8] = b"</pre>";
 
 const ARCHIVERS: [Archiver; 5] = [
@@ -34,7 +34,7 @@ const ARCHIVERS: [Archiver; 5] = [
     },
     Archiver {
         body_start: b"<!-- body=\"start\" -->",
-        // Newer versions have the sender and the date there.
+        // Newer versions write the sender and the date there.
         own: Some([b"<address class=\"headers\">", b"</address>"]),
         body_end: b"<!-- body=\"end\" -->",
         fields: hypermail,
@@ -45,7 +45,7 @@ const ARCHIVERS: [Archiver; 5] = [
         body_end: b"<!--endarticle-->",
         fields: pipermail,
     },
-    // lib/PublicInbox/View.pm; references stand for all `<` of a message.
+    // lib/PublicInbox/View.pm. Every `<` of a message is written as a reference.
     Archiver {
         body_start: b"<pre\nid=b>",
         own: Some([b"", b"\n\n"]),
@@ -61,7 +61,7 @@ const ARCHIVERS: [Archiver; 5] = [
     },
 ];
 
-/// Header fields of the message on a page.
+/// Header fields of a page's message.
 #[derive(Debug, Default)]
 pub(super) struct PageFields {
     pub(super) id: Option<String>,
@@ -70,13 +70,13 @@ pub(super) struct PageFields {
     pub(super) subject: Option<String>,
 }
 
-/// Returns the range of the message's body in a page; the whole page if it is none of an archive.
-/// Linear.
+/// Returns the range of the message's body in a page, or the whole page if it does not come from an
+/// archive. Linear.
 pub(super) fn body(html: &[u8]) -> Span {
     archiver(html).map_or(Span::new(0, html.len()), |(_, body)| body)
 }
 
-/// Returns what a page of an archive says of its message; `None` for any other page.
+/// Returns the header fields stated on an archive page, or `None` for any other page.
 pub(super) fn fields(html: &[u8]) -> Option<PageFields> {
     let (archiver, body) = archiver(html)?;
     let declared = html::declared_charset(html);
@@ -86,13 +86,13 @@ pub(super) fn fields(html: &[u8]) -> Option<PageFields> {
     Some(with_meta((archiver.fields)(&around), &around))
 }
 
-/// The program that made a page, and the range of the body.
+/// Returns the program that made a page, and the range of the body.
 fn archiver(html: &[u8]) -> Option<(&'static Archiver, Span)> {
     let find = memchr::memmem::find;
     let start = &html[..html.len().min(ARCHIVED_PAGE_BYTES)];
     ARCHIVERS.iter().find_map(|archiver| {
         let at = find(start, archiver.body_start)? + archiver.body_start.len();
-        // A message may repeat the mark, but no element of public-inbox.
+        // A message may repeat the mark, but cannot contain elements of public-inbox.
         let end = match archiver.body_end {
             PRE_END => find(&html[at..], PRE_END),
             mark => memchr::memmem::rfind(&html[at..], mark),
@@ -107,7 +107,7 @@ fn archiver(html: &[u8]) -> Option<(&'static Archiver, Span)> {
     })
 }
 
-/// Reads `<!--X-Subject: ... -->`; `From` may be in ROT13, so that robots do not read it.
+/// Reads `<!--X-Subject: ... -->`. `From` may be in ROT13, to hide it from robots.
 fn mhonarc(head: &[u8]) -> PageFields {
     PageFields {
         id: between(head, "<!--X-Message-Id: ", "-->").map(|id| in_brackets(&id)),
@@ -132,7 +132,7 @@ fn hypermail(head: &[u8]) -> PageFields {
     }
 }
 
-/// Reads the heading, `<B>` and `<I>` after it, and the link for a reply.
+/// Reads the heading, the `<B>` and `<I>` after it, and the reply link.
 fn pipermail(head: &[u8]) -> PageFields {
     let reply = between(head, "In-Reply-To=", "\"").map(|id| percent_decoded(&id));
     let address = between(head, "TITLE=\"", "</A>")
@@ -145,7 +145,7 @@ fn pipermail(head: &[u8]) -> PageFields {
     }
 }
 
-/// Reads the lines that begin the text of public-inbox, with their links.
+/// Reads the first lines of public-inbox's text, with their links.
 fn public_inbox(head: &[u8]) -> PageFields {
     let line = |name: &str| {
         let line = between(head, name, "\n")?;
@@ -159,7 +159,7 @@ fn public_inbox(head: &[u8]) -> PageFields {
     }
 }
 
-/// Reads the heading, the elements of names and times, and the link for a reply.
+/// Reads the heading, the elements with names and times, and the reply link.
 fn hyperkitty(head: &[u8]) -> PageFields {
     let reply = between(head, "In-Reply-To=", "\"").map(|id| percent_decoded(&id));
     let name = between(head, "<span class=\"name\">", "</span>");
@@ -178,7 +178,8 @@ fn hyperkitty(head: &[u8]) -> PageFields {
     }
 }
 
-/// Reads `<meta name="Subject" content="...">`, the first of each name, for fields that were not found elsewhere.
+/// Reads `<meta name="Subject" content="...">` for fields that were not found elsewhere. The first
+/// element of each name counts.
 fn with_meta(mut fields: PageFields, head: &[u8]) -> PageFields {
     let (mut is_meta, mut attribute) = (false, Vec::new());
     let (mut name, mut content) = (Vec::new(), None);
@@ -215,7 +216,7 @@ fn with_meta(mut fields: PageFields, head: &[u8]) -> PageFields {
     fields
 }
 
-/// The sender that an author `Name (address)` is, as hypermail writes it.
+/// Returns the sender from an author `Name (address)`, as hypermail writes it.
 fn sender_of_author(author: String) -> String {
     let split = author
         .strip_suffix(')')
@@ -226,7 +227,7 @@ fn sender_of_author(author: String) -> String {
     }
 }
 
-/// A sender as in a From field.
+/// Returns a sender in the form of a From field.
 fn sender(name: Option<String>, address: Option<String>) -> Option<String> {
     match (name, address) {
         (Some(name), Some(address)) if name != address => Some(format!("{name} <{address}>")),
@@ -242,15 +243,16 @@ fn in_brackets(id: &str) -> String {
     }
 }
 
-/// The text after the first `start` and before the next `end`, with character references decoded.
+/// Returns the text between the first `start` and the next `end`, with character references
+/// decoded.
 fn between(head: &[u8], start: &str, end: &str) -> Option<String> {
     let at = memchr::memmem::find(head, start.as_bytes())? + start.len();
     let len = memchr::memmem::find(&head[at..], end.as_bytes())?;
     text_of(&head[at..at + len])
 }
 
-/// The text of a value without white space around it, with character references decoded; `None` if
-/// it is empty.
+/// Returns the trimmed text of a value, with character references decoded, or `None` if it is
+/// empty.
 fn text_of(value: &[u8]) -> Option<String> {
     trimmed(&decode_references(&String::from_utf8_lossy(value)))
 }
@@ -287,7 +289,7 @@ mod tests {
         assert_eq!(rot13("Wnpx @"), "Jack @");
     }
 
-    /// The fields of a page whose body begins after `head`.
+    /// Returns the fields of a page whose body follows `head`.
     fn of(head: &[u8]) -> [Option<String>; 4] {
         let page = [head, b"<!--X-Body-of-Message-->"].concat();
         let PageFields {
@@ -300,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn meta_elements_say_what_comments_do_not() {
+    fn meta_elements_fill_in_missing_comments() {
         let head =
             b"<title>not closed<!--X-Subject: in a comment --><META NAME=subject content=x>\n\
             </a name=date content=never>\
@@ -322,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_heads_give_what_precedes_the_damage() {
+    fn fields_before_damage_in_a_hostile_head_are_kept() {
         let subject = b"<meta name=subject content=kept>".as_slice();
         for end in [
             b"<meta name=date content=\"not closed".as_slice(),
@@ -340,7 +342,7 @@ mod tests {
             let found = of(&[subject, end].concat());
             assert_eq!(found[3].as_deref(), Some("kept"));
         }
-        // A charset that is named, and one that is not.
+        // One page that names its charset, and one that does not.
         let latin = b"<meta charset=iso-8859-1><!--X-Subject: \xE4 -->";
         assert_eq!(of(latin)[3].as_deref(), Some("\u{E4}"));
         assert_eq!(
@@ -350,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_in_any_order_give_a_range_of_the_page() {
+    fn marks_in_any_order_yield_a_range_of_the_page() {
         let (start, end) = (ARCHIVERS[2].body_start, ARCHIVERS[2].body_end);
         for (page, expected) in [
             ([b"a", start, b"b", end, b"c"].concat(), "b"),
@@ -359,7 +361,7 @@ mod tests {
                 [b"a", start, b"b", start, b"c"].concat(),
                 "b<!--beginarticle-->c",
             ),
-            // The message repeats the mark: the last one counts.
+            // The message repeats the mark, and the last one counts.
             (
                 [start, b"a", end, b"b", end].concat(),
                 "a<!--endarticle-->b",
@@ -374,7 +376,7 @@ mod tests {
         assert_eq!(body(&late), Span::new(0, late.len()));
     }
 
-    /// The fields and the body of a page.
+    /// Returns the fields and the body of a page.
     fn read(page: &str) -> ([String; 4], &str) {
         let body = body(page.as_bytes());
         let PageFields {

@@ -1,5 +1,5 @@
-//! Files encoded within text, as before MIME: uuencode, base64 between lines of its own, and yEnc.
-//! `BinHex` is text: no URL begins in its alphabet.
+//! Files encoded within text, as was usual before MIME: uuencode, base64 between marker lines, and
+//! yEnc. `BinHex` stays text, because no URL can occur in its alphabet.
 
 use std::sync::LazyLock;
 
@@ -10,26 +10,26 @@ use super::transfer::TransferEncoding;
 use crate::lines::{first_line, is_line_start, line_end};
 use urlspool_text::span::Span;
 
-/// Minimum number of lines in the form of uuencode for a block without an end line.
+/// Minimum number of uuencoded lines for a block without an end line.
 const MIN_LINES: usize = 2;
 
 /// A file within a text.
 pub(super) struct BinaryBlock {
-    /// Its range, from first line to last.
+    /// Range from the first line to the last.
     pub(super) span: Span,
-    /// Its encoding if it may hold a text.
+    /// Encoding, if the file may hold text.
     pub(super) encoding: Option<TransferEncoding>,
 }
 
-/// The encoded files in a text. Linear.
+/// Returns the encoded files in a text. Linear.
 #[must_use]
 pub(super) fn blocks(text: &[u8]) -> Vec<BinaryBlock> {
     let mut blocks: Vec<BinaryBlock> = Vec::new();
     let mut open_ended = false;
     for BlockStart { at: start, format } in starts(text) {
         let inside = blocks.last().is_some_and(|block| start < block.span.end);
-        // If one block has no end line, no later block of a format that needs one has it. This
-        // keeps the time linear.
+        // If one block has no end line, no later block that needs an end line can have one.
+        // Skipping those keeps the time linear.
         if inside || (open_ended && format.needs_end()) {
             continue;
         }
@@ -50,14 +50,14 @@ static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"begin")
 /// Start of the first line of a block in base64 (POSIX `uuencode -m`).
 const BASE64: &[u8] = b"begin-base64 ";
 
-/// A line that may begin a block.
+/// A line that may start a block.
 struct BlockStart {
     /// Offset of the line.
     at: usize,
     format: BinaryFormat,
 }
 
-/// The lines that may begin a block, in order.
+/// Returns the lines that may start a block, in order.
 fn starts(text: &[u8]) -> Vec<BlockStart> {
     let mut starts = Vec::new();
     for at in BEGIN.find_iter(text) {
@@ -85,7 +85,7 @@ enum BinaryFormat {
 }
 
 impl BinaryFormat {
-    /// Returns `true` if the end line of a block of this format may be anywhere after it.
+    /// Returns `true` if the end line of a block in this format may be anywhere after it.
     fn needs_end(self) -> bool {
         matches!(self, BinaryFormat::Yenc)
     }
@@ -115,7 +115,7 @@ impl BinaryFormat {
         }
     }
 
-    /// The end of the block whose first line ends at `at`; `None` if it is no block.
+    /// Returns the end of the block whose first line ends at `at`, or `None` if it is not a block.
     fn end(self, text: &[u8], at: usize) -> Option<usize> {
         let mut at = at;
         let mut lines = 0;
@@ -130,7 +130,7 @@ impl BinaryFormat {
                 BinaryFormat::Base64 if line == b"====" => return Some(end),
                 BinaryFormat::Base64 if !is_base64(line) => break,
                 BinaryFormat::Yenc if line.starts_with(b"=yend ") => return Some(end),
-                // A line with many blanks was written by a person.
+                // A person wrote a line with many blanks.
                 BinaryFormat::Yenc
                     if line.iter().take(128).filter(|byte| **byte == b' ').count() > 8 =>
                 {
@@ -146,14 +146,14 @@ impl BinaryFormat {
     }
 }
 
-/// Returns `true` if a line has only digits of base64.
+/// Returns `true` if a line consists of base64 digits.
 pub(super) fn is_base64(line: &[u8]) -> bool {
     line.iter()
         .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte))
 }
 
-/// Decodes uuencode (POSIX): the lines after the first that begins with `begin `, or all lines if there
-/// is none, up to `end`.
+/// Decodes uuencode (POSIX): the lines after the first one that starts with `begin `, up to `end`.
+/// Decodes all lines if there is no `begin `.
 #[must_use]
 pub(super) fn uudecode(raw: &[u8]) -> MappedBytes {
     let mut text = MappedBytes::with_capacity(raw.len() / 4 * 3);
@@ -187,8 +187,8 @@ pub(super) fn uudecode(raw: &[u8]) -> MappedBytes {
     text.ended(raw)
 }
 
-/// Returns `true` if a line is uuencoded: its first character is the number of bytes, and each
-/// three of them are four characters.
+/// Returns `true` if a line is uuencoded: the first character is the number of bytes, and each
+/// group of three bytes takes four characters.
 fn is_uu(line: &[u8]) -> bool {
     let Some(&first) = line.first() else {
         return false;
@@ -198,7 +198,7 @@ fn is_uu(line: &[u8]) -> bool {
     }
     let bytes = usize::from((first - b' ') & 0x3F);
     let expected = 1 + bytes.div_ceil(3) * 4;
-    // Blanks at the end may be lost, and some writers add a checksum.
+    // Trailing blanks may be lost, and some writers add a checksum.
     bytes > 0 && line.len() <= expected + 1 && line.len() + 4 >= expected
 }
 
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_truncated_file_ends_where_text_begins() {
+    fn a_truncated_file_ends_before_the_text() {
         let text = b"begin 644 x\n#0V%T\n#0V%T\nhttp://a.example/ is text\n";
         let found = blocks(text);
         assert_eq!(found.len(), 1);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_that_begins_like_a_block_is_text() {
+    fn prose_that_looks_like_a_block_is_text() {
         assert!(blocks(b"begin 644 times\nand http://a.example/ more\n").is_empty());
         assert!(blocks(b"begin here\nx\nend\n").is_empty());
         assert!(blocks(b"=ybegin is a word\n").is_empty());

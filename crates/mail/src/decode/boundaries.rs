@@ -1,5 +1,5 @@
-//! Boundaries of multiparts (RFC 2046 section 5.1.1): the strings that a header names, and the lines
-//! that hold them.
+//! Boundaries of multiparts (RFC 2046 section 5.1.1): the strings named in a header, and the lines
+//! that contain them.
 
 use std::sync::LazyLock;
 
@@ -11,17 +11,17 @@ use super::part::PartPlace;
 use crate::lines::{begins_with, is_line_start, line_end};
 use urlspool_text::limits::MULTIPART_BOUNDARIES;
 
-/// Finds line ends before lines that begin like a boundary.
+/// Finds the line ends before lines that look like a boundary.
 static DASHED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n--"));
 
 /// A line that ends a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BoundaryLine {
-    /// End of the text before it, whose last line end belongs to the boundary.
+    /// End of the text before the line. The last line end belongs to the boundary.
     pub(super) start: usize,
     /// Offset of the first byte after the line.
     pub(super) end: usize,
-    /// Index of its multipart among the open ones.
+    /// Index of the line's multipart among the open ones.
     pub(super) level: usize,
     /// `true` for the closing boundary, which ends in `--`.
     pub(super) closes: bool,
@@ -30,27 +30,27 @@ pub(super) struct BoundaryLine {
 /// A multipart whose closing boundary has not been read yet.
 #[derive(Clone, Debug)]
 pub(super) struct OpenMultipart {
-    /// Its boundary; more than one if its header names more.
+    /// Boundaries; more than one if the header names several.
     pub(super) boundaries: Vec<Vec<u8>>,
     pub(super) place: PartPlace,
-    /// Number of its parts so far.
+    /// Number of parts so far.
     pub(super) parts: usize,
-    /// The type of its parts that name no type.
+    /// Default type of parts that name no type.
     pub(super) default_type: &'static str,
 }
 
-/// The open multiparts, the outermost first.
+/// Open multiparts, outermost first.
 #[derive(Debug, Default)]
 pub(super) struct OpenMultiparts(pub(super) Vec<OpenMultipart>);
 
 impl OpenMultiparts {
-    /// The first boundary line at or after `from`. The innermost multipart is tried first on each
-    /// line.
+    /// Returns the first boundary line at or after `from`. On each line, the innermost multipart is
+    /// tried first.
     pub(super) fn boundary(&self, raw: &[u8], from: usize) -> Option<BoundaryLine> {
         self.boundary_before(raw, from, raw.len())
     }
 
-    /// The first boundary line whose two hyphens are in `from..to`.
+    /// Returns the first boundary line whose two hyphens are in `from..to`.
     pub(super) fn boundary_before(
         &self,
         raw: &[u8],
@@ -67,7 +67,7 @@ impl OpenMultiparts {
         starts.find_map(|at| self.boundary_at(raw, at))
     }
 
-    /// The boundary line whose two hyphens are at `at`.
+    /// Returns the boundary line whose two hyphens are at `at`.
     fn boundary_at(&self, raw: &[u8], at: usize) -> Option<BoundaryLine> {
         let end = line_end(raw, at);
         let line = raw[at + 2..end].trim_ascii_end();
@@ -92,8 +92,8 @@ impl OpenMultiparts {
     }
 }
 
-/// Returns whether a boundary line closes its multipart; `None` if `line`, without its hyphens, is
-/// no line of `boundary`.
+/// Returns whether a boundary line closes its multipart, or `None` if `line`, given without
+/// hyphens, is not a line of `boundary`.
 fn closes(line: &[u8], boundary: &[u8]) -> Option<bool> {
     match line.strip_prefix(boundary)? {
         b"" => Some(false),
@@ -102,15 +102,15 @@ fn closes(line: &[u8], boundary: &[u8]) -> Option<bool> {
     }
 }
 
-/// Returns all boundaries that the header's content types name, each once.
+/// Returns all boundaries that the header's content types name, without duplicates.
 ///
-/// A header that names two is read with both, so that no part can hide from one reader and not from
-/// another.
+/// A header that names two is read with both. Otherwise a part could be visible to one mail reader
+/// and hidden from another.
 pub(super) fn named_boundaries(raw: &[u8], fields: &HeaderFields) -> Vec<Vec<u8>> {
     let mut found: Vec<Vec<u8>> = Vec::new();
     for field in fields.each(KnownField::ContentType) {
         let text = field_text(field.value.of(raw));
-        // Only ASCII letters change, so that offsets stay valid.
+        // Only ASCII letters change, so offsets stay valid.
         let lower = text.to_ascii_lowercase();
         let written = memchr::memmem::find_iter(lower.as_bytes(), b"boundary")
             .filter_map(|at| parameter_value(&text[at + b"boundary".len()..]));
@@ -141,8 +141,8 @@ pub(super) fn holds_boundary(body: &[u8], boundaries: &[Vec<u8>]) -> bool {
     !boundaries.is_empty() && open.boundary(body, 0).is_some()
 }
 
-/// Returns the boundary that a body has by its lines: the first `--token` in its first `searched` bytes
-/// that a header field of MIME follows.
+/// Guesses the boundary of a body from its lines: the first `--token` in the first `searched` bytes
+/// that is followed by a MIME header field.
 pub(super) fn guessed_boundary(body: &[u8], searched: usize) -> Option<Vec<u8>> {
     /// Maximum length of a boundary (RFC 2046, section 5.1.1).
     const MAX_BYTES: usize = 70;
@@ -159,7 +159,7 @@ pub(super) fn guessed_boundary(body: &[u8], searched: usize) -> Option<Vec<u8>> 
     })
 }
 
-/// The value after a parameter's name: `= "..."` or `=...`.
+/// Returns the value after a parameter's name: `= "..."` or `=...`.
 fn parameter_value(rest: &str) -> Option<String> {
     let value = rest.trim_start().strip_prefix('=')?.trim_start();
     match value.strip_prefix('"') {

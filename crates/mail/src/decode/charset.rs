@@ -1,7 +1,7 @@
-//! Converts text from its charset to UTF-8 with `encoding_rs`, and maps it back to its bytes.
-//! Detects the charset of 8-bit bytes without a usable label.
+//! Converts text to UTF-8 with `encoding_rs`, with a map back to the original bytes. Detects the
+//! charset of 8-bit bytes without a usable label.
 //!
-//! Charsets of seven bits are decoded in `seven_bit`.
+//! `seven_bit` decodes 7-bit charsets.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
@@ -16,9 +16,9 @@ use urlspool_text::span::Span;
 
 /// Converts `raw` to UTF-8.
 ///
-/// `label` is the charset that the message names. Bytes that are valid UTF-8 stay as they are,
-/// whatever the label: many mailers write a wrong one. Other bytes without a usable label are read
-/// in the charset that is detected.
+/// `label` is the charset named in the message. Valid UTF-8 is kept unchanged under any label,
+/// because many mailers write a wrong one. Other bytes without a usable label are read in the
+/// detected charset.
 pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> ConvertedText<'a> {
     if let Some(encoding) = utf16_by_nuls(raw) {
         return convert(raw, encoding, true).into();
@@ -27,7 +27,7 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> ConvertedText<'a
     if let Some(family) = seven_bit_family(raw, is_ascii, label) {
         return seven_bit::decode(raw, family).into();
     }
-    // Nearly all texts are ASCII with one of these labels. Other labels may give ASCII bytes
+    // Nearly all texts are ASCII with one of these labels. Under other labels, ASCII bytes may have
     // another meaning.
     if is_ascii && label.is_none_or(is_usual) {
         return ConvertedText::unchanged(raw);
@@ -41,7 +41,7 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> ConvertedText<'a
         return ConvertedText::unchanged(raw);
     }
     let encoding = match named {
-        // Text that is labelled UTF-8 and has a few invalid bytes is read as UTF-8 nevertheless.
+        // Text labelled UTF-8 with a few invalid bytes is still read as UTF-8.
         Some(encoding) if encoding == UTF_8 && mostly_utf8(raw) => UTF_8,
         Some(encoding) if encoding != UTF_8 => encoding,
         _ => detect(raw),
@@ -49,14 +49,14 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> ConvertedText<'a
     convert(raw, encoding, is_wide).into()
 }
 
-/// Returns `true` if `raw` is in a charset in which ASCII has other bytes: UTF-16.
+/// Returns `true` if `raw` is in a charset that is not ASCII-compatible: UTF-16.
 pub(super) fn is_wide(raw: &[u8], label: Option<&str>) -> bool {
     utf16_by_nuls(raw).is_some()
         || named_charset(raw, label).is_some_and(|encoding| !encoding.is_ascii_compatible())
 }
 
-/// Returns the form of UTF-16 that a text without a byte order mark is in, by the NUL bytes of its
-/// ASCII characters.
+/// Returns the UTF-16 variant of a text without a byte order mark, recognised by the NUL bytes of
+/// its ASCII characters.
 pub(crate) fn utf16_by_nuls(raw: &[u8]) -> Option<&'static Encoding> {
     const SAMPLE_BYTES: usize = 256;
     const MIN_BYTES: usize = 8;
@@ -70,17 +70,17 @@ pub(crate) fn utf16_by_nuls(raw: &[u8]) -> Option<&'static Encoding> {
     (MIN_BYTES <= raw.len() && pairs().len() <= plain.count() * 5 / 4).then_some(encoding)
 }
 
-/// Returns the family of a 7-bit charset that `raw` is in, by its label or by its escape sequences.
+/// Returns the family of a 7-bit charset, by the label or by the escape sequences in `raw`.
 ///
-/// A label that names another charset of ASCII bytes does not rule it out: mailers label Japanese
-/// text as US-ASCII or UTF-8.
+/// A label of another ASCII-compatible charset does not rule it out: mailers label Japanese text as
+/// US-ASCII or UTF-8.
 fn seven_bit_family(raw: &[u8], is_ascii: bool, label: Option<&str>) -> Option<SevenBit> {
     let usual = label.is_none_or(is_usual);
     let by_label = (!usual)
         .then(|| seven_bit::named(&plain_label(label.unwrap_or_default())))
         .flatten();
     if !is_ascii {
-        // 8-bit text with such a label, and without any of its sequences, is in another charset.
+        // 8-bit text with such a label but without any of its sequences is in another charset.
         return by_label.filter(|_| seven_bit::detect(raw).is_some());
     }
     if by_label.is_some() {
@@ -93,7 +93,7 @@ fn seven_bit_family(raw: &[u8], is_ascii: bool, label: Option<&str>) -> Option<S
     is_possible.then(|| seven_bit::detect(raw)).flatten()
 }
 
-/// Returns the charset that a byte order mark or the label names, if the bytes can be in it.
+/// Returns the charset named by a byte order mark or by the label, if the bytes can be in it.
 fn named_charset(raw: &[u8], label: Option<&str>) -> Option<&'static Encoding> {
     Encoding::for_bom(raw)
         .map(|(encoding, _)| encoding)
@@ -103,7 +103,7 @@ fn named_charset(raw: &[u8], label: Option<&str>) -> Option<&'static Encoding> {
         .filter(|encoding| encoding.is_ascii_compatible() || memchr::memchr(0, raw).is_some())
 }
 
-/// Returns `true` for labels that say nothing about 8-bit bytes. WHATWG takes `us-ascii` for
+/// Returns `true` for labels that say nothing about 8-bit bytes. WHATWG reads `us-ascii` as
 /// windows-1252.
 fn is_void(label: &str) -> bool {
     let label = plain_label(label);
@@ -120,13 +120,13 @@ fn is_void(label: &str) -> bool {
     )
 }
 
-/// Returns a label in lower case, without blanks and quotes around it.
+/// Returns a label in lower case, without surrounding blanks and quotes.
 fn plain_label(label: &str) -> String {
     let label = label.trim().trim_matches(['"', '\'']);
     label.to_ascii_lowercase()
 }
 
-/// Returns `true` for the labels of nearly all texts; ASCII bytes are ASCII in each of these
+/// Returns `true` for the labels of nearly all texts. ASCII bytes are ASCII in each of these
 /// charsets.
 fn is_usual(label: &str) -> bool {
     ["utf-8", "us-ascii", "iso-8859-1"]
@@ -142,7 +142,7 @@ fn is_utf7(label: &str) -> bool {
     )
 }
 
-/// The encoding of a label, including the names that mailers made up.
+/// Returns the encoding of a label, including the names that mailers made up.
 fn named(label: &str) -> Option<&'static Encoding> {
     let label = plain_label(label);
     Encoding::for_label(label.as_bytes()).or_else(|| {
@@ -151,7 +151,7 @@ fn named(label: &str) -> Option<&'static Encoding> {
     })
 }
 
-/// Returns the label of the charset whose name is in a label that `encoding_rs` does not know:
+/// Returns the label of the charset whose name occurs in a label unknown to `encoding_rs`:
 /// `x-gb2312`, `eucgb2312_cn` (`JavaMail`), `cp-1251`, `ISO8859_15`.
 fn family(label: &str) -> Option<String> {
     let mut name = label.to_owned();
@@ -174,8 +174,7 @@ fn family(label: &str) -> Option<String> {
     })
 }
 
-/// Labels of encodings, each with letters and digits of the names that occur for it; the first that
-/// occurs counts.
+/// Labels of encodings, each with the letters and digits of its names. The first match counts.
 const FAMILIES: [(&str, &[&str]); 10] = [
     ("utf-8", &["utf8", "uft8"]),
     (
@@ -198,15 +197,14 @@ fn mostly_utf8(raw: &[u8]) -> bool {
     invalid * 100 <= raw.len()
 }
 
-/// Converts byte by byte, so that each character is mapped to the bytes that it came from.
+/// Converts byte by byte, to map each character to its original bytes.
 ///
-/// Runs of ASCII are copied whole, unless the encoding is UTF-16 (`is_wide`), in which they have
-/// another meaning.
+/// Runs of ASCII are copied whole, except in UTF-16 (`is_wide`), where they have another meaning.
 fn convert(raw: &[u8], encoding: &'static Encoding, is_wide: bool) -> MappedBytes {
     let mut decoder = encoding.new_decoder_with_bom_removal();
     let mut text = MappedBytes::with_capacity(raw.len() + raw.len() / 8);
     let mut at = 0;
-    // Start of the bytes that are not a whole character yet.
+    // Start of the bytes that do not form a whole character yet.
     let mut pending = 0;
     while at < raw.len() {
         if !is_wide && pending == at {
@@ -225,7 +223,7 @@ fn convert(raw: &[u8], encoding: &'static Encoding, is_wide: bool) -> MappedByte
         if text.bytes.len() > before {
             let from = Span::new(pending, at);
             if encoding == UTF_16BE {
-                // The second byte of an ASCII character is not all of it.
+                // The second byte of an ASCII character is only half of it.
                 text.map.push_whole(before, from);
             } else {
                 map_character(&mut text, before, raw, from);
@@ -242,10 +240,10 @@ fn convert(raw: &[u8], encoding: &'static Encoding, is_wide: bool) -> MappedByte
 /// character.
 const LONGEST_MARK: usize = 8;
 
-/// Maps the characters from `before` on to `from`: an ASCII character at the end to its one byte,
-/// others as a whole.
+/// Maps the characters after `before` to `from`. A final ASCII character maps to its one byte, the
+/// others map as a whole.
 ///
-/// A byte that does not fit with an ASCII character after it gives two characters at once.
+/// A byte that does not combine with the following ASCII character produces two characters at once.
 fn map_character(text: &mut MappedBytes, before: usize, raw: &[u8], from: Span) {
     let MappedBytes { bytes, map } = text;
     let last = from.end - 1;
@@ -262,7 +260,7 @@ fn map_character(text: &mut MappedBytes, before: usize, raw: &[u8], from: Span) 
 
 /// Decodes `bytes` and appends the characters.
 fn feed(decoder: &mut Decoder, bytes: &[u8], last: bool, text: &mut Vec<u8>) {
-    /// Bytes of the buffer. One byte gives at most a replacement character and another character.
+    /// Size of the buffer. One byte produces at most a replacement character and another character.
     const ROOM: usize = 64;
     let mut out = [0u8; ROOM];
     let mut rest = bytes;
@@ -276,32 +274,32 @@ fn feed(decoder: &mut Decoder, bytes: &[u8], last: bool, text: &mut Vec<u8>) {
     }
 }
 
-/// Number of 8-bit bytes from which on a guess of a charset with several bytes for a character
-/// counts.
+/// Minimum number of 8-bit bytes for a guess of a multi-byte charset to count.
 ///
 /// Four bytes are two characters, a short name. No sample of Western European text was taken for
 /// such a charset.
 const MULTI_BYTE_MIN: usize = 4;
 
-/// Number of 8-bit bytes from which on a guess of a charset with one byte for a character counts.
+/// Minimum number of 8-bit bytes for a guess of a single-byte charset to count.
 ///
-/// All of 2,634 samples in eleven Western European languages with six such bytes or more were taken
-/// for windows-1252; one in 34 of those with fewer was taken for another charset.
+/// All of 2,634 samples in eleven Western European languages with six or more such bytes were taken
+/// for windows-1252. With fewer bytes, one sample in 34 was taken for another charset.
 const SINGLE_BYTE_MIN: usize = 8;
 
-/// Returns the charset of bytes that are no valid UTF-8 and have no usable label: the norm in
+/// Returns the charset of bytes that are not valid UTF-8 and have no usable label, the norm in
 /// archives of CJK, Russian and Central European lists.
 ///
-/// `chardetng`, the detector of Firefox, reads the whole text. It always guesses, and short texts
-/// give it little evidence: two or three accented letters of a Western European language often fit
-/// another charset as well. So a guess counts from a number of bytes on at which it is right on the
-/// letters of all these languages; with fewer bytes the text is windows-1252.
+/// `chardetng`, the detector of Firefox, reads the whole text. It always makes a guess, and short
+/// texts provide little evidence: two or three accented letters of a Western European language
+/// often fit another charset as well. A guess therefore counts only above a number of bytes at
+/// which it is right for the letters of all these languages. A text with fewer bytes is read as
+/// windows-1252.
 fn detect(raw: &[u8]) -> &'static Encoding {
     if is_damaged_utf8(raw) {
         return UTF_8;
     }
     let first = Encoding::ascii_valid_up_to(raw);
-    // The letter before the first 8-bit byte belongs to what the detector looks at.
+    // The detector also needs the letter before the first 8-bit byte.
     let start = first.saturating_sub(1);
     let sample = &raw[start..raw.len().min(start + DETECTED_BYTES)];
     let eight_bit = sample.iter().filter(|byte| !byte.is_ascii()).count();
@@ -318,10 +316,10 @@ fn detect(raw: &[u8]) -> &'static Encoding {
     }
 }
 
-/// Returns `true` if the 8-bit bytes are UTF-8 but for fewer others: a footer, a signature or a cut
-/// in another charset.
+/// Returns `true` if most 8-bit bytes are UTF-8 and a minority is not: a footer, a signature or a
+/// cut in another charset.
 ///
-/// In other charsets two 8-bit bytes next to each other are rarely valid UTF-8.
+/// In other charsets, two adjacent 8-bit bytes are rarely valid UTF-8.
 fn is_damaged_utf8(raw: &[u8]) -> bool {
     let (mut characters, mut invalid) = (0, 0);
     for chunk in raw.utf8_chunks() {
@@ -411,7 +409,7 @@ mod tests {
         ] {
             assert_eq!(named(label), None, "{label}");
         }
-        // Labels that were aliases here, and are WHATWG's.
+        // Labels that used to be aliases here and are WHATWG labels.
         for (label, name) in [
             ("cp1250", "windows-1250"),
             ("cp1251", "windows-1251"),

@@ -1,7 +1,7 @@
-//! Dates of mail and news, in the many forms that four decades wrote them: first the form of nearly
-//! all mail, then words in any order.
+//! Dates of mail and news in the many forms of four decades. Tries the form of nearly all mail
+//! first, then words in any order.
 //!
-//! The day, month, year, time and zone are found here; `jiff` does the calendar arithmetic.
+//! This module finds the day, month, year, time and zone; `jiff` does the calendar arithmetic.
 
 use jiff::civil;
 use jiff::tz::Offset;
@@ -9,25 +9,25 @@ use jiff::tz::Offset;
 /// A date as written, and the moment that it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Date {
-    /// The field's text.
+    /// Text of the field.
     pub raw: String,
-    /// The moment in UTC, as RFC 3339 with a `Z`; `None` if the text is no date.
+    /// Moment in UTC, as RFC 3339 with a `Z`; `None` if the text is not a date.
     pub utc: Option<String>,
     /// Seconds since 1970; `Some` if and only if `utc` is.
     pub unix: Option<i64>,
-    /// Knowledge of the zone. An unknown zone is read as UTC.
+    /// Whether the zone is known. An unknown zone is read as UTC.
     pub zone: Zone,
 }
 
-/// First day on which any message can have been sent; clocks that are not set say 1970-01-01.
+/// First day on which a message can have been sent. Clocks that are not set say 1970-01-01.
 pub const FIRST_MESSAGE_DAY: &str = "1970-01-02";
 
-/// Last year that a message can have. A fixed one, so that the output does not depend on the day.
+/// Last plausible year of a message. It is fixed, so the output does not depend on the current day.
 const LAST_MESSAGE_YEAR: u16 = 2099;
 
 impl Date {
-    /// Returns the year in UTC, if a message can have been sent at this date: from `FIRST_MESSAGE_DAY` to the end of
-    /// `LAST_MESSAGE_YEAR`.
+    /// Returns the year in UTC if a message can have been sent at this date: from
+    /// `FIRST_MESSAGE_DAY` to the end of `LAST_MESSAGE_YEAR`.
     #[must_use]
     pub fn year(&self) -> Option<u16> {
         let day = self.utc.as_deref()?.get(..FIRST_MESSAGE_DAY.len())?;
@@ -37,25 +37,26 @@ impl Date {
     }
 }
 
-/// First day on which a message can cite an http URL: the year in which the Web became public.
+/// First day on which a message can cite an http URL: the start of the year in which the Web became
+/// public.
 const FIRST_HTTP_DAY: &str = "1991-01-01";
 
 /// Length of a date in a record: `1996-07-02T13:45:00Z`.
 const DATE_BYTES: usize = 20;
 
-/// The date of a citation: that of the message, if it can have cited the URL then.
+/// Date of a citation: the date of the message, if it can have cited the URL then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CitedDate<'d> {
-    /// A date in UTC, as [`Date::utc`] has it.
+    /// A date in UTC, in the form of [`Date::utc`].
     Usable(&'d str),
-    /// The message has a date after the last day.
+    /// The message's date is after the last day.
     Later,
-    /// The message has no date, or one before there were such URLs.
+    /// The message has no date, or a date before such URLs existed.
     Unknown,
 }
 
 impl<'d> CitedDate<'d> {
-    /// Returns the date of a citation of a URL of `scheme` in a message of the date `utc`. `last_day`
+    /// Returns the date of a citation of a URL with `scheme` in a message dated `utc`. `last_day`
     /// is the day of loading, as `1996-07-02`.
     #[must_use]
     pub fn of(scheme: &str, utc: Option<&'d str>, last_day: &str) -> CitedDate<'d> {
@@ -74,7 +75,7 @@ impl<'d> CitedDate<'d> {
     }
 }
 
-/// Knowledge of a date's zone.
+/// Whether a date's zone is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zone {
     /// The text has an offset, or a name from the table of zones.
@@ -85,16 +86,16 @@ pub enum Zone {
 
 /// Parses a date: RFC 5322, RFC 850, ctime, ISO 8601, years of two and three digits, zones by name.
 ///
-/// Never fails: the result has no moment if the text is no date.
+/// Never fails: the result has no moment if the text is not a date.
 #[must_use]
 pub fn parse_date(raw: &str) -> Date {
     parse_common(raw).unwrap_or_else(|| parse_tokens(raw))
 }
 
-/// Parses the form of nearly all mail of today, `Thu, 1 Dec 1994 09:30:00 +0000` (RFC 5322 section
-/// 3.3), which a comment may follow. `None` for any other form.
+/// Parses the most common form today, `Thu, 1 Dec 1994 09:30:00 +0000` (RFC 5322 section 3.3), with
+/// an optional comment. Returns `None` for any other form.
 ///
-/// The result is the one of [`parse_tokens`], without its cost.
+/// Returns the same result as [`parse_tokens`] at a lower cost.
 fn parse_common(raw: &str) -> Option<Date> {
     let text = match raw.as_bytes() {
         [a, b, c, b',', b' ', text @ ..]
@@ -131,14 +132,15 @@ fn parse_common(raw: &str) -> Option<Date> {
     date_in_utc(raw, date.to_datetime(time), Some(offset))
 }
 
-/// The value of one to four digits.
+/// Returns the value of one to four digits.
 fn number(digits: &[u8]) -> Option<i16> {
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
     let mut values = digits.iter().map(|digit| i16::from(digit - b'0'));
     is_number.then(|| values.by_ref().fold(0, |value, digit| value * 10 + digit))
 }
 
-/// The date of a local time, `offset` minutes east of Greenwich; in UTC if the zone is not known.
+/// Returns the date of a local time, `offset` minutes east of Greenwich, or in UTC if the zone is
+/// unknown.
 fn date_in_utc(raw: &str, local: civil::DateTime, offset: Option<i32>) -> Option<Date> {
     let unix = Offset::UTC.to_timestamp(local).ok()?.as_second();
     let unix = unix - i64::from(offset.unwrap_or(0)) * 60;
@@ -160,7 +162,7 @@ fn parse_tokens(raw: &str) -> Date {
     })
 }
 
-/// The words of a date, as far as they were recognised.
+/// Recognised words of a date.
 #[derive(Default)]
 struct DateTokens {
     /// Numbers of day and year, in the order of the text.
@@ -170,19 +172,19 @@ struct DateTokens {
     time: Option<[i8; 3]>,
     /// Minutes east of Greenwich, from digits or a name.
     offset: Option<i32>,
-    /// A day as in RFC 3339, or why the calendar has no such day.
+    /// A day in RFC 3339 form, or the error if the calendar has no such day.
     iso: Option<Result<civil::Date, jiff::Error>>,
 }
 
 #[derive(Clone, Copy)]
 struct DateNumber {
     value: i32,
-    /// Number of digits, with leading zeros.
+    /// Number of digits, leading zeros included.
     digits: usize,
 }
 
 impl DateTokens {
-    /// Maximum number of words that are read.
+    /// Maximum number of words to read.
     const MAX_WORDS: usize = 16;
 
     /// Reads the words of a date, without its comments and its weekday.
@@ -238,8 +240,8 @@ impl DateTokens {
         true
     }
 
-    /// Reads `+0200`, `-05:00`, `EST`, `GMT+2`; the `DST` of `MET DST` adds an hour. Returns
-    /// `false` for any other word, and before a time or two numbers.
+    /// Reads `+0200`, `-05:00`, `EST` or `GMT+2`; the `DST` of `MET DST` adds an hour. Returns
+    /// `false` for any other word, and if neither a time nor two numbers precede it.
     fn take_zone(&mut self, word: &str) -> bool {
         if self.time.is_none() && self.numbers.len() < 2 {
             return false;
@@ -290,7 +292,7 @@ impl DateTokens {
         }
     }
 
-    /// The date of these words, at midnight if there is no time.
+    /// Returns the date of these words, at midnight if there is no time.
     fn moment(&self, raw: &str) -> Option<Date> {
         let [hour, minute, second] = self.time.unwrap_or_default();
         let time = civil::Time::new(hour, minute, second, 0).ok()?;
@@ -301,8 +303,8 @@ impl DateTokens {
         date_in_utc(raw, day.to_datetime(time), self.offset)
     }
 
-    /// The day of month and two numbers: the day is the first one of one or two digits, the year is
-    /// one of the others.
+    /// Returns the day from a month and two numbers. The first number of one or two digits is the
+    /// day; the year is one of the others.
     fn day(&self) -> Option<civil::Date> {
         let mut others = self.numbers.clone();
         let day = others
@@ -315,7 +317,7 @@ impl DateTokens {
     }
 }
 
-/// The two or three numbers of one or two digits that a word consists of.
+/// Splits a word into two or three numbers of one or two digits.
 fn time_fields(word: &str, separator: char) -> Option<Vec<&str>> {
     let fields: Vec<&str> = word.split(separator).collect();
     let is_numeric = fields.iter().all(|field| {
@@ -324,8 +326,8 @@ fn time_fields(word: &str, separator: char) -> Option<Vec<&str>> {
     (is_numeric && (2..=3).contains(&fields.len())).then_some(fields)
 }
 
-/// The day of `1996-07-02` or `1996/07/02`, an error if the calendar has no such day; `None` for any
-/// other text, and for years before 1000.
+/// Returns the day of `1996-07-02` or `1996/07/02`, or an error if the calendar has no such day.
+/// Returns `None` for any other text and for years before 1000.
 fn iso_day(text: &str) -> Option<Result<civil::Date, jiff::Error>> {
     let fields: Vec<&str> = text.split(['-', '/']).collect();
     let [year, month, day] = fields[..] else {
@@ -336,8 +338,8 @@ fn iso_day(text: &str) -> Option<Result<civil::Date, jiff::Error>> {
     Some(civil::Date::new(year, month, day))
 }
 
-/// The year of a number (RFC 5322 section 4.3): two digits below 50 are of this century, other
-/// years of two or three digits count from 1900.
+/// Returns the year of a number (RFC 5322 section 4.3): two digits below 50 mean this century;
+/// other years of two or three digits count from 1900.
 fn full_year(number: DateNumber) -> Option<i16> {
     let year = match (number.digits, number.value) {
         (..=2, value @ 0..=49) => value + 2000,
@@ -349,7 +351,7 @@ fn full_year(number: DateNumber) -> Option<i16> {
         .filter(|year| (1900..=9998).contains(year))
 }
 
-/// The minutes east of Greenwich of a zone by its name, in upper or lower case.
+/// Returns a named zone's minutes east of Greenwich. Case does not matter.
 fn minutes_of_zone(name: &[u8]) -> Option<i32> {
     let (minutes, _) = ZONES.iter().find(|(_, names)| {
         let mut names = names.iter();
@@ -358,7 +360,7 @@ fn minutes_of_zone(name: &[u8]) -> Option<i32> {
     Some(*minutes)
 }
 
-/// The minutes east of Greenwich of `+hhmm`, `+hh:mm`, `+hh`.
+/// Returns the minutes east of Greenwich of `+hhmm`, `+hh:mm` or `+hh`.
 fn lenient_offset(text: &str) -> Option<i32> {
     let sign = if text.starts_with('-') { -1 } else { 1 };
     let digits: String = text[1..].chars().filter(|&c| c != ':').collect();
@@ -374,8 +376,8 @@ fn lenient_offset(text: &str) -> Option<i32> {
     (hours <= 14 && minutes < 60).then_some(sign * (hours * 60 + minutes))
 }
 
-/// Minutes east of Greenwich and the names of zones with them: the names of RFC 822, and names seen in the
-/// news and mail of its time.
+/// Minutes east of Greenwich and the zones with that offset: the names of RFC 822, and names seen
+/// in the news and mail of its time.
 const ZONES: &[(i32, &[&str])] = &[
     (0, &["ut", "utc", "gmt", "z", "wet", "dst"]),
     (60, &["west", "bst", "met", "mez", "cet", "sst"]),
@@ -405,7 +407,7 @@ const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
-/// The month whose name a word begins with, in upper or lower case; January is 1.
+/// Returns the month whose name is a prefix of a word; January is 1. Case does not matter.
 fn month_of(word: &[u8]) -> Option<i8> {
     let start = word.first_chunk::<3>()?;
     let mut names = MONTHS.iter();

@@ -1,4 +1,4 @@
-//! The canonical form of a message, and its digest: equal wherever the message is stored.
+//! Canonical form of a message, and its digest. Both are equal in every storage format.
 
 use std::sync::LazyLock;
 
@@ -11,15 +11,16 @@ use crate::split::{Extent, HeaderForm, Message};
 use urlspool_text::origin::SourceKind;
 use urlspool_text::span::Span;
 
-/// Number of bytes of the body that the digest covers if it does not cover all of it.
+/// Number of body bytes covered by a digest that does not cover the whole body.
 const START_BYTES: usize = 64 << 10;
 
-/// XXH3 (128 bits) of a message: its header fields except the changing ones, and its body, with LF line ends, without
-/// dot-stuffing, with `>From ` unquoted in an mbox, and without the `From ` line and the line ends at the end. If
-/// [`covers_all`] is false, only the first 64 KiB of the body.
+/// Returns the XXH3 hash (128 bits) of a message's canonical form. The form consists of the header
+/// without its changing fields, and the body. Line ends are LF, dot-stuffing is removed, `>From `
+/// is unquoted in an mbox, and the `From ` line and the final line ends are left out. If
+/// [`covers_all`] is false, only the first 64 KiB of the body count.
 ///
-/// A message has one digest, whether it is in a Maildir, a news spool or an mbox. Anybody can make two messages with one
-/// digest, so that it decides nothing. Linear, without allocation.
+/// A message has the same digest in a Maildir, a news spool or an mbox. Anybody can make two
+/// messages with one digest, so it proves nothing. Linear, without allocation.
 #[must_use]
 pub fn digest(message: &Message<'_>, fields: &HeaderFields) -> u128 {
     let mut hash = XxHash3_128::new();
@@ -27,7 +28,7 @@ pub fn digest(message: &Message<'_>, fields: &HeaderFields) -> u128 {
     hash.finish_128()
 }
 
-/// Passes the bytes that [`digest`] hashes to `put`, in pieces.
+/// Passes the bytes hashed by [`digest`] to `put`, in pieces.
 pub fn digested(message: &Message<'_>, fields: &HeaderFields, put: &mut dyn FnMut(&[u8])) {
     let body_bytes = if covers_all(message) {
         usize::MAX
@@ -37,16 +38,16 @@ pub fn digested(message: &Message<'_>, fields: &HeaderFields, put: &mut dyn FnMu
     canonical(message, fields, body_bytes, put);
 }
 
-/// Returns `true` if the digest of a message covers all of it, so that two versions of it have two digests.
+/// Returns `true` if the digest covers the whole message: two versions then have two digests.
 ///
-/// A message that is read in fragments has records before its end is known. A text without a header can be a log that grows
-/// by a line at a time: the state keeps each digest that it had.
+/// A message read in fragments has records before its end is known. A text without a header can be
+/// a log that grows line by line: the state keeps each digest that it had.
 #[must_use]
 pub fn covers_all(message: &Message<'_>) -> bool {
     message.extent == Extent::Whole && message.header != HeaderForm::Absent
 }
 
-/// Returns the number of the first bytes of `raw` that the digest of a message covers at least.
+/// Returns the length of the prefix of `raw` that the digest covers at least.
 #[must_use]
 pub fn digested_bytes(message: &Message<'_>) -> usize {
     match message.extent {
@@ -56,7 +57,8 @@ pub fn digested_bytes(message: &Message<'_>) -> usize {
     }
 }
 
-/// Passes the canonical form of a message to `put`, in pieces: its header, and the first `body_bytes` of its body.
+/// Passes the canonical form of a message to `put`, in pieces: the header, and the first
+/// `body_bytes` of the body.
 pub fn canonical(
     message: &Message<'_>,
     fields: &HeaderFields,
@@ -75,7 +77,7 @@ pub fn canonical(
     body(message, &message.raw[fields.body..], body_bytes, put);
 }
 
-/// Passes the lines of the fields that do not change to `put`; neighbouring fields as one piece.
+/// Passes the lines of unchanging fields to `put`, adjacent fields as one piece.
 fn header(raw: &[u8], fields: &HeaderFields, put: &mut dyn FnMut(&[u8])) {
     let mut run = Span::default();
     for field in fields.all.iter().filter(|field| !field.roles.is_changing) {
@@ -95,10 +97,10 @@ static QUOTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b">From 
 /// Finds stuffed dots.
 static STUFFED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n.."));
 
-/// Passes the first `max_bytes` of a body to `put`, without the bytes that its storage added.
+/// Passes the first `max_bytes` of a body to `put`, without bytes added by storage.
 fn body(message: &Message<'_>, raw: &[u8], max_bytes: usize, put: &mut dyn FnMut(&[u8])) {
     let end = raw.len() - end_run_len(raw, is_line_end);
-    // At least half of each line is kept, so that three times as many bytes are enough.
+    // At least half of each line is kept, so three times as many bytes are enough.
     let raw = &raw[..end.min(max_bytes.saturating_mul(3))];
     let first_dot = (message.wire && raw.starts_with(b"..")).then_some(0);
     let has_quotes = message.kind == SourceKind::Mbox;
@@ -135,13 +137,15 @@ fn lf_lines(text: &[u8], max_bytes: usize, put: &mut dyn FnMut(&[u8])) -> usize 
     max_bytes - room
 }
 
-/// Start of the line that has `>From ` at `at`; `None` if other bytes than `>` precede it.
+/// Returns the start of the line with `>From ` at `at`, or `None` if bytes other than `>` precede
+/// it.
 fn quoted_line(raw: &[u8], at: usize) -> Option<usize> {
     let start = at - end_run_len(&raw[..at], |byte| byte == b'>');
     is_line_start(raw, start).then_some(start)
 }
 
-/// Passes whole lines with LF line ends to `put`, with a line end at the end. Passes nothing if `text` is empty.
+/// Passes whole lines with LF line ends to `put`, and ends the last line if needed. Passes no bytes
+/// if `text` is empty.
 fn lines(text: &[u8], put: &mut dyn FnMut(&[u8])) {
     if text.is_empty() {
         return;
@@ -160,10 +164,10 @@ mod tests {
     use super::*;
     use crate::split::MessageHead;
 
-    /// Digests must be the same on every processor, and the hash has one implementation for each instruction set. The
-    /// answers are those of the reference implementation, xxHash 0.8.4.
+    /// Digests must be equal on every processor, but the hash has one implementation per
+    /// instruction set. The expected values come from the reference implementation, xxHash 0.8.4.
     #[test]
-    fn the_hash_gives_the_answers_of_the_reference() {
+    fn the_hash_agrees_with_the_reference() {
         let answers = "
             0 2d06800538d394c2 99aa06d3014798d86001c324468d497f
             17 6331a7347274566f eb9ec83d311dd7b9f93b0dc5a4c7b5ca
@@ -264,7 +268,7 @@ mod tests {
         assert_eq!(digest(&first, &fields), of_head);
     }
 
-    /// The simple twin of `body`: line by line.
+    /// Simple twin of `body`: line by line.
     fn line_by_line(raw: &str, kind: SourceKind, wire: bool) -> Vec<u8> {
         let mut text = String::new();
         for line in raw.split_inclusive('\n') {

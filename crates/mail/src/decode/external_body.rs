@@ -1,7 +1,7 @@
-//! The location of a body that stands elsewhere: the parameters of `message/external-body`
-//! (RFC 2046 section 5.2.3, RFC 2017), as a URL.
+//! External bodies: converts the parameters of `message/external-body` (RFC 2046 section 5.2.3, RFC
+//! 2017) to a URL.
 //!
-//! The header and the text that the part itself has are read like those of any other part.
+//! The part's header and its own text are read like in any other part.
 
 use std::borrow::Cow;
 
@@ -9,16 +9,16 @@ use super::header::HeaderFields;
 use urlspool_text::grammar::encode;
 use urlspool_text::span::Span;
 
-/// The media type of a part whose body stands elsewhere.
+/// Media type of a part with an external body.
 pub(super) const EXTERNAL_BODY: &str = "message/external-body";
 
-/// Returns the URL of the external body that a header whose fields are ranges of `raw` names, and the
-/// range of the field's value; `None` if its access type has no URL (`local-file`, `afs`, types that
-/// nobody registered).
+/// Returns the URL of the external body named by a header, and the range of the field's value. The
+/// header's fields are ranges of `raw`. Returns `None` if the access type has no URL (`local-file`,
+/// `afs`, unregistered types).
 ///
 /// # Errors
 ///
-/// The names of parameters that the URL needs and that are missing.
+/// Returns the names of missing parameters that the URL needs.
 pub(super) fn external_body(
     raw: &[u8],
     fields: &HeaderFields,
@@ -48,16 +48,16 @@ pub(super) fn external_body(
     Some((field.value, url.ok_or(names)))
 }
 
-/// Removes white space, which mailers put into long parameters (RFC 2017 section 3).
+/// Removes white space, which mailers insert into long parameters (RFC 2017 section 3).
 fn without_white_space(text: &str) -> String {
     text.split_ascii_whitespace().collect()
 }
 
 /// Returns the URL of a file on an FTP server (RFC 1738 section 3.2.2).
 ///
-/// Each directory is a component. One from the root of the server begins with an encoded slash:
-/// without it, it would be sought in the directory of the login. Other modes than `image` and
-/// `ascii` have no type code there.
+/// Each directory is a path component. A path from the server's root starts with an encoded slash;
+/// without it, the path would be relative to the login directory. Only the modes `image` and
+/// `ascii` have a type code.
 fn ftp_url(site: &str, directory: Option<&str>, name: &str, mode: Option<&str>) -> String {
     let path = match directory {
         Some(directory) if !name.starts_with('/') => Cow::Owned(format!("{directory}/{name}")),
@@ -79,7 +79,7 @@ fn ftp_url(site: &str, directory: Option<&str>, name: &str, mode: Option<&str>) 
 }
 
 /// Percent-encodes the bytes of `text` that are neither `uchar` of RFC 1738 section 5 nor in
-/// `also`; a `%` too, because names of files hold no escapes.
+/// `also`. Encodes `%` too, because file names hold no escapes.
 fn escaped(text: &str, also: &str) -> String {
     encode(text.as_bytes(), |byte| {
         byte.is_ascii_alphanumeric()
@@ -92,7 +92,7 @@ fn escaped(text: &str, also: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The URL of a content type, or the parameters that are missing.
+    /// Returns the URL of a content type, or the missing parameters.
     fn url(content_type: &str) -> Option<Result<String, &'static str>> {
         let raw = format!("Subject: s\nContent-Type: {content_type}\n\n");
         let fields = HeaderFields::of(raw.as_bytes(), usize::MAX);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_parameters_are_named() {
         for (parameters, expected) in [
             ("access-type=URL", Some(Err("url"))),
             ("access-type=URL; url=\"  \"", Some(Err("url"))),

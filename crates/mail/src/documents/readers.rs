@@ -1,5 +1,6 @@
-//! The readers of documents, one for each kind, and what they share: limits and problems, the page of text, line breaks and links
-//! that a document becomes, and instructions of fields in Word and RTF (ECMA-376 part 1, section 17.16.5.25).
+//! The document readers, one per kind, and their shared code: limits and problems, the page of
+//! text, line breaks and links, and field instructions in Word and RTF (ECMA-376 part 1, section
+//! 17.16.5.25).
 
 mod office;
 mod outlook;
@@ -17,7 +18,7 @@ use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 use urlspool_text::limits::{DOCUMENT_PROBLEMS, FIELD_INSTRUCTION_BYTES, Limits};
 use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
 
-/// Returns the kind of a source that begins with `start`.
+/// Returns the kind of a source whose first bytes are `start`.
 pub(super) fn kind_of(start: &[u8]) -> Option<DocumentKind> {
     const MARKS: [(&[u8], DocumentKind); 3] = [
         (b"%PDF-", DocumentKind::Pdf),
@@ -32,16 +33,16 @@ pub(super) fn kind_of(start: &[u8]) -> Option<DocumentKind> {
     }
 }
 
-/// Returns `true` if a source is in UTF-16 and begins with the header of a message.
+/// Returns `true` if a source is in UTF-16 and starts with a message header.
 fn is_message_in_utf16(start: &[u8]) -> bool {
-    /// Bytes that contain the first lines of a header.
+    /// Number of bytes that contain the first lines of a header.
     const HEADER_BYTES: usize = 2 << 10;
     let start = &start[..start.len().min(HEADER_BYTES)];
     let is_wide = matches!(start, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) || is_utf16(start);
     is_wide && begins_message(&page_in_utf8(start, None))
 }
 
-/// Reads a document of this kind, as [`super::read_document`] does, within these limits.
+/// Reads a document of this kind within these limits, as [`super::read_document`] does.
 pub(super) fn read(kind: DocumentKind, bytes: &[u8], limits: &Limits) -> DocumentReading {
     let read = || {
         panic_at_mark(PlantedFault::PanicInDocument, bytes);
@@ -65,7 +66,7 @@ pub(super) fn read(kind: DocumentKind, bytes: &[u8], limits: &Limits) -> Documen
     })
 }
 
-/// Limits of the document that is being read, and its problems so far.
+/// Limits for the current document, and its problems so far.
 struct Unpacking<'l> {
     limits: &'l Limits,
     /// Number of bytes that may still be unpacked.
@@ -82,7 +83,7 @@ impl<'l> Unpacking<'l> {
         }
     }
 
-    /// Adds a problem, unless there are many, or one with these words.
+    /// Adds a problem, unless there are too many or one with the same message.
     fn problem(&mut self, kind: DiagnosticKind, message: impl Into<String>) {
         let problem = Diagnostic::new(kind, message);
         if self.problems.len() < DOCUMENT_PROBLEMS && !self.problems.contains(&problem) {
@@ -90,8 +91,8 @@ impl<'l> Unpacking<'l> {
         }
     }
 
-    /// Unpacks a stream of the document, which messages call `what`, up to the limit or to its damage, which
-    /// `damage` describes.
+    /// Unpacks a stream of the document up to the limit or the damage. `what` names the stream in
+    /// messages, and `damage` describes the damage.
     fn unpack(
         &mut self,
         what: &str,
@@ -105,7 +106,7 @@ impl<'l> Unpacking<'l> {
             let Diagnostic { kind, message, .. } = damage(&error);
             self.problem(kind, message);
         } else if self.left == 0 && !matches!(stream.read(&mut [0]), Ok(0)) {
-            // The next byte may also be refused, as part of a bomb.
+            // The bomb check may also refuse the next byte.
             let max = self.limits.message_bytes;
             let message = format!(
                 "{what} unpacks to more than {max} bytes (message_bytes): the rest is not read"
@@ -115,7 +116,7 @@ impl<'l> Unpacking<'l> {
         bytes
     }
 
-    /// The reading of a document that became `page`.
+    /// Returns the reading of a document that became `page`.
     fn page(mut self, page: PageBuilder) -> DocumentReading {
         if page.is_full() {
             let max = self.limits.message_bytes;
@@ -137,7 +138,8 @@ impl<'l> Unpacking<'l> {
     }
 }
 
-/// The target of a `HYPERLINK` instruction; `None` for other fields, and for links within the document.
+/// Returns the target of a `HYPERLINK` instruction, or `None` for other fields and for links within
+/// the document.
 fn hyperlink_target(instruction: &str) -> Option<String> {
     let mut words = Words(instruction);
     if !words.next()?.0.eq_ignore_ascii_case("HYPERLINK") {
@@ -160,7 +162,7 @@ fn hyperlink_target(instruction: &str) -> Option<String> {
     })
 }
 
-/// The words of an instruction, each with whether it was in quotation marks.
+/// Words of an instruction, each with a flag for quotation marks.
 struct Words<'i>(&'i str);
 
 impl<'i> Iterator for Words<'i> {
@@ -184,7 +186,7 @@ impl<'i> Iterator for Words<'i> {
     }
 }
 
-/// Appends a piece to an instruction, which ends at [`FIELD_INSTRUCTION_BYTES`].
+/// Appends a piece to an instruction, up to [`FIELD_INSTRUCTION_BYTES`].
 fn add_to_instruction(instruction: &mut String, piece: &str) {
     let room = FIELD_INSTRUCTION_BYTES.saturating_sub(instruction.len());
     instruction.push_str(&piece[..piece.floor_char_boundary(room)]);
@@ -238,7 +240,7 @@ mod field_tests {
     }
 }
 
-/// Builder of a page. What exceeds the limit is dropped.
+/// Builder of a page. Drops content beyond the limit.
 struct PageBuilder {
     html: Vec<u8>,
     max_bytes: usize,
@@ -257,7 +259,7 @@ impl PageBuilder {
         }
     }
 
-    /// Returns `true` if something was dropped.
+    /// Returns `true` if content was dropped.
     fn is_full(&self) -> bool {
         self.is_full
     }
@@ -270,14 +272,14 @@ impl PageBuilder {
         }
     }
 
-    /// Begins a link. Ends the one that is open.
+    /// Opens a link after closing the open one.
     fn open_link(&mut self, target: &str) {
         self.close_link();
         self.attribute("a", "href", target);
         self.is_link_open = true;
     }
 
-    /// Ends the open link, if there is one.
+    /// Closes the open link, if any.
     fn close_link(&mut self) {
         if std::mem::take(&mut self.is_link_open) {
             self.html(b"</a>");
@@ -295,7 +297,7 @@ impl PageBuilder {
         self.attribute("img", "src", target);
     }
 
-    /// Appends the target of something that is neither a link for readers nor an image.
+    /// Appends the target of an object that is neither a visible link nor an image.
     fn linked_object(&mut self, target: &str) {
         self.attribute("link", "href", target);
     }
@@ -318,7 +320,7 @@ impl PageBuilder {
         self.html.extend_from_slice(b"\">");
     }
 
-    /// Appends HTML as it is.
+    /// Appends HTML unchanged.
     fn html(&mut self, html: &[u8]) {
         if self.html.len() < self.max_bytes {
             self.html.extend_from_slice(html);

@@ -1,10 +1,11 @@
 //! Office Open XML (ECMA-376) and ODF (ISO/IEC 26300): zips of XML.
 //!
-//! Read are the text of the parts that readers see, and the external targets of relationships (`*.rels`) and of `xlink:href`. A
-//! target in the text is a link around its words; all others follow after the text. Namespaces are no links.
+//! The reader takes the text of the visible parts, and the external targets of relationships
+//! (`*.rels`) and of `xlink:href`. A target used in the text becomes a link around its words; all
+//! other targets follow the text. Namespaces are not links.
 //!
-//! Nothing is checked in XML, and no name is resolved: damaged XML is read as far as it can be. Linear: what is not closed is not
-//! searched for again.
+//! XML is not validated, and names are not resolved: damaged XML is read as far as possible.
+//! Linear: a missing end is searched for only once.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -22,11 +23,11 @@ use urlspool_text::limits::Limits;
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
     let mut unpacking = Unpacking::new(limits);
     let mut page = PageBuilder::new(limits.message_bytes);
-    // External relationships by the name of the part that has them.
+    // External relationships, keyed by the name of their part.
     let mut links: BTreeMap<String, PartLinks> = BTreeMap::new();
     let mut media_type = None;
     let zip = SeekableInput::memory(bytes.to_vec());
-    // Relationships are often after the parts that refer to them.
+    // Relationships often follow the parts that refer to them.
     for is_wanted in [is_relationships, is_content] {
         for member in ZipMembers::new(&zip, limits) {
             let ZipMember { name, stream } = match member {
@@ -77,11 +78,12 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
     }
 }
 
-/// The media type of an ODF document, which is its first member, not packed (ISO/IEC 26300 part 2, section 3.3).
+/// Returns the media type of an ODF document: the content of its first member, which is stored
+/// unpacked (ISO/IEC 26300 part 2, section 3.3).
 fn open_document_type(bytes: &[u8]) -> Option<String> {
-    /// Bytes of the header of the first member and of its name.
+    /// Length of the first member's header and name.
     const START: usize = 30 + b"mimetype".len();
-    /// The longest is `application/vnd.oasis.opendocument.presentation-template`.
+    /// The longest type is `application/vnd.oasis.opendocument.presentation-template`.
     const TYPE_BYTES: usize = 64;
     let start = bytes.get(START..)?;
     let start = &start[..start.len().min(TYPE_BYTES)];
@@ -96,7 +98,7 @@ fn open_document_type(bytes: &[u8]) -> Option<String> {
         .then(|| media_type.to_owned())
 }
 
-/// The media type of a document that has a part of this name.
+/// Returns the media type of a document that has a part of this name.
 fn office_open_xml_type(part: &str) -> Option<String> {
     let kind = match part.split_once('/')?.0 {
         "word" => "wordprocessingml.document",
@@ -113,16 +115,17 @@ fn is_relationships(name: &str) -> bool {
     name.ends_with(".rels") && (name.contains("_rels/"))
 }
 
-/// The name of the part that the relationships `word/_rels/document.xml.rels` belong to: `word/document.xml`.
+/// Returns the name of the part to which relationships belong: `word/document.xml` for
+/// `word/_rels/document.xml.rels`.
 fn part_of_relationships(name: &str) -> String {
     name.strip_suffix(".rels")
         .unwrap_or(name)
         .replacen("_rels/", "", 1)
 }
 
-/// Returns `true` for the parts whose text readers see.
+/// Returns `true` for parts with visible text.
 fn is_content(name: &str) -> bool {
-    /// Parts of Office Open XML that describe the look of others.
+    /// Parts of Office Open XML that describe the appearance of other parts.
     const LOOKS: &str = "/theme/ /slideLayouts/ /slideMasters/ /notesMasters/ /handoutMasters/ \
         /printerSettings/ /media/ /styles /fontTable /numbering /settings /webSettings \
         /tableStyles";
@@ -130,7 +133,8 @@ fn is_content(name: &str) -> bool {
     is_office_open_xml(name) && is_shown || is_open_document(name)
 }
 
-/// Returns `true` for the parts of ODF that hold text: the document, its headers and footers, and objects in it.
+/// Returns `true` for ODF parts with text: the document, its headers and footers, and embedded
+/// objects.
 fn is_open_document(name: &str) -> bool {
     let file = name.rsplit_once('/').map_or(name, |(_, file)| file);
     !is_office_open_xml(name) && matches!(file, "content.xml" | "styles.xml")
@@ -140,25 +144,25 @@ fn is_office_open_xml(name: &str) -> bool {
     office_open_xml_type(name).is_some()
 }
 
-/// The external relationships of one part.
+/// External relationships of one part.
 #[derive(Default)]
 struct PartLinks {
-    /// Indexes of `targets` by the ids of the relationships.
+    /// Indexes into `targets` by relationship id.
     by_id: HashMap<String, usize>,
-    /// In the order of the file.
+    /// Targets in the order of the file.
     targets: Vec<ExternalTarget>,
 }
 
 struct ExternalTarget {
-    /// Shared with the links to it, of which there may be many.
+    /// Target, shared with the links to it, which can be many.
     target: Rc<str>,
-    /// Appends it to the page if it is in no text.
+    /// Appends the target to the page if the text does not use it.
     append: fn(&mut PageBuilder, &str),
     is_shown: bool,
 }
 
 impl PartLinks {
-    /// Adds the external relationships of an XML text (ECMA-376 part 2, section 9.3).
+    /// Adds the external relationships in an XML text (ECMA-376 part 2, section 9.3).
     fn add(&mut self, xml: &str) {
         for token in XmlTokens::new(xml) {
             let XmlToken::Start { name, attributes } = token else {
@@ -194,15 +198,16 @@ impl PartLinks {
 struct PartPass<'p> {
     page: &'p mut PageBuilder,
     links: PartLinks,
-    /// The name of the element whose end ends the open link.
+    /// Name of the element whose end closes the open link.
     link_element: Option<&'static str>,
-    /// The instruction of the field that is being read (ECMA-376 part 1, section 17.16).
+    /// Instruction of the current field (ECMA-376 part 1, section 17.16).
     instruction: String,
-    /// Number of the open elements whose text is visible.
+    /// Number of open elements with visible text.
     visible: usize,
 }
 
-/// Elements of Office Open XML whose character data readers see: runs of text, deleted text, formulas and values of cells.
+/// Elements of Office Open XML with visible character data: runs of text, deleted text, formulas
+/// and cell values.
 const TEXT_ELEMENTS: [&str; 4] = ["t", "delText", "f", "v"];
 
 /// Elements of ODF that do not end a line.
@@ -279,13 +284,13 @@ impl<'p> PartPass<'p> {
     fn end_of_element(&mut self, name: &str) {
         match name {
             "hyperlink" | "fldSimple" => self.close_link(name),
-            // A paragraph, a string of a workbook, a cell and its parts, a comment.
+            // A paragraph, a workbook string, a cell and its parts, a comment.
             "p" | "si" | "c" | "f" | "v" | "comment" | "text" => self.page.line_break(),
             _ => {}
         }
     }
 
-    /// Begins a link, if there is a target. `element` ends it.
+    /// Opens a link, if there is a target. The end of `element` closes it.
     fn open_link(&mut self, target: Option<impl AsRef<str>>, element: &'static str) {
         if let Some(target) = target {
             self.page.open_link(target.as_ref());
@@ -293,7 +298,7 @@ impl<'p> PartPass<'p> {
         }
     }
 
-    /// Ends the open link if `element` began it.
+    /// Closes the open link if `element` opened it.
     fn close_link(&mut self, element: &str) {
         if self.link_element == Some(element) {
             self.link_element = None;
@@ -349,7 +354,7 @@ impl<'p> PartPass<'p> {
         }
     }
 
-    /// Appends the targets that are in no text.
+    /// Appends the targets that the text does not use.
     fn end(self) {
         self.page.close_link();
         self.page.line_break();
@@ -361,7 +366,7 @@ impl<'p> PartPass<'p> {
     }
 }
 
-/// Returns `true` for a target outside the document: with a scheme.
+/// Returns `true` for a target outside the document: one with a scheme.
 fn is_absolute(target: &str) -> bool {
     target.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -374,16 +379,16 @@ fn is_absolute(target: &str) -> bool {
 /// Token of an XML text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum XmlToken<'x> {
-    /// A start tag, or the tag of an empty element, which an end tag follows.
+    /// A start tag, or an empty-element tag, which is followed by an `End` token.
     Start {
-        /// The name with its prefix.
+        /// Name with prefix.
         name: &'x str,
-        /// The attributes, as written.
+        /// Attributes as written.
         attributes: Attributes<'x>,
     },
     /// An end tag, or the end of an empty element.
     End {
-        /// The name with its prefix.
+        /// Name with prefix.
         name: &'x str,
     },
     /// Character data, with references decoded.
@@ -395,7 +400,8 @@ fn local_name(name: &str) -> &str {
     name.rsplit_once(':').map_or(name, |(_, local)| local)
 }
 
-/// Decodes the bytes of an XML text: by its byte order mark, else as UTF-8. The formats of documents allow nothing else.
+/// Decodes the bytes of an XML text, by its byte order mark or else as UTF-8. The document formats
+/// allow no other encodings.
 fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     encoding_rs::UTF_8.decode(bytes).0
 }
@@ -404,20 +410,20 @@ fn decoded(bytes: &[u8]) -> Cow<'_, str> {
 struct XmlTokens<'x> {
     text: &'x str,
     at: usize,
-    /// The end of an empty element, which comes next.
+    /// Name of the empty element whose end is the next token.
     pending_end: Option<&'x str>,
-    /// Ends of constructs of which there is none after `at`.
+    /// Flags for closing brackets that do not occur after `at`.
     missing: [bool; BRACKETS.len()],
 }
 
-/// Starts and ends of what is not markup of elements.
+/// Opening and closing brackets of markup other than elements.
 const BRACKETS: [(&str, &str); 4] = [
     ("<!--", "-->"),
     ("<![CDATA[", "]]>"),
     ("<?", "?>"),
     ("<!", ">"),
 ];
-/// The place of character data among them.
+/// Index of character data in `BRACKETS`.
 const CDATA: usize = 1;
 
 impl<'x> XmlTokens<'x> {
@@ -430,7 +436,7 @@ impl<'x> XmlTokens<'x> {
         }
     }
 
-    /// Reads what begins with `<`. `None` for what gives no token.
+    /// Reads markup that starts with `<`. Returns `None` if it produces no token.
     fn markup(&mut self) -> Option<XmlToken<'x>> {
         let rest = &self.text[self.at..];
         if let Some(index) = BRACKETS
@@ -441,7 +447,8 @@ impl<'x> XmlTokens<'x> {
             let content = &rest[start.len()..];
             let found = (!self.missing[index]).then(|| content.find(end)).flatten();
             self.missing[index] = found.is_none();
-            // Without its end only the mark is skipped, so that it hides nothing.
+            // Without a closing bracket, only the opening one is skipped and the rest stays
+            // visible.
             let content = &content[..found.unwrap_or(0)];
             self.at += start.len() + content.len() + found.map_or(0, |_| end.len());
             return (index == CDATA && !content.is_empty()).then(|| XmlToken::Text(content.into()));
@@ -490,7 +497,8 @@ impl<'x> Iterator for XmlTokens<'x> {
     }
 }
 
-/// The offset of the end of the tag that `text` begins with: of its `>`, or of the next `<`, which no tag contains.
+/// Returns the offset of the end of the tag at the start of `text`: its `>`, or the next `<`, which
+/// cannot occur in a tag.
 fn tag_end(text: &str) -> usize {
     let mut quote = None;
     for (at, byte) in text.bytes().enumerate().skip(1) {
@@ -505,12 +513,12 @@ fn tag_end(text: &str) -> usize {
     text.len()
 }
 
-/// The attributes of a tag: an iterator over names and values.
+/// Attributes of a tag, an iterator over names and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Attributes<'x>(&'x str);
 
 impl<'x> Attributes<'x> {
-    /// Returns the first value of an attribute by its name without the prefix.
+    /// Returns the first value of an attribute by its name without prefix.
     fn get(&self, local: &str) -> Option<Cow<'x, str>> {
         let mut all = self.clone();
         let found = all.find(|(name, _)| local_name(name) == local);
@@ -536,7 +544,7 @@ impl<'x> Iterator for Attributes<'x> {
 mod xml_tests {
     use super::*;
 
-    /// The tokens as text: `<name a=b|c=d>`, `</name>`, `text`.
+    /// Shows tokens as text: `<name a=b|c=d>`, `</name>`, `text`.
     fn shown(xml: &str) -> Vec<String> {
         XmlTokens::new(xml)
             .map(|token| match token {
@@ -564,7 +572,7 @@ mod xml_tests {
     }
 
     #[test]
-    fn what_is_not_closed_hides_nothing() {
+    fn unclosed_markup_hides_no_text() {
         assert_eq!(shown("<!-- a<b>c</b>"), [" a", "<b >", "c", "</b>"]);
         assert_eq!(shown("<a href=\"x<b>c"), ["<a href=x>", "<b >", "c"]);
         assert_eq!(

@@ -1,10 +1,12 @@
-//! Messages of Outlook (MS-OXMSG): properties in the streams of a compound file, which becomes a MIME message.
+//! Outlook messages (MS-OXMSG): properties in the streams of a compound file, converted to a MIME
+//! message.
 //!
-//! The message has the header fields with which it was transported, or fields made of its properties; then its bodies, its
-//! attachments, and the messages attached to it, those inside others too, as parts beside each other. All parts are in base64, so that
-//! no boundary can be in them.
+//! The message has the header fields of its transport, or fields made from its properties. Its
+//! bodies, its attachments and all messages attached to it follow, nested ones too, as parts on one
+//! level. All parts are in base64, so a boundary cannot occur in them.
 //!
-//! The crate `cfb` reads the compound file: it refuses chains of sectors that form a circle or share sectors.
+//! The crate `cfb` reads the compound file. It refuses sector chains that form a cycle or share
+//! sectors.
 
 use std::collections::VecDeque;
 use std::io::{Cursor, Read};
@@ -30,7 +32,8 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
             return unpacking.reading(DocumentContent::Unread);
         }
     };
-    // A compound file without properties of a message holds a document of Office before 2007, or an encrypted one of today.
+    // A compound file without message properties holds an Office document from before 2007, or an
+    // encrypted modern one.
     if !file.is_stream("/__properties_version1.0") {
         return DocumentReading::default();
     }
@@ -44,11 +47,11 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
     reader.unpacking.reading(DocumentContent::Message(message))
 }
 
-/// Boundary between the outermost parts, and between the bodies and attachments of one message.
+/// Boundaries between the outermost parts, and between the bodies and attachments of one message.
 const OUTER_BOUNDARY: &str = "=_outlook";
 const INNER_BOUNDARY: &str = "=_parts";
 
-/// Identifiers of properties (MS-OXPROPS).
+/// Property identifiers (MS-OXPROPS).
 mod property {
     pub(super) const SUBJECT: u16 = 0x0037;
     pub(super) const CLIENT_SUBMIT_TIME: u16 = 0x0039;
@@ -72,7 +75,7 @@ mod property {
     pub(super) const SENDER_SMTP_ADDRESS: u16 = 0x5D01;
 }
 
-/// Types of properties (MS-OXCDATA section 2.11.1).
+/// Property types (MS-OXCDATA section 2.11.1).
 const STRING8: u16 = 0x001E;
 const UNICODE: u16 = 0x001F;
 const BINARY: u16 = 0x0102;
@@ -84,20 +87,20 @@ struct OutlookReader<'b> {
     unpacking: Unpacking<'b>,
     /// Number of streams that may still be read.
     streams_left: usize,
-    /// Storages of messages that are attached and were not read yet.
+    /// Storages of attached messages that were not read yet.
     attached: VecDeque<String>,
 }
 
-/// Storage of a message: its path with a slash at the end, and its properties of fixed size.
+/// Storage of a message: its path with a trailing slash, and its fixed-size properties.
 struct MessageStorage {
     path: String,
     fixed: Vec<u8>,
-    /// The encoding of its strings of bytes.
+    /// Encoding of its byte strings.
     encoding: &'static Encoding,
 }
 
 impl MessageStorage {
-    /// The value of a property of fixed size.
+    /// Returns the value of a fixed-size property.
     fn fixed(&self, id: u16) -> Option<u64> {
         self.fixed.chunks_exact(16).find_map(|entry| {
             let value: [u8; 8] = entry[8..].try_into().ok()?;
@@ -105,16 +108,16 @@ impl MessageStorage {
         })
     }
 
-    /// The encoding of a property that holds the number of a code page.
+    /// Returns the encoding of a property that holds a code page number.
     fn code_page(&self, id: u16) -> Option<&'static Encoding> {
         encoding_of_code_page(self.fixed(id)? as i32)
     }
 }
 
 impl OutlookReader<'_> {
-    /// The message with all messages attached to it.
+    /// Returns the message with all messages attached to it.
     fn messages(&mut self) -> Vec<u8> {
-        // Bytes of the header of a root storage (MS-OXMSG section 2.4.1).
+        // Header length of a root storage (MS-OXMSG section 2.4.1).
         let outermost = self.storage("/", 32);
         let mut message = self.header(&outermost);
         push_line(&mut message, &multipart(OUTER_BOUNDARY));
@@ -135,7 +138,7 @@ impl OutlookReader<'_> {
         message
     }
 
-    /// Opens the storage of a message. `header_bytes` precede its properties of fixed size.
+    /// Opens the storage of a message. `header_bytes` precede its fixed-size properties.
     fn storage(&mut self, path: &str, header_bytes: usize) -> MessageStorage {
         let properties = self
             .stream(&format!("{path}__properties_version1.0"))
@@ -151,12 +154,12 @@ impl OutlookReader<'_> {
         storage
     }
 
-    /// Returns `true` if nothing more may be read.
+    /// Returns `true` if a limit is reached.
     fn is_at_limit(&self) -> bool {
         self.streams_left == 0 || self.unpacking.left == 0
     }
 
-    /// Reads a stream, if there is one, up to its damage or a limit.
+    /// Reads a stream up to its damage or a limit. Returns `None` if there is no such stream.
     fn stream(&mut self, path: &str) -> Option<Vec<u8>> {
         if !self.file.is_stream(path) {
             return None;
@@ -191,7 +194,7 @@ impl OutlookReader<'_> {
         self.stream(&format!("{path}__substg1.0_{id:04X}{kind:04X}"))
     }
 
-    /// Reads a property that is a text.
+    /// Reads a text property.
     fn text(&mut self, path: &str, id: u16, encoding: &'static Encoding) -> Option<String> {
         let text = match self.property(path, id, UNICODE) {
             Some(bytes) => decoded(&bytes, encoding_rs::UTF_16LE),
@@ -201,7 +204,7 @@ impl OutlookReader<'_> {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// The header fields of a message, except those of MIME.
+    /// Returns the header fields of a message, except the MIME fields.
     fn header(&mut self, storage: &MessageStorage) -> Vec<u8> {
         let mut header = Vec::new();
         let mut text = |id| self.text(&storage.path, id, storage.encoding);
@@ -243,7 +246,8 @@ impl OutlookReader<'_> {
         header
     }
 
-    /// Appends the bodies and attachments of a message, each after a boundary. Notes the messages that are attached.
+    /// Appends the bodies and attachments of a message, each after a boundary. Queues attached
+    /// messages.
     fn parts(&mut self, storage: &MessageStorage, boundary: &str, message: &mut Vec<u8>) {
         let path = &storage.path;
         let mut part = |content_type: &str, bytes: &[u8]| {
@@ -276,7 +280,7 @@ impl OutlookReader<'_> {
             let name =
                 text(property::ATTACH_LONG_FILENAME).or_else(|| text(property::ATTACH_FILENAME));
             let media_type = text(property::ATTACH_MIME_TAG).map(|tag| media_type(&tag));
-            // An attachment that is kept elsewhere.
+            // An attachment that is stored elsewhere.
             if let Some(elsewhere) = text(property::ATTACH_LONG_PATHNAME) {
                 part("text/plain; charset=utf-8", elsewhere.as_bytes());
             }
@@ -298,8 +302,8 @@ impl OutlookReader<'_> {
         }
     }
 
-    /// Notes a message that is attached. Its depth is bounded: each look-up of a stream walks along
-    /// the path of its storage.
+    /// Queues an attached message. Its depth is bounded, because each stream look-up walks the path
+    /// of the storage.
     fn attach(&mut self, path: String) {
         let max = self.unpacking.limits.mime_depth;
         // An attachment and the message in it are two storages.
@@ -312,7 +316,7 @@ impl OutlookReader<'_> {
         }
     }
 
-    /// The names of the storages of a message's attachments.
+    /// Returns the names of the storages of a message's attachments.
     fn attachments(&mut self, path: &str) -> Vec<String> {
         let Ok(entries) = self.file.read_storage(path) else {
             return Vec::new();
@@ -324,7 +328,7 @@ impl OutlookReader<'_> {
             .collect()
     }
 
-    /// The page of a body in packed RTF.
+    /// Returns the page of a body in compressed RTF.
     fn page_of_rtf(&mut self, packed: &[u8]) -> Option<Vec<u8>> {
         let rtf = unpacked_rtf(packed, self.unpacking.left);
         self.unpacking.left -= rtf.as_ref().map_or(0, Vec::len).min(self.unpacking.left);
@@ -353,7 +357,7 @@ fn decoded(bytes: &[u8], encoding: &'static Encoding) -> String {
     encoding.decode_without_bom_handling(bytes).0.into_owned()
 }
 
-/// Appends a line at the start of a line.
+/// Appends a line, after a line end if one is needed.
 fn push_line(message: &mut Vec<u8>, line: &str) {
     if message.last().is_some_and(|&last| last != b'\n') {
         message.push(b'\n');
@@ -362,7 +366,8 @@ fn push_line(message: &mut Vec<u8>, line: &str) {
     message.push(b'\n');
 }
 
-/// The lines of a header that belong to fields, except those of MIME, which describe bodies that the file does not have.
+/// Returns the header lines of all fields except MIME fields, which describe bodies that the file
+/// does not have.
 fn transported_lines(header: &str) -> Vec<&str> {
     let mut is_kept = false;
     let mut kept = Vec::new();
@@ -388,12 +393,12 @@ fn transported_lines(header: &str) -> Vec<&str> {
     kept
 }
 
-/// The value of a field in one line.
+/// Returns a field's value on one line.
 fn one_line(value: &str) -> String {
     value.split(char::is_control).collect::<Vec<_>>().join(" ")
 }
 
-/// A media type, if it is one.
+/// Returns `tag` if it is a media type.
 fn media_type(tag: &str) -> Option<String> {
     let is_token = tag
         .bytes()
@@ -402,7 +407,7 @@ fn media_type(tag: &str) -> Option<String> {
     (tag.contains('/') && is_token && !is_composite).then(|| tag.to_owned())
 }
 
-/// A value by RFC 2231.
+/// Encodes a value as in RFC 2231.
 fn percent_encoded(name: &str) -> String {
     name.bytes()
         .map(|byte| match byte {
@@ -414,7 +419,7 @@ fn percent_encoded(name: &str) -> String {
         .collect()
 }
 
-/// A time in units of 100 nanoseconds since 1601, as a date of RFC 5322.
+/// Converts a time in units of 100 nanoseconds since 1601 to an RFC 5322 date.
 fn rfc_5322_date(time: u64) -> Option<String> {
     const UNITS_PER_SECOND: u64 = 10_000_000;
     /// Seconds from 1601 to 1970.
@@ -424,9 +429,9 @@ fn rfc_5322_date(time: u64) -> Option<String> {
     Some(time.strftime("%a, %d %b %Y %H:%M:%S +0000").to_string())
 }
 
-/// Unpacks RTF (MS-OXRTFCP), at most `max` bytes. `None` if it is not packed RTF.
+/// Unpacks compressed RTF (MS-OXRTFCP) to at most `max` bytes. Returns `None` for other input.
 fn unpacked_rtf(packed: &[u8], max: usize) -> Option<Vec<u8>> {
-    /// The dictionary at the start (MS-OXRTFCP section 2.1.2.1).
+    /// Initial dictionary (MS-OXRTFCP section 2.1.2.1).
     const START: &[u8] = b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx";
     const HEADER_BYTES: usize = 16;
     const DICTIONARY_BYTES: usize = 4_096;

@@ -1,12 +1,14 @@
-//! PDF (ISO 32000-1): the targets of its links, and its notes.
+//! PDF (ISO 32000-1): link targets and notes.
 //!
-//! The file is read from its first to its last byte as a sequence of tokens (section 7.2), and what is packed into object streams
-//! (section 7.5.7) after it. Neither the table of cross-references nor any reference is followed: so a broken table hides no link,
-//! and objects that refer to each other in a circle are read once. Links of earlier revisions, which readers do not show any more,
-//! are found too.
+//! The file is read from start to end as a sequence of tokens (section 7.2), followed by the
+//! unpacked object streams (section 7.5.7). The reader follows neither the cross-reference table
+//! nor any reference. A broken table therefore hides no link, and objects that refer to each other
+//! in a cycle are read once. Links of earlier revisions, which viewers no longer show, are found
+//! too.
 //!
-//! The crate `lopdf` (0.47) is not used: it holds all objects in memory as a tree, and without its own features it brings 38 crates
-//! that nothing else here needs. The text of pages is not read: its bytes are numbers of glyphs.
+//! The crate `lopdf` (0.47) is not used: it holds all objects in memory as a tree, and even without
+//! its default features it brings 38 crates that are not needed otherwise. The text of pages is not
+//! read, because its bytes are glyph numbers.
 
 use std::collections::HashMap;
 
@@ -30,7 +32,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
     };
     for packed in reader.objects(bytes) {
         let unpacked = reader.unpack(packed);
-        // Object streams are not inside others (section 7.5.7).
+        // Object streams are not nested (section 7.5.7).
         reader.objects(&unpacked);
     }
     for number in reader.referred {
@@ -39,7 +41,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
         }
     }
     let mut reading = reader.unpacking.page(reader.page);
-    // What an encrypted one has is no text, unless it only says that it is encrypted.
+    // The strings of an encrypted document are not text, unless it only claims to be encrypted.
     if reader.is_encrypted && !reader.has_target {
         reading.content = DocumentContent::Unread;
     }
@@ -51,15 +53,15 @@ struct PdfReader<'l> {
     unpacking: Unpacking<'l>,
     page: PageBuilder,
     is_encrypted: bool,
-    /// `true` once there is a target that can be read.
+    /// `true` once a readable target was found.
     has_target: bool,
-    /// Strings that are objects by themselves, by their numbers.
+    /// Strings that are objects of their own, by object number.
     strings: HashMap<u32, String>,
     /// Numbers of the objects that hold targets.
     referred: Vec<u32>,
 }
 
-/// Key of a dictionary whose value is read.
+/// Dictionary key whose value is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Key {
     /// The target of a link (section 12.6.4.7).
@@ -82,7 +84,7 @@ impl Key {
     }
 }
 
-/// Facts about the dictionary that a stream follows.
+/// Facts about the dictionary before a stream.
 #[derive(Clone, Copy, Default)]
 struct StreamFacts {
     is_object_stream: bool,
@@ -99,7 +101,7 @@ impl PdfReader<'_> {
         let mut key = Key::Other;
         let mut is_length = false;
         let mut facts = StreamFacts::default();
-        // The last numbers, which a reference or the number of an object consists of.
+        // The last numbers, which may be part of a reference or an object header.
         let mut numbers: [Option<u32>; 2] = [None; 2];
         let mut object = None;
         while let Some(token) = tokens.next() {
@@ -124,7 +126,7 @@ impl PdfReader<'_> {
                 }
                 PdfToken::String(string) => self.string(key, object, &string),
                 PdfToken::Word(b"R") => {
-                    // `/Length 5 0 R` is no length.
+                    // `/Length 5 0 R` is not a length.
                     facts.length = facts.length.filter(|_| last_numbers[0].is_none());
                     if key == Key::Uri {
                         self.referred.extend(last_numbers[0]);
@@ -137,7 +139,7 @@ impl PdfReader<'_> {
                     continue;
                 }
                 PdfToken::Word(b"endobj") => facts = StreamFacts::default(),
-                // Objects that are not packed are read on.
+                // Uncompressed objects are read in place.
                 PdfToken::Word(b"stream") if facts.is_object_stream && !facts.is_deflated => {}
                 PdfToken::Word(b"stream") => {
                     let packed = tokens.stream(facts.length);
@@ -154,7 +156,7 @@ impl PdfReader<'_> {
         object_streams
     }
 
-    /// Reads the string that is the value of `key`, or the object with the number `object`.
+    /// Reads a string: the value of `key`, or the object with the number `object`.
     fn string(&mut self, key: Key, object: Option<u32>, string: &[u8]) {
         let text = text_string(string);
         match (key, object) {
@@ -163,18 +165,18 @@ impl PdfReader<'_> {
                 self.page.link(text.trim());
             }
             (Key::File, _) if text.contains("://") => self.page.linked_object(text.trim()),
-            // The value of a signature has the key of a note.
+            // A signature's value has the same key as a note.
             (Key::Text, _) if !text.contains(|c: char| c.is_control() && !c.is_whitespace()) => {
                 self.page.text(&text);
                 self.page.line_break();
             }
-            // Thousands of links may refer to it: it is trimmed once.
+            // Thousands of links may refer to the string, so it is trimmed once.
             (_, Some(number)) => drop(self.strings.insert(number, text.trim().to_owned())),
             _ => {}
         }
     }
 
-    /// Unpacks an object stream, up to its damage or the limit.
+    /// Unpacks an object stream up to its damage or the limit.
     fn unpack(&mut self, packed: &[u8]) -> Vec<u8> {
         let problems = self.unpacking.problems.len();
         let unpacked = self
@@ -183,7 +185,7 @@ impl PdfReader<'_> {
                 let message = format!("packed objects of a PDF are damaged: {error}");
                 Diagnostic::new(DiagnosticKind::Damage, message)
             });
-        // Encrypted bytes are no packed ones.
+        // Encrypted bytes cannot be unpacked.
         if self.is_encrypted {
             self.unpacking.problems.truncate(problems);
         }
@@ -191,13 +193,14 @@ impl PdfReader<'_> {
     }
 }
 
-/// Decodes a text string (section 7.9.2.2): UTF-16 or UTF-8 by its mark, else Latin 1, of which `PDFDocEncoding` is a variant.
+/// Decodes a text string (section 7.9.2.2): UTF-16 or UTF-8 by its mark, else Latin 1, of which
+/// `PDFDocEncoding` is a variant.
 fn text_string(string: &[u8]) -> String {
     match string {
         [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..] | [0xEF, 0xBB, 0xBF, ..] => {
             encoding_rs::UTF_8.decode(string).0.into_owned()
         }
-        // The targets of links are ASCII, and some programs write UTF-8 all the same.
+        // Link targets are ASCII, but some programs write UTF-8.
         _ => std::str::from_utf8(string).map_or_else(
             |_| encoding_rs::mem::decode_latin1(string).into_owned(),
             str::to_owned,
@@ -207,19 +210,19 @@ fn text_string(string: &[u8]) -> String {
 
 /// Token of a PDF (section 7.2).
 enum PdfToken<'b> {
-    /// A name without its slash.
+    /// A name without the slash.
     Name(&'b [u8]),
     /// A string, decoded.
     String(Vec<u8>),
-    /// A number; `None` if it is no unsigned integer.
+    /// A number; `None` if it is not an unsigned integer.
     Number(Option<u32>),
     /// A keyword.
     Word(&'b [u8]),
-    /// A bracket of an array or a dictionary, or a string that is not read.
+    /// A bracket of an array or a dictionary, or an unread string.
     Mark,
 }
 
-/// Iterator over the tokens of a PDF. Each byte is read once, or twice in strings.
+/// Iterator over the tokens of a PDF. Reads each byte once, bytes of strings twice.
 struct PdfTokens<'b> {
     bytes: &'b [u8],
     at: usize,
@@ -242,7 +245,7 @@ impl<'b> PdfTokens<'b> {
         &self.bytes[self.at..]
     }
 
-    /// The regular characters at the position, which it passes.
+    /// Consumes and returns the regular characters at the position.
     fn word(&mut self) -> &'b [u8] {
         let rest = self.rest();
         let len = run_len(rest, |byte| !is_space(byte) && !is_delimiter(byte));
@@ -250,7 +253,8 @@ impl<'b> PdfTokens<'b> {
         &rest[..len]
     }
 
-    /// Reads a string in parentheses, after the first of them (section 7.3.4.2). `None` if it is too long or not closed.
+    /// Reads a string in parentheses, after the opening one (section 7.3.4.2). Returns `None` if it
+    /// is too long or not closed.
     fn literal(&mut self) -> Option<Vec<u8>> {
         let mut string = Vec::new();
         let mut depth = 1_usize;
@@ -276,7 +280,7 @@ impl<'b> PdfTokens<'b> {
         None
     }
 
-    /// Reads what follows a backslash.
+    /// Reads the escape after a backslash.
     fn escape(&mut self, string: &mut Vec<u8>) {
         let rest = self.rest();
         let octal = &rest[..rest.len().min(3)];
@@ -298,13 +302,13 @@ impl<'b> PdfTokens<'b> {
             Some(b'r') => string.push(b'\r'),
             Some(b't') => string.push(b'\t'),
             Some(b'b' | b'f') => string.push(b' '),
-            // A line end after a backslash is no part of the string.
+            // A line end after a backslash is not part of the string.
             Some(b'\n' | b'\r') | None => {}
             Some(&other) => string.push(other),
         }
     }
 
-    /// Reads a string of hexadecimal digits, after its bracket (section 7.3.4.3).
+    /// Reads a hexadecimal string after the opening bracket (section 7.3.4.3).
     fn hexadecimal(&mut self) -> Option<Vec<u8>> {
         let rest = self.rest();
         let rest = &rest[..rest.len().min(PDF_STRING_BYTES)];
@@ -324,10 +328,11 @@ impl<'b> PdfTokens<'b> {
         Some(string)
     }
 
-    /// Passes the bytes of a stream, after its keyword (section 7.3.8), and returns them.
+    /// Consumes and returns the bytes of a stream, after its keyword (section 7.3.8).
     fn stream(&mut self, length: Option<usize>) -> &'b [u8] {
         const END: &[u8] = b"endstream";
-        /// Maximum number of bytes between a stream and its keyword: a line end, and a few bytes of careless programs.
+        /// Maximum distance of a stream from its keyword: a line end, and a few bytes that careless
+        /// programs add.
         const GAP_BYTES: usize = 16;
         self.at += match self.rest() {
             [b'\r', b'\n', ..] => 2,

@@ -1,6 +1,7 @@
 //! Rich Text Format (version 1.9.1): the visible text, and the targets of `HYPERLINK` fields.
 //!
-//! Groups are on a list, never on the stack of the program. HTML that Outlook keeps in RTF (MS-OXRTFEX) becomes that HTML again.
+//! Groups are kept in a list, never on the call stack. HTML that Outlook embeds in RTF (MS-OXRTFEX)
+//! is restored.
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
@@ -40,13 +41,13 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
 #[derive(Clone, Copy)]
 struct Group {
     destination: Destination,
-    /// `true` if this group began the open link.
+    /// `true` if this group opened the current link.
     has_link: bool,
-    /// `true` for text that only readers of RTF show, not of the HTML in it.
+    /// `true` for text that only RTF viewers show and that is not part of the embedded HTML.
     is_rtf_only: bool,
-    /// Number of characters after `\u` that stand for it in old readers.
+    /// Number of fallback characters after `\u`, for old readers.
     fallback_characters: usize,
-    /// `true` after `\*`: a destination that is not known is skipped.
+    /// `true` after `\*`: an unknown destination is skipped.
     is_optional: bool,
 }
 
@@ -60,23 +61,23 @@ impl Group {
     };
 }
 
-/// Use of the text of a group.
+/// Use of a group's text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Destination {
     Text,
-    /// The instruction of a field.
+    /// Field instruction.
     Instruction,
-    /// A piece of HTML.
+    /// Piece of HTML.
     HtmlTag,
-    /// The path of a template, which may be a URL.
+    /// Path of a template, which may be a URL.
     Template,
     Skipped,
 }
 
-/// Maximum number of characters that are skipped after `\u`. Programs write one or two.
+/// Maximum number of characters skipped after `\u`. Programs write one or two.
 const FALLBACK_CHARACTERS: usize = 8;
 
-/// Destinations whose text is not visible.
+/// Destinations without visible text.
 const SKIPPED: &str = "fonttbl colortbl stylesheet info pict filetbl listtable listoverridetable revtbl rsidtbl \
     generator themedata colorschememapping datastore latentstyles objdata xmlnstbl fldtype \
     bkmkstart";
@@ -85,7 +86,7 @@ const SKIPPED: &str = "fonttbl colortbl stylesheet info pict filetbl listtable l
 enum RtfToken<'b> {
     Open,
     Close,
-    /// A control word without its backslash, and its parameter.
+    /// A control word without the backslash, and its parameter.
     Control(&'b [u8], Option<i32>),
     /// A control symbol: the character after a backslash.
     Symbol(u8),
@@ -101,15 +102,15 @@ struct RtfReader {
     excess_groups: usize,
     /// The encoding of bytes above 127.
     encoding: &'static Encoding,
-    /// Bytes that are not decoded yet: a character may have two of them.
+    /// Bytes not decoded yet: a character may have two.
     bytes: Vec<u8>,
     text: String,
-    /// UTF-16 units of `\u` that are not decoded yet: a character may have two of them.
+    /// UTF-16 units from `\u` not decoded yet: a character may have two.
     utf16: Vec<u16>,
-    /// Number of characters to be skipped after `\u`.
+    /// Number of characters still to skip after `\u`.
     unicode_left: usize,
     instruction: String,
-    /// The path of the template whose group is open.
+    /// Path of the template whose group is open.
     template: String,
     is_html: bool,
 }
@@ -169,7 +170,7 @@ impl RtfReader {
             return;
         }
         self.flush();
-        // What follows the last group is not part of the document, but hides nothing.
+        // Text after the last group is not part of the document, but must not hide other text.
         let Some(closed) = self.groups.pop() else {
             return;
         };
@@ -231,7 +232,7 @@ impl RtfReader {
         }
     }
 
-    /// Gives the text of the group, from here on, this use, unless the text around it is not visible.
+    /// Sets the destination of the rest of the group, unless the surrounding text is not visible.
     fn enter(&mut self, destination: Destination) {
         self.flush();
         let group = self.group();
@@ -250,7 +251,7 @@ impl RtfReader {
         }
     }
 
-    /// Adds characters in the encoding of the document.
+    /// Adds characters in the document's encoding.
     fn characters(&mut self, characters: &[u8]) {
         let skipped = characters.len().min(self.unicode_left);
         self.unicode_left -= skipped;
@@ -279,7 +280,7 @@ impl RtfReader {
         }
     }
 
-    /// Passes on what was decoded, to where the group sends it.
+    /// Passes the decoded text to the group's destination.
     fn flush(&mut self) {
         self.decode_bytes();
         self.decode_utf16();
@@ -299,7 +300,7 @@ impl RtfReader {
     }
 }
 
-/// The encoding of a code page of Windows.
+/// Returns the encoding of a Windows code page.
 pub(super) fn encoding_of_code_page(page: i32) -> Option<&'static Encoding> {
     let label = match page {
         932 => "shift_jis".to_owned(),
@@ -323,14 +324,14 @@ pub(super) fn encoding_of_code_page(page: i32) -> Option<&'static Encoding> {
     Encoding::for_label(label.as_bytes())
 }
 
-/// Iterator over the tokens of an RTF. Each byte is read once.
+/// Iterator over the tokens of an RTF. Reads each byte once.
 struct RtfTokens<'b> {
     bytes: &'b [u8],
     at: usize,
 }
 
 impl<'b> RtfTokens<'b> {
-    /// Reads what follows a backslash.
+    /// Reads a control word or symbol after a backslash.
     fn control(&mut self) -> Option<RtfToken<'b>> {
         let rest = &self.bytes[self.at..];
         let first = *rest.first()?;
@@ -351,7 +352,7 @@ impl<'b> RtfTokens<'b> {
         let parameter = std::str::from_utf8(&rest[..number])
             .ok()
             .and_then(|number| number.parse().ok());
-        // A space ends the word and is no part of the text.
+        // A space ends the word and is not part of the text.
         let space = usize::from(rest[number..].starts_with(b" "));
         self.at += letters + number + space;
         if word == b"bin" {
