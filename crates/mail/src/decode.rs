@@ -1,33 +1,33 @@
 //! Decodes a message into plain texts: header fields and text parts, each with a map back to the
 //! raw bytes.
 //!
-//! Broken mail is input, not an error: a part that cannot be understood is read as one text, and a
+//! Broken mail is input, not an error. A part that cannot be understood is read as one text, and a
 //! [`Diagnostic`] reports it. The walk over MIME parts uses a list, never recursion. Parts that are
 //! not text are not decoded.
 //!
 //! # Libraries
 //!
 //! `html5gum` tokenises HTML, `encoding_rs` converts charsets, `data-encoding` decodes whole lines
-//! of base64, and `jiff` does calendar arithmetic. `mailparse` is used for two calls:
+//! of base64, and `jiff` does calendar arithmetic. Two calls of `mailparse` are used:
 //!
 //! - `parse_content_type` parses a `Content-Type` with several parameters, comments or RFC 2231
 //!   continuations (`part.rs`, `mime_walk.rs`, `external_body.rs`);
-//! - `parse_header` and `get_value` decode a value with encoded words or 8-bit bytes where only its
+//! - `parse_header` and `get_value` decode a value with encoded words or 8-bit bytes if only the
 //!   text is needed (`header.rs`).
 //!
-//! Its other calls do not serve here:
+//! The other calls of `mailparse` do not fit:
 //!
-//! - `parse_mail` and `get_body` return owned text without offsets, and every URL needs the offsets
-//!   of its raw bytes; they recurse into parts, reject what cannot be decoded, and decode
-//!   attachments too;
+//! - `parse_mail` and `get_body` return owned text without offsets, but every URL needs the offsets
+//!   of its raw bytes. They also recurse into parts, reject undecodable content, and decode
+//!   attachments;
 //! - `parse_headers` allocates each value; this module keeps ranges, and skips most fields by name
 //!   (`field_names.rs`);
-//! - `dateparse` takes no ctime, RFC 850 or ISO 8601 dates, and does not distinguish an unknown
+//! - `dateparse` accepts no ctime, RFC 850 or ISO 8601 dates, and does not distinguish an unknown
 //!   zone from UTC (`date.rs`);
-//! - `addrparse` would split From into mailboxes, but a record shows the field as it was written;
-//! - `msgidparse` rejects a whole References field for one damaged ID (`message_info.rs`);
-//! - `parse_content_disposition`: of that field only the parameter `filename` and the word
-//!   `attachment` are used, which `parse_content_type` gives too (`mime_walk.rs`).
+//! - `addrparse` splits From into mailboxes, but a record shows the field as written;
+//! - `msgidparse` rejects a whole References field because of one damaged ID (`message_info.rs`);
+//! - `parse_content_disposition`: only the parameter `filename` and the word `attachment` are
+//!   needed from that field, and `parse_content_type` returns both (`mime_walk.rs`).
 
 mod archived_page;
 mod binary;
@@ -62,7 +62,7 @@ pub use part::MimePart;
 pub use part_kind::form_of_name;
 pub use region::{BodyRegion, EXTERNAL_BODY_REGION, Regions};
 
-/// The decoding steps one by one, for the targets in `fuzz/`; no part of the library.
+/// The individual decoding steps, for the targets in `fuzz/`; not part of the library.
 pub mod fuzzing {
     pub use super::header::decode_words_with_map;
     pub use super::seven_bit::decode_utf7;
@@ -92,32 +92,32 @@ use urlspool_text::limits::Limits;
 use urlspool_text::planted_faults::{PlantedFault, is_planted};
 use urlspool_text::span::{ByteMap, Span};
 
-/// The place of a text in its message.
+/// Location of a text in its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Region<'m> {
-    /// The value of a header field of this name.
+    /// The value of a header field with this name.
     Header(&'m [u8]),
     /// The text of a part.
     Body,
-    /// The URL of a body that stands elsewhere, made of the parameters of its content type. The text
-    /// is that URL alone.
+    /// The URL of an external body, built from the parameters of the content type. The text is that
+    /// URL alone.
     ExternalBody,
 }
 
 /// Maps offsets in a decoded text to offsets in the message's raw bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OffsetMap {
-    /// Offset in the message of the bytes that the first map leads to.
+    /// Offset in the message to which the first map is relative.
     base: usize,
-    /// One map per decoding step, in the order of the steps.
+    /// Maps of the decoding steps, in order.
     maps: Vec<ByteMap>,
-    /// Leads on to the message, from the decoded bytes of an attachment; `None` in the message
-    /// itself. Shared by all texts of the attachment.
+    /// Map of the surrounding attachment, from its decoded bytes to the message; `None` in the
+    /// message itself. Shared by all texts of the attachment.
     outer: Option<Arc<OffsetMap>>,
 }
 
 impl OffsetMap {
-    /// The map of bytes that were not decoded and begin at `base`.
+    /// Creates the map of bytes that were not decoded and start at `base`.
     #[must_use]
     pub fn verbatim(base: usize) -> OffsetMap {
         OffsetMap {
@@ -126,7 +126,7 @@ impl OffsetMap {
         }
     }
 
-    /// The map of bytes that begin at `base` of the decoded bytes of an attachment.
+    /// Creates the map of bytes that start at `base` in the decoded bytes of an attachment.
     fn within(outer: Option<&Arc<OffsetMap>>, base: usize) -> OffsetMap {
         OffsetMap {
             base,
@@ -135,32 +135,32 @@ impl OffsetMap {
         }
     }
 
-    /// Returns the number of bytes of memory that its own steps take.
+    /// Returns the memory in bytes taken by this map's steps, without the surrounding attachments.
     fn memory_bytes(&self) -> usize {
         self.maps.iter().map(ByteMap::memory_bytes).sum()
     }
 
-    /// The map of a text that was made of the raw bytes `raw` as a whole.
+    /// Creates the map of a text made from all of the raw bytes `raw`.
     fn whole(raw: Span) -> OffsetMap {
         let mut map = ByteMap::new();
         map.push_whole(0, raw);
         OffsetMap::verbatim(0).then(map)
     }
 
-    /// Returns `true` if one of its steps, or those of the attachments around it, has a coarse map.
+    /// Returns `true` if one of the steps has a coarse map, here or in the surrounding attachments.
     #[must_use]
     pub fn is_coarse(&self) -> bool {
         std::iter::successors(Some(self), |map| map.outer.as_deref())
             .any(|map| map.maps.iter().any(ByteMap::is_coarse))
     }
 
-    /// This map, with one more decoding step.
+    /// Returns this map with one more decoding step.
     fn then(mut self, map: ByteMap) -> OffsetMap {
         self.maps.push(map);
         self
     }
 
-    /// The raw bytes of the message that `text` was decoded from.
+    /// Returns the raw bytes of the message from which `text` was decoded.
     #[must_use]
     pub fn raw(&self, text: Span) -> RawRange {
         let mut span = text;
@@ -178,42 +178,43 @@ impl OffsetMap {
     }
 }
 
-/// A range of a message's raw bytes.
+/// Range of a message's raw bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawRange {
-    /// The range.
+    /// Range in the raw bytes.
     pub span: Span,
-    /// `true` if the range is exact: no neighbouring text came from its first or last bytes.
+    /// `true` if the range is exact: no neighbouring text comes from the first or last bytes of the
+    /// range.
     pub exact: bool,
 }
 
 /// A decoded plain text.
 #[derive(Debug)]
 pub struct DecodedText<'m> {
-    /// Its bytes: UTF-8, unless they could not be converted.
+    /// Bytes of the text: UTF-8, unless they could not be converted.
     pub bytes: Cow<'m, [u8]>,
-    /// From offsets in `bytes` to the message's.
+    /// Map from offsets in `bytes` to offsets in the message.
     pub offset_map: OffsetMap,
-    /// Its place in the message.
+    /// Location in the message.
     pub region: Region<'m>,
-    /// The part whose body or header it is; `None` for the message's own header and for a message
+    /// Part whose body or header this is; `None` for the message's own header and for a message
     /// without a header.
     pub part: Option<&'m MimePart>,
-    /// The meaning of its line ends.
+    /// Meaning of the line ends.
     pub lines: LineLayout,
-    /// The HTML page, if this is the visible text of one.
+    /// HTML page, if this is the visible text of one.
     pub page: Option<HtmlPage<'m>>,
-    /// Ranges of encoded files (uuencode, yEnc, base64), in order. What is
-    /// text in them is another text.
+    /// Ranges of encoded files (uuencode, yEnc, base64), in order. Text in them is passed on as a
+    /// separate text.
     pub encoded: Vec<Span>,
-    /// `true` if the same raw bytes are also decoded in another way, as another text.
+    /// `true` if the same raw bytes are also decoded in another way, as a separate text.
     pub has_other_readings: bool,
     /// `true` for a piece of a text of more than [`TEXT_BYTES`](urlspool_text::limits::TEXT_BYTES).
     pub is_piece: bool,
 }
 
 impl<'m> DecodedText<'m> {
-    /// A text that is not a page and has no other reading.
+    /// Creates a text that is not a page and has no other reading.
     fn plain(
         bytes: Cow<'m, [u8]>,
         offset_map: OffsetMap,
@@ -237,39 +238,39 @@ impl<'m> DecodedText<'m> {
 /// The meaning of the line ends of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineLayout {
-    /// They are part of the text as sent: a person wrote them, or a program that wrapped long
+    /// Line ends are part of the text as sent: written by a person, or by a program that wraps long
     /// lines.
     Written,
-    /// They come from the layout of an HTML page: two lines never hold one word.
+    /// Line ends come from the layout of an HTML page: a word never spans two lines.
     LaidOut,
-    /// They fold a header field, also one in a body that consists of such fields, like a delivery
-    /// report. The white space after each belongs to the value and separates words (RFC 5322,
-    /// section 2.2.3).
+    /// Line ends fold a header field, or a field in a body that consists of fields, such as a
+    /// delivery report. The white space after each line end belongs to the value and separates
+    /// words (RFC 5322, section 2.2.3).
     Folded,
 }
 
 /// An HTML page and the links in it.
 #[derive(Debug)]
 pub struct HtmlPage<'m> {
-    /// The HTML text, decoded to UTF-8.
+    /// HTML text, decoded to UTF-8.
     pub source: Cow<'m, [u8]>,
-    /// From offsets in `source` to the message's.
+    /// Map from offsets in `source` to offsets in the message.
     pub offset_map: OffsetMap,
-    /// The URLs in its attributes and styles, ordered by [`HtmlLink::at`].
+    /// URLs in attributes and styles, ordered by [`HtmlLink::at`].
     pub links: Vec<HtmlLink>,
-    /// The base of relative URLs: the first `<base href>`.
+    /// Base of relative URLs: the first `<base href>`.
     pub base: Option<Vec<u8>>,
-    /// `true` if the page has more links than are held at a time, and these are some of them: its
-    /// text is passed to the sink again, with the others.
+    /// `true` if the page has more links than memory allows at a time and these are only some. The
+    /// text is passed to the sink again with the other links.
     pub is_incomplete: bool,
 }
 
-/// Counts and diagnostics of decoding one message.
+/// Counts and diagnostics from decoding one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecodeReport {
-    /// Number of text parts that were decoded.
+    /// Number of decoded text parts.
     pub text_parts: usize,
-    /// Parts without text, which were skipped.
+    /// Skipped parts without text.
     pub skipped_parts: Vec<SkippedPart>,
     /// Damage and limits, in the order in which they were found.
     pub diagnostics: Vec<Diagnostic>,
@@ -278,11 +279,11 @@ pub struct DecodeReport {
 /// A part without text, whose body was not decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedPart {
-    /// The part, as its header describes it.
+    /// The part, as described by its header.
     pub part: MimePart,
-    /// Its body's raw bytes.
+    /// Raw bytes of the body.
     pub raw: Span,
-    /// Number of further members of archives that were skipped after it, and are not listed.
+    /// Number of archive members skipped after this one that are not listed.
     pub unlisted: u64,
 }
 
@@ -296,12 +297,12 @@ impl SkippedPart {
     }
 }
 
-/// Decoded bytes, with the map back to the bytes that they were decoded from.
+/// Decoded bytes with a map back to the encoded bytes.
 #[derive(Debug, Default)]
 pub struct MappedBytes {
-    /// The decoded bytes.
+    /// Decoded bytes.
     pub bytes: Vec<u8>,
-    /// From offsets in them to offsets in the encoded bytes.
+    /// Map from offsets in `bytes` to offsets in the encoded bytes.
     pub map: ByteMap,
 }
 
@@ -313,7 +314,7 @@ impl MappedBytes {
         }
     }
 
-    /// Appends a range of the encoded bytes `raw` as it is.
+    /// Appends a range of the encoded bytes `raw` unchanged.
     fn copy(&mut self, raw: &[u8], range: Range<usize>) {
         if !range.is_empty() {
             let mistake = usize::from(range.start > 0 && is_planted(PlantedFault::MapOffByOne));
@@ -322,7 +323,7 @@ impl MappedBytes {
         }
     }
 
-    /// Appends what the encoded bytes at `from` stand for as a whole.
+    /// Appends bytes decoded from the range `from` as a whole.
     fn push(&mut self, decoded: &[u8], from: Range<usize>) {
         let from = Span::new(from.start, from.end);
         self.map.push_whole(self.bytes.len(), from);
@@ -336,7 +337,7 @@ impl MappedBytes {
     }
 }
 
-/// A text in UTF-8, with the map back to the bytes that it was converted from.
+/// A text in UTF-8 with a map back to the unconverted bytes.
 struct ConvertedText<'a> {
     bytes: Cow<'a, [u8]>,
     /// `None` if the bytes are the same.
@@ -344,7 +345,7 @@ struct ConvertedText<'a> {
 }
 
 impl<'a> ConvertedText<'a> {
-    /// Bytes that were UTF-8 already.
+    /// Wraps bytes that are already UTF-8.
     fn unchanged(bytes: &'a [u8]) -> ConvertedText<'a> {
         ConvertedText {
             bytes: bytes.into(),
@@ -367,8 +368,8 @@ pub(crate) fn is_utf16(start: &[u8]) -> bool {
     charset::utf16_by_nuls(start).is_some()
 }
 
-/// Returns a page of the Web in UTF-8. `charset` is the one that its server names; without one the
-/// page's own counts.
+/// Returns a Web page in UTF-8. `charset` is the one named by the server; without it, the page's
+/// own charset counts.
 pub fn page_in_utf8<'a>(page: &'a [u8], charset: Option<&str>) -> Cow<'a, [u8]> {
     let label = charset.map(str::to_owned);
     let label = label.or_else(|| html::declared_charset(page));
@@ -380,7 +381,7 @@ pub fn page_in_utf8<'a>(page: &'a [u8], charset: Option<&str>) -> Cow<'a, [u8]> 
 /// [`LARGE_MESSAGE_BYTES`](urlspool_text::limits::LARGE_MESSAGE_BYTES).
 ///
 /// `fields` are the fields of the message's own header, read by [`HeaderFields::in_message`].
-/// Linear in the message's length times the nesting depth of its parts, which is limited.
+/// Linear in the length of the message times the nesting depth of its parts, which is limited.
 pub fn texts<'m>(
     message: &Message<'m>,
     fields: &'m HeaderFields,
@@ -408,7 +409,7 @@ pub fn texts<'m>(
     }
 }
 
-/// The parts of a message that are texts.
+/// Selection of the parts of a message to read as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextPolicy {
     /// Handling of header fields.
@@ -417,19 +418,18 @@ pub struct TextPolicy {
     pub html: HtmlPolicy,
     /// Handling of attachments.
     pub attachments: AttachmentPolicy,
-    /// The form that a text without a header has by the name of its file.
+    /// Form of a text without a header, by its file name.
     pub file_form: TextForm,
 }
 
-/// Attachments that are texts: parts that are labelled as attached or whose media type is of no
-/// text.
+/// Handling of attachments: parts that are labelled as attached or have a non-text media type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AttachmentPolicy {
-    /// None of them.
+    /// Skips all attachments.
     None,
-    /// Those that are text by their type, name or content, and messages.
+    /// Reads messages, and attachments that are text by type, name or content.
     Text,
-    /// All that can be read, archives included (the default).
+    /// Reads all supported attachments, archives included (the default).
     #[default]
     All,
 }
@@ -437,20 +437,20 @@ pub enum AttachmentPolicy {
 /// Handling of HTML parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HtmlPolicy {
-    /// HTML parts are texts (the default).
+    /// Reads HTML parts as text (the default).
     #[default]
     Search,
-    /// HTML parts are skipped.
+    /// Skips HTML parts.
     Skip,
 }
 
 /// Handling of header fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeaderPolicy {
-    /// Fields are texts, except trace and threading fields (the default).
+    /// Reads fields as text, except trace and threading fields (the default).
     #[default]
     Search,
-    /// No field is a text.
+    /// Reads no fields.
     Skip,
 }
 

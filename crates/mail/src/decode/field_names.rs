@@ -1,22 +1,23 @@
-//! Names of header fields with a role, found by their first three letters.
+//! Names of header fields with a role, looked up by their first three letters.
 
 use std::sync::LazyLock;
 
 use urlspool_text::byte_scan::{CaselessPrefix, first_letters};
 
-/// Roles of a header field, which its name decides.
+/// Roles of a header field, which depend on its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldRoles {
-    /// It is a trace or threading field, which is not searched for URLs.
+    /// `true` for a trace or threading field, which is not searched for URLs.
     pub is_trace: bool,
-    /// Programs add or change it while the message is stored; it is not part of the message's identity.
+    /// `true` for a field that programs add or change in a stored message. It is not part of the
+    /// message's identity.
     pub is_changing: bool,
-    /// It describes the message or its body.
+    /// Known field that describes the message or its body.
     pub known: Option<KnownField>,
 }
 
 impl FieldRoles {
-    /// The roles of both.
+    /// Combines two sets of roles.
     fn and(self, others: FieldRoles) -> FieldRoles {
         FieldRoles {
             is_trace: self.is_trace | others.is_trace,
@@ -27,7 +28,7 @@ impl FieldRoles {
 }
 
 urlspool_text::named_enum! {
-    /// A header field that describes the message or its body, by its name in lower case.
+    /// Known header field that describes the message or its body, with its name in lower case.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum KnownField {
         /// Message-ID
@@ -53,8 +54,8 @@ urlspool_text::named_enum! {
     }
 }
 
-/// Trace and threading fields. They hold addresses of hosts and messages, but no URLs that a person wrote.
-/// In lower case; a name that ends in `*` is a prefix.
+/// Trace and threading fields. They hold addresses of hosts and messages, but no URLs written by a
+/// person. The names are in lower case; a name that ends in `*` is a prefix.
 const TRACE: &[&[&str]] = &[
     // Delivery, and the envelope.
     &["received", "x-received", "original-received", "path"],
@@ -64,10 +65,10 @@ const TRACE: &[&[&str]] = &[
     &["message-id", "in-reply-to", "references", "supersedes"],
     &["x-message-id", "resent-message-id", "thread-index"],
     &["date", "resent-date", "x-sender"],
-    // The form of the body.
+    // Form of the body.
     &["mime-version", "content-type", "content-id"],
     &["content-transfer-encoding", "content-length", "lines"],
-    // Signatures, and filters of spam and viruses.
+    // Signatures, spam filters and virus filters.
     &["dkim-*", "domainkey-*", "arc-*", "autocrypt"],
     &["authentication-results", "received-spf", "x-sieve"],
     &["x-spam-*", "x-spamd-*", "x-rspamd-*", "x-virus-*"],
@@ -89,27 +90,31 @@ const TRACE: &[&[&str]] = &[
     &["face", "x-face"],
 ];
 
-/// Fields that programs add to a stored message, change and remove, each with the programs that do and the source. In lower
-/// case; a name that ends in `*` is a prefix.
+/// Fields that programs add to a stored message, change and remove, each with these programs and
+/// the source. The names are in lower case; a name that ends in `*` is a prefix.
 ///
-/// Fields that delivery writes once are not here: `Received`, `Return-Path`, `Delivered-To`, `X-Original-To`, and those of
-/// filters (`X-Spam-*`). They stay as they are while the message is stored, and tell two deliveries of one message apart.
+/// Fields written once at delivery are not listed: `Received`, `Return-Path`, `Delivered-To`,
+/// `X-Original-To`, and filter results (`X-Spam-*`). They do not change while the message is
+/// stored, and distinguish two deliveries of one message.
 const CHANGING: &[&str] = &[
-    // c-client (UW-IMAP, Pine), Dovecot, mutt, mailx: flags (Dovecot's documentation, "mbox mailbox format").
+    // c-client (UW-IMAP, Pine), Dovecot, mutt, mailx: flags (Dovecot's documentation, "mbox mailbox
+    // format").
     "status",
     "x-status",
-    // c-client, Dovecot, offlineimap, Thunderbird: keywords (the same).
+    // c-client, Dovecot, offlineimap, Thunderbird: keywords (same source).
     "x-keywords",
-    // c-client, Dovecot, mailutils, KMail: number in the mailbox (the same).
+    // c-client, Dovecot, mailutils, KMail: number in the mailbox (same source).
     "x-uid",
-    // c-client, Dovecot, mailutils: X-IMAP and X-IMAPbase, numbers of the mailbox in its first message (the same).
+    // c-client, Dovecot, mailutils: X-IMAP and X-IMAPbase, mailbox numbers in the first message
+    // (same source).
     "x-imap*",
-    // qpopper, Netscape, Thunderbird, Dovecot with `pop3_reuse_xuidl`: name of the message for POP3 (Thunderbird's
-    // nsMsgLocalFolderHdrs.h; Dovecot, the same).
+    // qpopper, Netscape, Thunderbird, Dovecot with `pop3_reuse_xuidl`: name of the message for POP3
+    // (Thunderbird's nsMsgLocalFolderHdrs.h; Dovecot as above).
     "x-uidl",
-    // System V mail, mutt, Dovecot, Thunderbird: length of the body in an mbox (mutt's mbox.c; Dovecot, the same).
+    // System V mail, mutt, Dovecot, Thunderbird: length of the body in an mbox (mutt's mbox.c;
+    // Dovecot as above).
     "content-length",
-    // mutt: length of the body in lines (copy.c). News servers: the same (RFC 1036 section 2.2.12).
+    // mutt: length of the body in lines (copy.c). News servers: same (RFC 1036 section 2.2.12).
     "lines",
     // mutt, neomutt: labels (the manual, `edit-label`).
     "x-label",
@@ -117,16 +122,18 @@ const CHANGING: &[&str] = &[
     "replied",
     "forwarded",
     "resent",
-    // Netscape, Thunderbird: flags, tags, and what became of attachments (nsMsgLocalFolderHdrs.h).
+    // Netscape, Thunderbird: flags, tags, and the state of attachments (nsMsgLocalFolderHdrs.h).
     "x-mozilla-*",
-    // Thunderbird: the account from which a message was fetched (nsPop3Sink.cpp).
+    // Thunderbird: account that the message was fetched from (nsPop3Sink.cpp).
     "x-account-key",
-    // Evolution: X-Evolution, flags and number; X-Evolution-Source, the account (camel-mbox-summary.c, camel-mime-message.c).
+    // Evolution: X-Evolution, flags and number; X-Evolution-Source, account (camel-mbox-summary.c,
+    // camel-mime-message.c).
     "x-evolution*",
-    // KMail: states of encryption and receipts, and the length (kmfolder*.cpp).
+    // KMail: states of encryption and receipts, and length (kmfolder*.cpp).
     "x-kmail-*",
     "x-length",
-    // Gnus: article numbers, groups, where a message came from, and its `From ` line (nnfolder.el, nnmail.el, nnml.el).
+    // Gnus: article numbers, groups, origin of a message, and its `From ` line (nnfolder.el,
+    // nnmail.el, nnml.el).
     "x-gnus-*",
     "x-from-line",
     "gnus-warning",
@@ -134,9 +141,9 @@ const CHANGING: &[&str] = &[
     "x-vm-*",
     // Rmail since Emacs 23: flags and labels (rmail.el).
     "x-rmail-*",
-    // isync's mbsync: name by which a copy is found on the server (sync.c); another one for each copy.
+    // isync's mbsync: name used to find a copy on the server (sync.c), different for each copy.
     "x-tuid",
-    // offlineimap: the same (folder/IMAP.py).
+    // offlineimap: same use (folder/IMAP.py).
     "x-offlineimap",
     // Google Takeout: labels and thread at the time of the export (its page on mail).
     "x-gmail-labels",
@@ -149,7 +156,8 @@ const CHANGING: &[&str] = &[
     "date-received",
 ];
 
-/// The roles of the field whose name is the first `len` bytes of `text`, in upper or lower case.
+/// Returns the roles of the field whose name is the first `len` bytes of `text`. Case does not
+/// matter.
 pub(super) fn field_roles(text: &[u8], len: usize) -> FieldRoles {
     static NAMES: LazyLock<[Vec<FieldNameEntry>; BUCKETS]> = LazyLock::new(field_name_table);
     let first = first_letters(text);
@@ -164,17 +172,18 @@ pub(super) fn field_roles(text: &[u8], len: usize) -> FieldRoles {
 }
 
 struct FieldNameEntry {
-    /// The name in lower case, or the prefix.
+    /// Name in lower case, or prefix.
     name: &'static [u8],
     caseless: CaselessPrefix,
     is_prefix: bool,
     roles: FieldRoles,
 }
 
-/// Number of buckets: so many that few of the names share a bucket with names that begin otherwise.
+/// Number of buckets. With this many, few listed names share a bucket with names that start
+/// differently.
 const BUCKETS: usize = 256;
 
-/// Returns the names and prefixes that have a role, by their first three letters.
+/// Returns the names and prefixes with a role, by their first three letters.
 fn field_name_table() -> [Vec<FieldNameEntry>; BUCKETS] {
     let mut table = [const { Vec::new() }; BUCKETS];
     let (mut trace, mut changing) = (FieldRoles::default(), FieldRoles::default());
@@ -193,7 +202,7 @@ fn field_name_table() -> [Vec<FieldNameEntry>; BUCKETS] {
     table
 }
 
-/// Adds a role to a name, or to a prefix that is marked with `*`.
+/// Adds roles to a name, or to a prefix marked with `*`.
 fn add_role(table: &mut [Vec<FieldNameEntry>; BUCKETS], marked: &'static str, roles: FieldRoles) {
     let name = marked.trim_end_matches('*').as_bytes();
     let is_prefix = name.len() < marked.len();
@@ -216,7 +225,8 @@ fn add_role(table: &mut [Vec<FieldNameEntry>; BUCKETS], marked: &'static str, ro
     }
 }
 
-/// The bucket of a name: a hash of its first three letters, or of the three after `x-`. Each name in the table has as many.
+/// Returns the bucket of a name: a hash of the first three letters, or of the three letters after
+/// `x-`. Every name in the table is long enough.
 fn bucket(first_letters: u64) -> usize {
     const X: u64 = u64::from_le_bytes(*b"x-\0\0\0\0\0\0");
     /// 2^32 divided by the golden ratio (Fibonacci hashing).
@@ -253,7 +263,7 @@ mod tests {
         }
     }
 
-    /// Names that differ from known ones in one byte, and those that differ in case only.
+    /// Tests names that differ from known names in one byte, and names that differ only in case.
     #[test]
     fn every_byte_of_a_name_counts() {
         for known in TRACE

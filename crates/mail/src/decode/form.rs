@@ -1,8 +1,8 @@
-//! Forms of texts: the language that surrounds the URLs of a part, a file or a stretch of text.
+//! Forms of text: the language that surrounds the URLs in a part, a file or a stretch of text.
 //!
-//! A form is recognised by a media type, a name or content. It says how the escapes of its language
-//! are undone, with offsets, and what ends a value: a line end takes the place of each border, so
-//! that no URL goes over it. HTML has a reader of its own (`html.rs`).
+//! A media type, a name or the content determines the form. The form defines the decoding of
+//! escapes, with offsets, and the end of a value: each border becomes a line end, which no URL
+//! crosses. HTML has a separate reader (`html.rs`).
 
 use super::transfer::{DelSp, push_quoted_printable, unflow};
 use super::{LineLayout, MappedBytes};
@@ -10,7 +10,7 @@ use crate::lines::{begins_with, first_line, hex_pair, line_end};
 use crate::references::reference;
 use crate::split::{begins_whole_page, is_page};
 
-/// The form of a text.
+/// Form of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextForm {
     /// Lines as sent.
@@ -33,8 +33,8 @@ pub enum TextForm {
 }
 
 impl TextForm {
-    /// Returns the form of a text that begins with `text`, if the start says it for certain: a page
-    /// or an element that is closed at the end of the text, a calendar, or an XML declaration.
+    /// Returns the form of a text whose first bytes are `text` if they are conclusive: a page, an
+    /// element that is closed at the end of the text, a calendar, or an XML declaration.
     pub(super) fn of_content(text: &[u8]) -> Option<TextForm> {
         let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
         let text = text.trim_ascii_start();
@@ -52,7 +52,7 @@ impl TextForm {
         }
     }
 
-    /// Undoes the escapes of the form; `None` if the text stays as it is. Linear.
+    /// Decodes the escapes of the form. Returns `None` if the text does not change. Linear.
     pub(super) fn undo(self, text: &[u8]) -> Option<MappedBytes> {
         match self {
             TextForm::Html | TextForm::Other => None,
@@ -65,7 +65,7 @@ impl TextForm {
         }
     }
 
-    /// Returns `true` if its escapes are undone in a copy of the text.
+    /// Returns `true` if escapes are decoded in a copy of the text.
     pub(super) fn has_escapes(self) -> bool {
         !matches!(
             self,
@@ -73,7 +73,7 @@ impl TextForm {
         )
     }
 
-    /// The meaning of its line ends.
+    /// Returns the meaning of the line ends.
     pub(super) fn lines(self) -> LineLayout {
         match self {
             TextForm::Html | TextForm::Calendar | TextForm::Xml => LineLayout::LaidOut,
@@ -82,7 +82,7 @@ impl TextForm {
     }
 }
 
-/// Removes the marks of a terminal: colours and overstrikes; `None` if there are none.
+/// Removes terminal colours and overstrikes. Returns `None` if there are none.
 fn without_terminal_marks(text: &[u8]) -> Option<MappedBytes> {
     const ESC: u8 = 0x1B;
     const BACKSPACE: u8 = 8;
@@ -114,9 +114,10 @@ fn without_terminal_marks(text: &[u8]) -> Option<MappedBytes> {
     Some(out.ended(text))
 }
 
-/// Length of a colour after its `[`: numbers, and `m`, or the `K` that clears the line.
+/// Returns the length of a colour sequence after its `[`: numbers, and `m`, or the `K` that clears
+/// the line.
 fn colour_len(rest: &[u8]) -> Option<usize> {
-    /// Maximum length of its numbers.
+    /// Maximum length of the numbers.
     const NUMBERS: usize = 20;
     let numbers = rest.iter().take(NUMBERS);
     let len = numbers
@@ -125,13 +126,13 @@ fn colour_len(rest: &[u8]) -> Option<usize> {
     matches!(rest.get(len)?, b'm' | b'K').then_some(len + 1)
 }
 
-/// First lines of calendars and cards.
+/// First lines of calendars and vCards.
 const CARDS: [&[u8]; 2] = [b"BEGIN:VCALENDAR", b"BEGIN:VCARD"];
 
-/// Undoes the escapes in the properties of a calendar or card, which are unfolded.
+/// Decodes the escapes in the properties of a calendar or vCard, which are unfolded.
 ///
 /// Text values escape backslashes, separators and line ends (RFC 5545, section 3.3.11; RFC 6350,
-/// section 3.4). A value in HTML has references, one of vCard 2.1 may be quoted-printable.
+/// section 3.4). An HTML value has references, and a vCard 2.1 value may be quoted-printable.
 fn properties(text: &[u8]) -> MappedBytes {
     let mut out = MappedBytes::with_capacity(text.len());
     let mut at = 0;
@@ -160,7 +161,7 @@ fn properties(text: &[u8]) -> MappedBytes {
     out.ended(text)
 }
 
-/// Undoes the references of XML. Feeds hold pages, whose references were escaped again.
+/// Decodes XML references. Feeds contain pages whose references were escaped again.
 fn references(text: &[u8]) -> MappedBytes {
     let mut out = MappedBytes::with_capacity(text.len());
     undo_each(text, 0, &mut out, |rest| match rest {
@@ -170,7 +171,8 @@ fn references(text: &[u8]) -> MappedBytes {
     out.ended(text)
 }
 
-/// The reference at the start of `text`, with those that stand for its `&`: `&amp;amp;lt;`.
+/// Decodes the reference at the start of `text`, together with references for its `&`:
+/// `&amp;amp;lt;`.
 fn nested_reference(text: &[u8]) -> Option<(usize, char)> {
     const AMP: &[u8] = b"amp;";
     let mut name = 1;
@@ -183,7 +185,8 @@ fn nested_reference(text: &[u8]) -> Option<(usize, char)> {
     }
 }
 
-/// Undoes the escapes in strings of JSON (RFC 8259, section 7), each of which gets lines of its own.
+/// Decodes the escapes in JSON strings (RFC 8259, section 7) and puts each string on separate
+/// lines.
 fn strings(text: &[u8]) -> MappedBytes {
     let mut out = MappedBytes::with_capacity(text.len());
     undo_each(text, 0, &mut out, |rest| match rest {
@@ -204,7 +207,7 @@ fn strings(text: &[u8]) -> MappedBytes {
     out.ended(text)
 }
 
-/// The number of four hexadecimal digits.
+/// Returns the value of four hexadecimal digits.
 fn code_unit(digits: &[u8]) -> Option<u16> {
     Some(u16::from_be_bytes([
         hex_pair(digits)?,
@@ -212,15 +215,16 @@ fn code_unit(digits: &[u8]) -> Option<u16> {
     ]))
 }
 
-/// The character of two surrogates, the first of which is `high`.
+/// Returns the character of a surrogate pair that starts with `high`.
 fn surrogates(high: u32, rest: &[u8]) -> Option<char> {
     let low = code_unit(rest.strip_prefix(b"\\u")?)?;
     let units = [u16::try_from(high).ok()?, low];
     char::decode_utf16(units).next()?.ok()
 }
 
-/// Appends `text` from `at` on to `out`, with the character that `meant` returns in the place of
-/// each escape: it gets the rest of the text, and returns the length of the escape at its start.
+/// Appends `text` from `at` to `out`, with each escape replaced by the character from `meant`.
+/// `meant` receives the rest of the text and returns the length and character of the escape at its
+/// start.
 fn undo_each(
     text: &[u8],
     mut at: usize,
@@ -241,8 +245,8 @@ fn undo_each(
     out.copy(text, at..text.len());
 }
 
-/// Puts each cell of CSV on lines of its own (RFC 4180). The separator is the one that is most
-/// frequent in the first line.
+/// Puts each CSV cell on separate lines (RFC 4180). The separator is the most frequent one in the
+/// first line.
 fn cells(text: &[u8]) -> MappedBytes {
     const BORDER: &[u8] = b"\n\n";
     let first = first_line(text);
@@ -270,10 +274,11 @@ fn cells(text: &[u8]) -> MappedBytes {
     out.ended(text)
 }
 
-/// Appends the cell in quotes at `at`, with two quotes for one. Returns the offset after it; `None` if
-/// it has a quote in its text or none at its end: the quotes are text.
+/// Appends the quoted cell at `at`, with doubled quotes made single, and returns the offset after
+/// it. Returns `None` if the cell has a single quote inside or none at the end: the quotes are then
+/// text.
 fn quoted_cell(text: &[u8], at: usize, separator: u8, out: &mut MappedBytes) -> Option<usize> {
-    /// Maximum length of a cell in quotes.
+    /// Maximum length of a quoted cell.
     const MAX_BYTES: usize = 1 << 20;
     let start = at + 1;
     let searched = &text[..text.len().min(start + MAX_BYTES)];
@@ -337,7 +342,7 @@ mod tests {
         ] {
             let MappedBytes { bytes, map } = form.undo(written.as_bytes()).unwrap();
             assert_eq!(String::from_utf8_lossy(&bytes), meant);
-            // Bytes that are copied lead back to themselves.
+            // Copied bytes map to themselves.
             for (at, byte) in bytes.iter().enumerate() {
                 let raw = map.raw(Span::new(at, at + 1)).of(written.as_bytes());
                 assert!(

@@ -1,8 +1,8 @@
-//! Header fields (RFC 5322 section 2.2), as ranges of bytes; their texts, and the prefilter that
-//! skips fields in which no URL begins. Encoded words (RFC 2047) are decoded with a map back to the
-//! raw bytes.
+//! Header fields (RFC 5322 section 2.2) as ranges of bytes, their texts, and the prefilter that
+//! skips fields without URLs. Encoded words (RFC 2047) are decoded with a map back to the raw
+//! bytes.
 //!
-//! The roles of fields by their names are in `field_names`.
+//! `field_names` assigns roles to field names.
 
 use std::sync::LazyLock;
 
@@ -20,34 +20,34 @@ use urlspool_text::limits::{ENCODED_WORDS, HEADER_FIELDS};
 use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
 use urlspool_text::span::{ByteMap, Span};
 
-/// One field, as ranges of the bytes it was read from.
+/// A field, as ranges of the bytes it was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderField {
-    /// The name, without the blanks before the colon.
+    /// Name, without blanks before the colon.
     pub name: Span,
-    /// The value as folded, without the white space around it.
+    /// Value as folded, without surrounding white space.
     pub value: Span,
-    /// The roles of its name.
+    /// Roles of the name.
     pub roles: FieldRoles,
 }
 
-/// The fields of a header block.
+/// Fields of a header section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderFields {
-    /// The fields, in order.
+    /// Fields in order.
     pub all: Vec<HeaderField>,
-    /// Start of the body: after the blank line, or at the first line that is no field.
+    /// Start of the body: after the blank line, or at the first line that is not a field.
     pub body: usize,
-    /// `true` if the block exceeds the limits; `body` is the end of the last field that begins
-    /// within them.
+    /// `true` if the header exceeds the limits. `body` is then the end of the last field that
+    /// starts within them.
     pub is_truncated: bool,
 }
 
 impl HeaderFields {
-    /// Reads the header block at the start of `text`, of at most `max_bytes`.
+    /// Reads the header at the start of `text`, at most `max_bytes`.
     ///
-    /// A line that is neither a field nor a continuation ends the block, except `From ` and
-    /// `>From ` lines before the first field. If there is no field, the body begins at 0.
+    /// A line that is neither a field nor a continuation ends the header, except `From ` and `>From
+    /// ` lines before the first field. If there is no field, the body starts at 0.
     #[must_use]
     pub fn of(text: &[u8], max_bytes: usize) -> HeaderFields {
         // Mail of 2025 has 40 fields and more.
@@ -84,7 +84,8 @@ impl HeaderFields {
         fields
     }
 
-    /// The fields of a message in any format; none if it has no header of named fields.
+    /// Returns the fields of a message in any format, or no fields if the header has no field
+    /// names.
     #[must_use]
     pub fn in_message(message: &Message<'_>, max_bytes: usize) -> HeaderFields {
         panic_at_mark(PlantedFault::PanicInHeader, message.raw);
@@ -100,8 +101,8 @@ impl HeaderFields {
         }
     }
 
-    /// Reads the header of a message, like [`HeaderFields::of`]; skips a byte order mark and blank
-    /// lines before its first field.
+    /// Reads the header of a message, like [`HeaderFields::of`]. Skips a byte order mark and blank
+    /// lines before the first field.
     #[must_use]
     pub fn of_message(raw: &[u8], max_bytes: usize) -> HeaderFields {
         let text = raw.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(raw);
@@ -114,8 +115,8 @@ impl HeaderFields {
         }
     }
 
-    /// The fields with all offsets increased by `by`: for fields that were read from a part of a
-    /// text that begins at `by`.
+    /// Returns the fields with all offsets increased by `by`, for fields read from a slice of a
+    /// text that starts at `by`.
     #[must_use]
     pub fn shifted(&self, by: usize) -> HeaderFields {
         let shift = |span: Span| Span::new(span.start + by, span.end + by);
@@ -131,7 +132,8 @@ impl HeaderFields {
         }
     }
 
-    /// The first field of each known name, in the order of [`KnownField::ALL`]. Linear in the number of fields.
+    /// Returns the first field of each known name, in the order of [`KnownField::ALL`]. Linear in
+    /// the number of fields.
     #[must_use]
     pub fn first_of_each(&self) -> [Option<HeaderField>; KnownField::ALL.len()] {
         let mut found = [None; KnownField::ALL.len()];
@@ -143,14 +145,14 @@ impl HeaderFields {
         found
     }
 
-    /// All fields of a known name, in order.
+    /// Returns all fields of a known name, in order.
     pub fn each(&self, name: KnownField) -> impl Iterator<Item = &HeaderField> {
         self.all
             .iter()
             .filter(move |field| field.roles.known == Some(name))
     }
 
-    /// The content types of the header, each with its field, as `mailparse` reads them.
+    /// Returns the content types of the header, parsed by `mailparse`, each with its field.
     pub(super) fn content_types(
         &self,
         text: &[u8],
@@ -159,14 +161,14 @@ impl HeaderFields {
         types.map(|field| (field, parse_content_type(&field_text(field.value.of(text)))))
     }
 
-    /// The first field of a known name.
+    /// Returns the first field of a known name.
     #[must_use]
     pub fn first_known(&self, name: KnownField) -> Option<HeaderField> {
         self.each(name).next().copied()
     }
 
-    /// The first field of a name, in upper or lower case. `text` is the text that the fields were
-    /// read from.
+    /// Returns the first field with a name. Case does not matter. `text` is the text that the
+    /// fields were read from.
     #[must_use]
     pub fn first_named(&self, text: &[u8], name: &str) -> Option<HeaderField> {
         let mut all = self.all.iter().copied();
@@ -174,8 +176,8 @@ impl HeaderFields {
     }
 }
 
-/// The length of the name of the field that `line` begins with, and the offset of its colon, before which may be blanks. `None` if it
-/// begins with no field.
+/// Returns the length of the field name at the start of `line`, and the offset of the colon, which
+/// blanks may precede. Returns `None` if the line does not start with a field.
 fn field_name(line: &[u8]) -> Option<(usize, usize)> {
     let len = field_name_len(line);
     let colon = len + run_len(&line[len..], is_blank);
@@ -184,8 +186,8 @@ fn field_name(line: &[u8]) -> Option<(usize, usize)> {
         .then_some((len, colon))
 }
 
-/// End of the field that holds `at`: the first line end that no continuation line follows. A
-/// continuation line that begins at `limit` or later is not part of the field.
+/// Returns the end of the field that contains `at`: the first line end without a continuation line.
+/// A continuation line that starts at or after `limit` is not part of the field.
 fn field_end(text: &[u8], at: usize, limit: usize) -> usize {
     let mut end = line_end(text, at);
     while end < limit && matches!(text[end], b' ' | b'\t') {
@@ -194,7 +196,8 @@ fn field_end(text: &[u8], at: usize, limit: usize) -> usize {
     end
 }
 
-/// The field whose value is in `start..end`, where `end` is the end of its last line, without the white space around it.
+/// Returns the field whose value is in `start..end`, without the surrounding white space. `end` is
+/// the end of the last line.
 fn header_field(text: &[u8], name: Span, start: usize, end: usize) -> HeaderField {
     let words = text[start..end].trim_ascii_start();
     let start = match words {
@@ -208,18 +211,19 @@ fn header_field(text: &[u8], name: Span, start: usize, end: usize) -> HeaderFiel
     }
 }
 
-/// Returns `true` if a value may hold an encoded word (RFC 2047 section 2): if there is a `=?`.
-/// Searches for the question mark, which is the rarer of the two.
+/// Returns `true` if a value may hold an encoded word (RFC 2047 section 2): if it contains `=?`.
+/// Searches for the question mark, which is the rarer byte.
 fn has_encoded_word(raw: &[u8]) -> bool {
     memchr::memchr_iter(b'?', raw).any(|at| at > 0 && raw[at - 1] == b'=')
 }
 
-/// Returns `true` if a value may hold an encoded word, or an escape sequence of a charset.
+/// Returns `true` if a value may hold an encoded word or a charset escape sequence.
 fn has_shift_or_encoded_word(raw: &[u8]) -> bool {
     memchr::memchr2_iter(ESC, b'?', raw).any(|at| raw[at] != b'?' || at > 0 && raw[at - 1] == b'=')
 }
 
-/// The text of a field's value: unfolded, with encoded words (RFC 2047) and 8-bit bytes decoded.
+/// Returns the text of a field's value: unfolded, with encoded words (RFC 2047) and 8-bit bytes
+/// decoded.
 #[must_use]
 pub(super) fn field_text(raw: &[u8]) -> String {
     // Nearly all values are ASCII without encoded words.
@@ -241,7 +245,7 @@ pub(super) fn field_text(raw: &[u8]) -> String {
     }
 }
 
-/// A value on one line: a line end and the blanks after it become one blank (RFC 5322 section
+/// Puts a value on one line: a line end and the blanks after it become one blank (RFC 5322 section
 /// 2.2.3).
 fn unfolded(raw: &str) -> String {
     if memchr::memchr2(b'\n', b'\r', raw.as_bytes()).is_none() {
@@ -260,17 +264,17 @@ fn unfolded(raw: &str) -> String {
     text
 }
 
-/// Decodes the value of a field; `None` if no URL begins in it.
+/// Decodes the value of a field. Returns `None` if it cannot contain a URL.
 ///
-/// Prefilter without false negatives: a value that is returned may hold no URL, but each value that
-/// holds one is returned.
+/// Prefilter without false negatives: a returned value may lack a URL, but each value with a URL is
+/// returned.
 pub(super) fn searchable_text(value: &[u8]) -> Option<ConvertedText<'_>> {
     if is_inert_value(value) {
         return None;
     }
     if has_encoded_word(value) {
         let text = decode_words(value);
-        // The map to the raw bytes takes more time than the text.
+        // Making the map takes more time than decoding the text.
         return may_hold_url(&text).then(|| decode_words_with_map(value).into());
     }
     if value.is_ascii() && memchr::memchr(ESC, value).is_none() {
@@ -279,8 +283,8 @@ pub(super) fn searchable_text(value: &[u8]) -> Option<ConvertedText<'_>> {
     Some(charset::decode(value, None))
 }
 
-/// Returns `true` if a URL may begin in a value in UTF-8: after a colon (after one that white space
-/// follows only if there is a `<`), or with `www.` or `ftp.`, which may have a number.
+/// Returns `true` if a UTF-8 value may contain the start of a URL: a colon, or `www.` or `ftp.`,
+/// perhaps with a number. A colon before white space counts only if there is a `<`.
 fn may_hold_url(value: &[u8]) -> bool {
     let mut marks = memchr::memchr2_iter(b':', b'.', value).peekable();
     if marks.peek().is_none() {
@@ -303,17 +307,17 @@ fn may_hold_url(value: &[u8]) -> bool {
 /// Finds the start of an encoded word.
 static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"=?"));
 
-/// Decodes the encoded words of a field's value. Line breaks stay.
+/// Decodes the encoded words of a field's value. Keeps line breaks.
 ///
-/// White space between two encoded words is not part of the text (section 6.2). Words that cannot
-/// be decoded stay as they are.
+/// White space between two encoded words is not part of the text (section 6.2). Undecodable words
+/// stay unchanged.
 pub(super) fn decode_words(raw: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(raw.len());
     append(raw, &mut text, None);
     text
 }
 
-/// Decodes as `decode_words` does, with the map to the raw bytes.
+/// Decodes like `decode_words`, with a map to the raw bytes.
 #[must_use]
 pub fn decode_words_with_map(raw: &[u8]) -> MappedBytes {
     let mut text = Vec::with_capacity(raw.len());
@@ -323,7 +327,7 @@ pub fn decode_words_with_map(raw: &[u8]) -> MappedBytes {
     MappedBytes { bytes: text, map }
 }
 
-/// Appends the decoded text, and to `map` where its bytes come from.
+/// Appends the decoded text, and the origin of each byte to `map`.
 fn append(raw: &[u8], text: &mut Vec<u8>, mut map: Option<&mut ByteMap>) {
     let mut at = 0;
     let mut after_word = false;
@@ -342,7 +346,7 @@ fn append(raw: &[u8], text: &mut Vec<u8>, mut map: Option<&mut ByteMap>) {
     append_plain(raw, Span::new(at, raw.len()), text, map);
 }
 
-/// Appends bytes outside encoded words: UTF-8, or read as windows-1252.
+/// Appends bytes outside encoded words, read as UTF-8 or else windows-1252.
 fn append_plain(raw: &[u8], range: Span, text: &mut Vec<u8>, map: Option<&mut ByteMap>) {
     let converted = charset::decode(range.of(raw), None);
     match (map, converted.map) {
@@ -355,9 +359,9 @@ fn append_plain(raw: &[u8], range: Span, text: &mut Vec<u8>, map: Option<&mut By
 
 /// `=?charset?encoding?text?=`
 struct EncodedWord<'w> {
-    /// Its offset in the value.
+    /// Offset of the word in the value.
     start: usize,
-    /// Its length, with the delimiters.
+    /// Length with delimiters.
     len: usize,
     charset: &'w [u8],
     /// Base64 or the Q encoding (section 4).
@@ -367,16 +371,16 @@ struct EncodedWord<'w> {
     text: &'w [u8],
 }
 
-/// The first encoded word at or after `from`.
+/// Returns the first encoded word at or after `from`.
 fn next_word(raw: &[u8], from: usize) -> Option<EncodedWord<'_>> {
     BEGIN
         .find_iter(&raw[from..])
         .find_map(|at| word_at(raw, from + at))
 }
 
-/// The encoded word at `start`, where its `=?` is.
+/// Returns the encoded word whose `=?` is at `start`.
 fn word_at(raw: &[u8], start: usize) -> Option<EncodedWord<'_>> {
-    /// Maximum length of the name of a charset with a language (RFC 2231 section 5).
+    /// Maximum length of a charset name with a language (RFC 2231 section 5).
     const LONGEST_CHARSET: usize = 80;
     let inner = &raw[start + 2..];
     let charset = memchr::memchr(b'?', &inner[..inner.len().min(LONGEST_CHARSET)])?;
@@ -405,7 +409,7 @@ impl EncodedWord<'_> {
     /// Appends the decoded text and its map.
     fn append(&self, text: &mut Vec<u8>, map: Option<&mut ByteMap>) {
         let decoded = (self.decode)(self.text);
-        // A language may follow the name of the charset (RFC 2231 section 5).
+        // A language may follow the charset name (RFC 2231 section 5).
         let charset = self.charset.split(|&byte| byte == b'*').next();
         let charset = std::str::from_utf8(charset.unwrap_or_default()).ok();
         let converted = charset::decode(&decoded.bytes, charset);
@@ -462,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_field_begins_the_body() {
+    fn a_line_that_is_not_a_field_starts_the_body() {
         assert_eq!(shown("no header\nA: b"), (vec![], "no header\nA: b"));
         assert_eq!(
             shown("A: b\nno field\n"),
@@ -477,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn values_in_which_no_url_can_begin_are_skipped() {
+    fn values_without_a_possible_url_are_skipped() {
         for value in [
             "",
             "a b",
@@ -507,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn no_url_begins_in_an_inert_value() {
+    fn an_inert_value_contains_no_url() {
         let is_searched =
             |value: &[u8]| has_encoded_word(value) || !value.is_ascii() || may_hold_url(value);
         for len in 0..70 {
@@ -534,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_of_section_8_are_read() {
+    fn the_examples_of_section_8_are_decoded() {
         assert_eq!(
             words("=?US-ASCII?Q?Keith_Moore?= <moore@cs.utk.edu>"),
             "Keith Moore <moore@cs.utk.edu>"
@@ -557,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_encoded_word_stays() {
+    fn text_that_is_not_an_encoded_word_stays() {
         for raw in ["=?x", "=?a?z?b?=", "a =? b", "=?utf-8?q?open"] {
             assert_eq!(words(raw), raw);
         }

@@ -1,4 +1,4 @@
-//! The visible text of an HTML text, and the URLs in its attributes and styles.
+//! Extracts the visible text of HTML, and the URLs in attributes and styles.
 //!
 //! `html5gum` tokenises the text (`tokens.rs`); no document tree is built.
 
@@ -17,45 +17,45 @@ use urlspool_text::span::{ByteMap, Span};
 /// A URL in an attribute or in `url(...)` of a style sheet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HtmlLink {
-    /// The URL as written, with character references decoded.
+    /// URL as written, with character references decoded.
     pub value: Vec<u8>,
-    /// Its range in the HTML text.
+    /// Range in the HTML text.
     pub span: Span,
-    /// `true` if `span` is exact: no neighbouring character shares its first or last bytes.
+    /// `true` if `span` is exact: no neighbouring character shares the first or last bytes of the
+    /// range.
     pub exact: bool,
-    /// The name of the element, in lower case; `?` if it is longer than
+    /// Name of the element in lower case; `?` if it is longer than
     /// [`ELEMENT_BYTES`](urlspool_text::limits::ELEMENT_BYTES).
     pub element: String,
-    /// The name of the attribute, in lower case; `url` for `url(...)` in a style sheet; empty for the
-    /// elements `script` and `data`, which stand for strings in scripts and for other data.
+    /// Name of the attribute in lower case; `url` for `url(...)` in a style sheet; empty for the
+    /// elements `script` and `data`, which represent strings in scripts and other data.
     pub attribute: &'static str,
-    /// The offset of the element in the visible text.
+    /// Offset of the element in the visible text.
     pub at: usize,
-    /// The range of the visible text between `<a>` and `</a>`, for links in an `<a>`.
+    /// Range of the visible text between `<a>` and `</a>`, for links in an `<a>`.
     pub anchor: Option<Span>,
 }
 
-/// The result of parsing an HTML text.
+/// Result of parsing an HTML text.
 #[derive(Debug, Default)]
 pub(super) struct ParsedHtml {
-    /// The visible text: with line breaks where the layout has them, without scripts, styles and
-    /// comments.
+    /// Visible text: with line breaks from the layout, and without scripts, styles and comments.
     pub(super) text: Vec<u8>,
-    /// From offsets in `text` to those in the HTML text.
+    /// Map from offsets in `text` to offsets in the HTML text.
     pub(super) map: ByteMap,
-    /// The URLs in attributes and styles, ordered by [`HtmlLink::at`], then by place; without those
-    /// that were passed on before.
+    /// URLs in attributes and styles, ordered by [`HtmlLink::at`], then by position, without those
+    /// passed on earlier.
     pub(super) links: Vec<HtmlLink>,
     /// The first `<base href>`.
     pub(super) base: Option<Vec<u8>>,
-    /// The first element, comment or tag that is not closed. What it hides from browsers was read
-    /// nevertheless.
+    /// First element, comment or tag that is not closed. Its content is read, although browsers
+    /// hide it.
     pub(super) unclosed: Option<Unclosed>,
 }
 
 impl ParsedHtml {
-    /// Takes the visible text if it is the source of a page: Mailman stores the HTML parts that it
-    /// removes from messages so, with blanks that do not break.
+    /// Takes the visible text if it is the source of a page. Mailman stores removed HTML parts of
+    /// messages in this form, with non-breaking blanks.
     pub(super) fn shown_page(&mut self) -> Option<MappedBytes> {
         const BLANK: &[u8] = "\u{A0}".as_bytes();
         if !self.text.trim_ascii_start().starts_with(b"<")
@@ -77,19 +77,19 @@ impl ParsedHtml {
     }
 }
 
-/// Returns the values of [`HtmlLink::attribute`], each once: attributes that hold a URL, `content`
-/// of a refreshing `meta`, `srcset`, and `url` of a style sheet.
+/// Returns the values of [`HtmlLink::attribute`] without duplicates: attributes that hold a URL,
+/// `content` of a refreshing `meta`, `srcset`, and `url` of a style sheet.
 pub fn link_attributes() -> impl Iterator<Item = &'static str> {
     URL_ATTRIBUTES
         .into_iter()
         .chain(["content", "srcset", "url"])
 }
 
-/// Returns the charset that an HTML text names in a `meta` at its start (WHATWG HTML, section
+/// Returns the charset named in a `meta` at the start of an HTML text (WHATWG HTML, section
 /// 13.2.3.2).
 #[must_use]
 pub(super) fn declared_charset(html: &[u8]) -> Option<String> {
-    /// Bytes that browsers search, too.
+    /// Number of bytes that browsers search, too.
     const SEARCHED_BYTES: usize = 1_024;
     let start = html[..html.len().min(SEARCHED_BYTES)].to_ascii_lowercase();
     let mut tags = memchr::memmem::find_iter(&start, b"<meta").map(|at| &start[at..]);
@@ -106,18 +106,18 @@ pub(super) fn declared_charset(html: &[u8]) -> Option<String> {
     })
 }
 
-/// Parses an HTML text. Linear; malformed HTML is read as browsers read it, but nothing is hidden
-/// by an element or a comment that is not closed.
+/// Parses an HTML text. Linear. Malformed HTML is read as browsers read it, except that an unclosed
+/// element or comment hides no text.
 ///
-/// Passes what was read so far to `on_full` each time that its links take [`LINKS_BYTES`], and
-/// forgets these links.
+/// Passes the content read so far to `on_full` each time the links take [`LINKS_BYTES`], and then
+/// drops these links.
 #[must_use]
 pub(super) fn parse(html: &[u8], on_full: &mut dyn FnMut(&mut ParsedHtml)) -> ParsedHtml {
     let mut reader = HtmlReader::new(html, on_full);
     let all = Span::new(0, html.len());
     if let Some(unclosed) = reader.read(all, ElementContent::AsBrowsers) {
         reader.page.unclosed = Some(unclosed);
-        // The strings of a script are read again, as text.
+        // The strings of a script are read again as text.
         let links = &mut reader.page.links;
         links.retain(|link| link.span.start < unclosed.rest);
         reader.read_again(unclosed.rest);
@@ -137,18 +137,19 @@ fn sort_links(links: &mut [HtmlLink]) {
     links.sort_by_key(|link| (link.at, link.span.start));
 }
 
-/// An element, comment or tag that is not closed up to the end of an HTML text. Browsers show
-/// nothing of it.
+/// An element, comment or tag that is not closed by the end of an HTML text. Browsers hide its
+/// content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unclosed {
-    /// The kind of the construct, with its article.
+    /// Kind of the construct, with its article.
     pub(super) what: &'static str,
     /// Offset of the bytes after its start.
     pub(super) rest: usize,
 }
 
 impl Unclosed {
-    /// The diagnostic about it, if `rest` is an offset in a message that begins at the offset `start` in its source.
+    /// Returns the diagnostic about the construct. `rest` must be an offset in a message that
+    /// starts at the source offset `start`.
     pub(super) fn diagnostic(&self, start: u64) -> Diagnostic {
         let Unclosed { what, rest } = self;
         let message = format!("{what} that is not closed hides the rest of a page: read as markup");
@@ -161,22 +162,22 @@ struct HtmlReader<'h, 's> {
     html: &'h [u8],
     page: ParsedHtml,
     on_full: &'s mut dyn FnMut(&mut ParsedHtml),
-    /// Bytes that the links of `page` take.
+    /// Memory in bytes taken by the links of `page`.
     link_bytes: usize,
-    /// Name of the last start tag.
+    /// Name of the latest start tag.
     element: Vec<u8>,
-    /// Name of the last attribute.
+    /// Name of the latest attribute.
     attribute: Vec<u8>,
-    /// The open element whose text is invisible: `script` or `style`.
+    /// Open element with invisible text: `script` or `style`.
     hidden: Option<HiddenElement>,
-    /// Offset of the content of the comment that the text ends in.
+    /// Offset of the content of an unclosed comment at the end of the text.
     open_comment: Option<usize>,
     anchor: Option<OpenAnchor>,
-    /// The edge of a link between the visible text so far and the text that follows.
+    /// Edge of a link between the visible text so far and the following text.
     edge: Option<LinkEdge>,
-    /// `true` after `http-equiv=refresh` in the last start tag.
+    /// `true` after `http-equiv=refresh` in the latest start tag.
     is_refresh: bool,
-    /// The attribute `content` of a `<meta>`.
+    /// Attribute `content` of a `<meta>`.
     meta_content: Option<AttributeText>,
     conditional: Vec<ConditionalComment>,
 }
@@ -200,7 +201,8 @@ impl<'h, 's> HtmlReader<'h, 's> {
         }
     }
 
-    /// Reads a range of the HTML text. Returns what is not closed at its end.
+    /// Reads a range of the HTML text. Returns the construct that is not closed at the end of the
+    /// range.
     fn read(&mut self, range: Span, content: ElementContent) -> Option<Unclosed> {
         let html = self.html;
         let reached = tokenize(range.of(html), content, &mut |event, span| {
@@ -223,8 +225,8 @@ impl<'h, 's> HtmlReader<'h, 's> {
         Some(Unclosed { what, rest })
     }
 
-    /// Reads the bytes from `from` on, which an unclosed construct hides, as browsers of the 1990s
-    /// did. No comment is closed in them, so that each further start of a comment is removed.
+    /// Reads the bytes after `from`, which an unclosed construct hides, as browsers of the 1990s
+    /// did. No comment is closed in these bytes, so each further comment start is removed.
     fn read_again(&mut self, from: usize) {
         const COMMENT: &[u8] = b"<!--";
         let ends = memchr::memmem::find_iter(&self.html[from..], COMMENT).map(|at| from + at);
@@ -233,7 +235,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
             let piece = Span::new(start, end);
             self.line_break();
             if let Some(Unclosed { rest, .. }) = self.read(piece, ElementContent::Markup) {
-                // The start of a tag that is not closed either is text.
+                // The start of another unclosed tag is text.
                 self.page.map.push_same(self.page.text.len(), rest);
                 self.page.text.extend_from_slice(&self.html[rest..end]);
             }
@@ -253,7 +255,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
             CallbackEvent::EndTag { name } => self.end_tag(name),
             CallbackEvent::String { value } => self.text(value, span),
             CallbackEvent::Comment { value } => self.comment(value, span),
-            // A declaration that is not closed hides what follows, as a comment does.
+            // An unclosed declaration hides the following text, as a comment does.
             CallbackEvent::Doctype { .. } => self.comment(b"", span),
             CallbackEvent::Error(_) => {}
         }
@@ -291,7 +293,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
         }
     }
 
-    /// Ends a start tag, which `content` follows.
+    /// Handles the end of a start tag that is followed by `content`.
     fn end_of_start_tag(&mut self, content: usize) {
         let name: Option<&'static [u8]> = match self.element.as_slice() {
             b"script" => Some(b"script"),
@@ -305,7 +307,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
             && anchor.first_link < self.page.links.len()
             && !anchor.is_in_url
         {
-            // The end of the link before says more.
+            // The end of the previous link takes precedence.
             self.edge.get_or_insert(LinkEdge::Start);
         }
         if self.is_refresh
@@ -324,7 +326,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
         self.break_line(name);
     }
 
-    /// Ends the open `<a>`, and sets the anchor of its links.
+    /// Closes the open `<a>`, and sets the anchor of its links.
     fn close_anchor(&mut self) {
         if let Some(open) = self.anchor.take() {
             if open.first_link < self.page.links.len() && !open.is_in_url {
@@ -334,7 +336,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
         }
     }
 
-    /// Sets the anchor of the links of an `<a>` to the text so far.
+    /// Sets the anchor of an `<a>`'s links to the text so far.
     fn set_anchor(&mut self, open: &OpenAnchor) {
         let anchor = Span::new(open.start, self.page.text.len());
         for link in &mut self.page.links[open.first_link..] {
@@ -362,7 +364,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
         self.page.links.clear();
     }
 
-    /// Adds a line break before or after the element `name`, if the layout has one there.
+    /// Adds a line break before or after the element `name` if the layout has one there.
     fn break_line(&mut self, name: &[u8]) {
         if breaks_lines(name) {
             self.line_break();
@@ -432,7 +434,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
         self.attribute = attribute;
     }
 
-    /// Adds the URL that the data of an element are.
+    /// Adds the URL in an element's data.
     fn data(&mut self, value: &[u8], span: Span) {
         let element = std::mem::replace(&mut self.element, b"data".to_vec());
         self.links(value, span, [Span::new(0, value.len())], "");
@@ -444,7 +446,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
         self.links(css, span, css_urls(css), "url");
     }
 
-    /// Adds the URLs at the ranges `urls` of a value whose range in the HTML text is `span`.
+    /// Adds the URLs at the ranges `urls` of a value. `span` is the value's range in the HTML text.
     fn links(
         &mut self,
         value: &[u8],
@@ -480,8 +482,8 @@ impl<'h, 's> HtmlReader<'h, 's> {
         }
     }
 
-    /// Adds the links in a conditional comment. Its text is skipped: other readers see the same
-    /// text outside the comment.
+    /// Adds the links in a conditional comment. Skips its text: other readers see the same text
+    /// outside the comment.
     fn comment_links(&mut self, comment: &ConditionalComment) {
         let ConditionalComment { span, at } = *comment;
         let Some(condition) = memchr::memmem::find(span.of(self.html), b"]>") else {
@@ -518,7 +520,7 @@ struct HiddenElement {
 }
 
 /// Returns `true` if a comment is closed: `<!-- -->`, or `<! >`, `<? >` and `</ >`, which browsers
-/// take for comments.
+/// read as comments.
 fn is_closed(comment: &[u8]) -> bool {
     if comment.starts_with(b"<!--") {
         comment.ends_with(b"-->") || comment.ends_with(b"--!>")
@@ -535,16 +537,17 @@ struct AttributeText {
 
 /// An `<a>` that is not closed yet.
 struct OpenAnchor {
-    /// Index of its first link.
+    /// Index of the first link.
     first_link: usize,
-    /// Offset of its text in the visible text.
+    /// Offset of the link text in the visible text.
     start: usize,
-    /// `true` if a URL began before it that its text continues: `git://<a>a.example</a>/b`.
+    /// `true` if the link text continues a URL that starts before the link:
+    /// `git://<a>a.example</a>/b`.
     is_in_url: bool,
 }
 
-/// The edge of a link. It is no line break, but a URL on one side of it ends there, which browsers
-/// show by colours alone.
+/// Edge of a link. It is not a line break, but ends a URL on either side. Browsers show it only by
+/// colour.
 #[derive(Clone, Copy)]
 enum LinkEdge {
     Start,
@@ -553,7 +556,7 @@ enum LinkEdge {
 
 impl LinkEdge {
     /// Returns `true` if the texts before and after the edge would be read as one word, in which
-    /// the URL of the link has no start or no end.
+    /// the start or end of the link's URL is lost.
     fn joins_words(self, before: &[u8], after: &[u8]) -> bool {
         let (Some(&last), Some(&next)) = (before.last(), after.first()) else {
             return false;
@@ -561,7 +564,7 @@ impl LinkEdge {
         let is_apart = last.is_ascii_whitespace() || next.is_ascii_whitespace();
         !is_apart
             && match self {
-                // A scheme may begin with any of these.
+                // Any of these may start a scheme.
                 LinkEdge::Start => {
                     last.is_ascii_alphanumeric() || b"+-.@_".contains(&last) || !last.is_ascii()
                 }
@@ -570,7 +573,8 @@ impl LinkEdge {
     }
 }
 
-/// Returns `true` if a text ends with the start of a URL up to its host, or to the user before it.
+/// Returns `true` if a text ends with the start of a URL up to its host, or up to the user name
+/// before the host.
 fn ends_in_url(text: &[u8]) -> bool {
     let near = &text[text.len().saturating_sub(USER_BYTES)..];
     let word = near
@@ -585,11 +589,11 @@ const USER_BYTES: usize = 128;
 
 struct ConditionalComment {
     span: Span,
-    /// Its offset in the visible text.
+    /// Offset in the visible text.
     at: usize,
 }
 
-/// The URLs that a style sheet names with `url(...)`, without quotes.
+/// Returns the URLs in the `url(...)` of a style sheet, without quotes.
 fn css_urls(css: &[u8]) -> impl Iterator<Item = Span> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -600,7 +604,7 @@ fn css_urls(css: &[u8]) -> impl Iterator<Item = Span> {
     })
 }
 
-/// The URLs that are whole strings of a script.
+/// Returns the URLs that are whole strings of a script.
 fn script_urls(script: &[u8]) -> impl Iterator<Item = Span> {
     let quotes = memchr::memchr2_iter(b'"', b'\'', script);
     let mut end = 0;
@@ -615,14 +619,14 @@ fn script_urls(script: &[u8]) -> impl Iterator<Item = Span> {
     })
 }
 
-/// Returns `true` if a text begins as an absolute URL of the Web.
+/// Returns `true` if a text starts like an absolute Web URL.
 fn is_absolute(text: &[u8]) -> bool {
     [&b"http://"[..], b"https://", b"ftp://"]
         .iter()
         .any(|start| begins_with(text, start))
 }
 
-/// The URL of `<meta http-equiv=refresh content="5; url=...">`.
+/// Returns the URL of `<meta http-equiv=refresh content="5; url=...">`.
 fn refresh_url(content: &[u8]) -> Option<Span> {
     let at = content
         .windows(4)
@@ -639,7 +643,7 @@ fn refresh_url(content: &[u8]) -> Option<Span> {
     ))
 }
 
-/// The URLs of a `srcset`. White space and a descriptor, or a comma, follow each of them.
+/// Returns the URLs of a `srcset`. Each is followed by white space and a descriptor, or by a comma.
 fn srcset_urls(value: &[u8]) -> impl Iterator<Item = Span> {
     let without_comma = words(value).map(|word| {
         let comma = usize::from(value[word.end - 1] == b',');
@@ -648,7 +652,7 @@ fn srcset_urls(value: &[u8]) -> impl Iterator<Item = Span> {
     without_comma.filter(|word| !is_descriptor(word.of(value)))
 }
 
-/// The words of a value, which white space separates.
+/// Returns the words of a value, separated by white space.
 fn words(value: &[u8]) -> impl Iterator<Item = Span> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -660,14 +664,14 @@ fn words(value: &[u8]) -> impl Iterator<Item = Span> {
     })
 }
 
-/// The range `url` of a value without the white space around it.
+/// Returns the range `url` of a value without surrounding white space.
 fn trimmed(value: &[u8], url: Span) -> Span {
     let text = url.of(value);
     let start = url.start + blanks(text);
     Span::new(start, start + text.trim_ascii().len())
 }
 
-/// The range `url` of a value without the white space and the quotes around it.
+/// Returns the range `url` of a value without surrounding white space and quotes.
 fn unquoted(value: &[u8], url: Span) -> Span {
     let inner = trimmed(value, url);
     match inner.of(value) {
@@ -676,7 +680,7 @@ fn unquoted(value: &[u8], url: Span) -> Span {
     }
 }
 
-/// The offset after the first `url(` of a style sheet.
+/// Returns the offset after the first `url(` of a style sheet.
 fn after_url_parenthesis(css: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'(', css)
         .find(|&at| at >= 3 && css[at - 3..at].eq_ignore_ascii_case(b"url"))
@@ -689,7 +693,7 @@ fn is_descriptor(word: &[u8]) -> bool {
     digits > 0 && matches!(word[digits..], [b'x' | b'w' | b'h'] | [])
 }
 
-/// Number of white-space bytes at the start of a text.
+/// Returns the number of white-space bytes at the start of a text.
 fn blanks(text: &[u8]) -> usize {
     run_len(text, |byte| byte.is_ascii_whitespace())
 }
@@ -726,8 +730,8 @@ fn url_attribute(name: &[u8]) -> Option<&'static str> {
     all.find(|known| known.as_bytes() == name)
 }
 
-/// Returns `true` for elements before and after which the visible text has a line break, so that
-/// the text of neighbours is not joined.
+/// Returns `true` for elements that have a line break before and after them, which separates the
+/// texts of neighbours.
 fn breaks_lines(name: &[u8]) -> bool {
     matches!(
         name,
@@ -775,7 +779,7 @@ mod tests {
         super::parse(html, &mut |_| {})
     }
 
-    /// Each link as `element.attribute@bytes=value`, and the visible text.
+    /// Shows each link as `element.attribute@bytes=value`, and the visible text.
     fn shown(html: &str) -> (Vec<String>, String) {
         let page = parse(html.as_bytes());
         let link = |l: &HtmlLink| {
@@ -824,7 +828,7 @@ mod tests {
     }
 
     #[test]
-    fn the_source_of_a_page_that_a_page_shows_is_a_page() {
+    fn page_source_shown_as_text_is_a_page() {
         let html = "<tt>&lt;p&gt;&lt;a&nbsp;href=&quot;http://a.example/&quot;&gt;b&lt;/a&gt;&lt;/p&gt;</tt>";
         let mut page = parse(html.as_bytes());
         let MappedBytes { bytes, map } = page.shown_page().unwrap();
@@ -852,7 +856,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_ends_words_and_no_lines() {
+    fn a_link_ends_words_but_not_lines() {
         for (html, visible) in [
             ("a <a href=u>b</a> c", "a b c"),
             ("a<a href=u>b</a>c", "a b c"),
@@ -883,7 +887,7 @@ mod tests {
     }
 
     #[test]
-    fn the_map_leads_back_over_tags_and_character_references() {
+    fn offsets_map_across_tags_and_character_references() {
         let html = b"<p>see http://a<b>.example</b>/?x&amp;y=1 now";
         let page = parse(html);
         let at = page.text.windows(4).position(|w| w == b"http").unwrap();
@@ -912,7 +916,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_hidden_by_what_is_not_closed() {
+    fn unclosed_markup_hides_no_text() {
         let (comment, script, tag) = (
             Some("a comment"),
             Some("a script or a style sheet"),

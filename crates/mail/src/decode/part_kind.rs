@@ -1,8 +1,8 @@
-//! Kinds of parts: the reader of a part's body, by its media type, by its name, and by its content.
+//! Kinds of parts: selects the reader of a part's body by media type, name and content.
 //!
-//! Media types that say what a part is decide. Types that say nothing, such as
-//! `application/octet-stream`, are those of mailers that knew no better: the name decides then, and
-//! the content if the name says nothing. The content can always refuse: binary bytes are no text.
+//! A specific media type decides. Mailers without a better type use opaque ones such as
+//! `application/octet-stream`. The name then decides, or the content if the name is no help. The
+//! content can always overrule: binary bytes are not text.
 
 use super::binary::uudecode;
 use super::form::TextForm;
@@ -22,32 +22,32 @@ pub(super) enum PartReader {
     Message,
     /// Messages in sequence, in this format.
     Mailbox(Format),
-    /// An archive or a compressed file, each of whose members has a reader of its own.
+    /// An archive or compressed file. Each member has a separate reader.
     Archive,
-    /// A document: a page of its text and links, or a message.
+    /// A document: a page of text and links, or a message.
     Document(DocumentKind),
     /// None: the part is skipped and counted.
     #[default]
     Unread,
 }
 
-/// A kind of parts: its media types, the extensions of its names, and its reader.
+/// Kind of part: media types, file extensions, and the reader.
 struct PartKind {
     reader: PartReader,
-    /// In lower case, with a blank between them.
+    /// Media types in lower case, separated by blanks.
     media_types: &'static str,
-    /// Without the dot, in the same way.
+    /// Extensions without the dot, in lower case, separated by blanks.
     extensions: &'static str,
 }
 
-/// The kinds that are read, and those that must not be taken for one of them by their names or
-/// their first bytes. Types that begin with `text/` or `message/` are texts without a row.
+/// Kinds that are read, and kinds that must not be mistaken for one of those by name or first
+/// bytes. Types that start with `text/` or `message/` are texts without a row.
 const KINDS: &[PartKind] = &[
     PartKind {
         reader: PartReader::Text(TextForm::Html),
         media_types: "text/html application/xhtml+xml application/vnd.wap.xhtml+xml \
             application/x-html+xml image/svg+xml text/watch-html text/x-amp-html",
-        // A `.webloc` of macOS is a list of properties in XML: the element `string` holds the URL.
+        // macOS's `.webloc` is an XML property list: the element `string` holds the URL.
         extensions: "htm html shtml xhtml xht svg webloc",
     },
     PartKind {
@@ -98,7 +98,7 @@ const KINDS: &[PartKind] = &[
             application/x-zip-compressed application/x-zstd application/zip application/zstd",
         extensions: "zip tar gz tgz bz2 tbz tbz2 xz txz zst tzst lz4 z",
     },
-    // Signatures and keys are text without a word of the writer. Their names end in `.asc`.
+    // Signatures and keys are text, but contain no words by the author. Their names end in `.asc`.
     PartKind {
         reader: PartReader::Unread,
         media_types: "application/pgp-encrypted application/pgp-keys application/pgp-signature \
@@ -132,14 +132,14 @@ const KINDS: &[PartKind] = &[
         media_types: "application/rtf application/x-rtf text/rtf",
         extensions: "rtf",
     },
-    // Most are of Office before 2007 and not read; some are RTF or HTML.
+    // Most are from Office before 2007 and not read; some are RTF or HTML.
     PartKind {
         reader: PartReader::Document(DocumentKind::Compound),
         media_types: "application/msword application/vnd.ms-excel application/vnd.ms-outlook \
             application/vnd.ms-powerpoint",
         extensions: "msg doc xls ppt",
     },
-    // Books and programs that are zip archives, whose members are no mail.
+    // Books and programs that are zip archives without mail.
     PartKind {
         reader: PartReader::Unread,
         media_types: "",
@@ -147,20 +147,20 @@ const KINDS: &[PartKind] = &[
     },
 ];
 
-/// Media types of messages: RFC 2046 section 5.2.1, its form for news, and RFC 6532 section 3.7.
+/// Media types of messages: RFC 2046 section 5.2.1, the form for news, and RFC 6532 section 3.7.
 pub(super) const MESSAGES: &str = "message/rfc822 message/news message/global";
 
-/// Media types after `application/` that say nothing of what a part is. Types whose first word is unknown are among
-/// them (RFC 2046 section 4.5.1 wants unknown types to be treated as `application/octet-stream`).
+/// Opaque subtypes of `application/`. Types with an unknown top-level type count as opaque too (RFC
+/// 2046 section 4.5.1 treats unknown types as `application/octet-stream`).
 const OPAQUE: &str = "octet-stream octetstream octet x-octet-stream x-octetstream binary x-binary unknown \
     x-unknown download x-download force-download x-force-download default";
 
-/// The first words of media types that are registered (RFC 6838 section 4.2).
+/// Registered top-level media types (RFC 6838 section 4.2).
 const REGISTERED: &str = "application audio example font image message model multipart text video";
 
-/// The form of a text by its media type in lower case; [`TextForm::Other`] for a part that is no
-/// text by its type. `format` and `delsp` are the parameters of RFC 3676, in lower case; `name` is
-/// the name of a plain text.
+/// Returns the form of a text by its media type in lower case, or [`TextForm::Other`] for a
+/// non-text type. `format` and `delsp` are the parameters of RFC 3676 in lower case; `name` is the
+/// name of a plain text.
 pub(super) fn text_form(
     media_type: &str,
     format: Option<&str>,
@@ -180,7 +180,7 @@ pub(super) fn text_form(
     match kind_of_type(media_type) {
         Some(PartReader::Text(form)) => form,
         Some(PartReader::Message) => TextForm::Plain,
-        // RTF is text without the reader of documents, as it was.
+        // RTF is text without the document reader, as before.
         Some(PartReader::Document(_)) if is_text(media_type) && !cfg!(feature = "files") => {
             TextForm::Plain
         }
@@ -192,7 +192,7 @@ pub(super) fn text_form(
     }
 }
 
-/// The form of a text that is a file of this name; plain unless the name says more.
+/// Returns the form of a text file with this name; plain unless the name is specific.
 #[must_use]
 pub fn form_of_name(name: &str) -> TextForm {
     match kind_of_name(name) {
@@ -201,8 +201,8 @@ pub fn form_of_name(name: &str) -> TextForm {
     }
 }
 
-/// Returns `true` for the types that are read as text, whatever their subtype, and for those of
-/// XML and JSON (RFC 7303, RFC 6839).
+/// Returns `true` for top-level types that are always read as text, and for XML and JSON types (RFC
+/// 7303, RFC 6839).
 fn is_text(media_type: &str) -> bool {
     let is_structured = media_type.ends_with("+xml") || media_type.ends_with("+json");
     ["text/", "message/"]
@@ -218,7 +218,8 @@ fn kind_of_type(media_type: &str) -> Option<PartReader> {
     Some(kind.reader)
 }
 
-/// The reader of a name, which may be a path; `None` if its extension is in no row.
+/// Returns the reader for a name, which may be a path. Returns `None` if the extension is in no
+/// row.
 pub(super) fn kind_of_name(name: &str) -> Option<PartReader> {
     let (_, extension) = name.rsplit_once('.')?;
     let extension = extension.trim().to_ascii_lowercase();
@@ -228,7 +229,8 @@ pub(super) fn kind_of_name(name: &str) -> Option<PartReader> {
     Some(kind.reader)
 }
 
-/// Returns the reader of a part that is no text by its media type, in lower case. `raw` is its body, encoded.
+/// Returns the reader of a part with a non-text media type, in lower case. `raw` is the encoded
+/// body.
 pub(super) fn reader(
     media_type: &str,
     name: Option<&str>,
@@ -248,7 +250,7 @@ pub(super) fn reader(
     }
 }
 
-/// Returns the reader of bytes that begin with `start`, of a kind that `named` suggests.
+/// Returns the reader of bytes that start with `start`. The name suggests the reader `named`.
 pub(super) fn by_content(named: Option<PartReader>, start: &[u8]) -> PartReader {
     #[cfg(feature = "files")]
     if let Some(reader) = container_reader(start) {
@@ -265,10 +267,11 @@ pub(super) fn by_content(named: Option<PartReader>, start: &[u8]) -> PartReader 
     match (named, found) {
         (_, PartReader::Document(_)) => found,
         (Some(PartReader::Text(TextForm::Plain)), PartReader::Text(TextForm::Html)) => found,
-        // The name of a text says more of its form. A text can begin as a message does: a patch.
+        // The name of a text is more specific about its form. A text such as a patch can look like
+        // a message at the start.
         (Some(PartReader::Text(form)), _) => PartReader::Text(form),
         (Some(PartReader::Message), PartReader::Text(_)) => PartReader::Message,
-        // Word names pages and texts as its own documents.
+        // Word uses the names of its own documents for pages and texts.
         (
             Some(PartReader::Document(DocumentKind::Rtf | DocumentKind::Compound)),
             PartReader::Text(_),
@@ -278,11 +281,11 @@ pub(super) fn by_content(named: Option<PartReader>, start: &[u8]) -> PartReader 
     }
 }
 
-/// Returns the reader of a container that begins with `start`: none if it is a zip that is a document or a program. The first
-/// member of those has a name that their formats prescribe.
+/// Returns the reader of a container that starts with `start`, or no reader for a zip that is a
+/// document or a program. Those formats prescribe the name of the first member.
 #[cfg(feature = "files")]
 fn container_reader(start: &[u8]) -> Option<PartReader> {
-    /// Bytes of the header before a member's name.
+    /// Length of the header before a member's name.
     const HEADER_BYTES: usize = 30;
     const NAMES: &str =
         "[Content_Types].xml _rels/ docProps/ mimetype META-INF/ AndroidManifest.xml";
@@ -298,9 +301,9 @@ fn container_reader(start: &[u8]) -> Option<PartReader> {
     })
 }
 
-/// Decodes the start of a body, as much as shows its format.
+/// Decodes enough of the start of a body to recognise its format.
 pub(super) fn decoded_start(raw: &[u8], encoding: TransferEncoding) -> Vec<u8> {
-    // Base64 with line ends takes 1.37 bytes for each byte, quoted-printable up to three.
+    // Base64 with line ends takes 1.37 bytes per byte, and quoted-printable up to three.
     let raw = &raw[..raw.len().min(SNIFF_BYTES)];
     match encoding {
         TransferEncoding::Identity => raw.to_vec(),

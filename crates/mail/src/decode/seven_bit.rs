@@ -1,14 +1,14 @@
 //! Charsets that write all characters with seven bits: ISO-2022-JP (RFC 1468, RFC 1554),
 //! ISO-2022-KR (RFC 1557), ISO-2022-CN (RFC 1922), HZ (RFC 1843), and UTF-7 (RFC 2152).
 //!
-//! An escape sequence announces the character set of the bytes after it, which are ASCII letters
-//! and signs otherwise. So such a text is ASCII without its charset, and words of its characters
-//! look like the start or the end of a URL.
+//! An escape sequence announces the character set of the following bytes, which are ASCII letters
+//! and signs otherwise. Without its charset, such a text is ASCII, and its words can look like the
+//! start or end of a URL.
 //!
-//! Each line begins in ASCII: writers that follow the RFCs return to it before the line end, and
-//! the end of a line limits the damage of a sequence that was lost. `encoding_rs` knows ISO-2022-JP
-//! only, and keeps the character set over line ends; its decoders of the 8-bit forms of the same
-//! character sets convert the characters here.
+//! Each line starts in ASCII. Writers that follow the RFCs return to ASCII before the line end, and
+//! resetting there limits the damage of a lost sequence. `encoding_rs` knows only ISO-2022-JP, and
+//! keeps the character set across line ends. Its decoders of the 8-bit forms of the same character
+//! sets convert the characters here.
 
 use data_encoding::BASE64_NOPAD;
 use encoding_rs::{EUC_JP, EUC_KR, Encoding, GBK};
@@ -26,7 +26,7 @@ pub(super) enum SevenBit {
     Hz,
 }
 
-/// Returns the family of a charset, by its label in lower case.
+/// Returns the family of a charset by its label in lower case.
 pub(super) fn named(label: &str) -> Option<SevenBit> {
     match label {
         "hz-gb-2312" | "hz" => Some(SevenBit::Hz),
@@ -38,10 +38,10 @@ pub(super) fn named(label: &str) -> Option<SevenBit> {
     }
 }
 
-/// Detects the family of an ASCII text by its first sequence that has no other use.
+/// Detects the family of an ASCII text by its first unambiguous sequence.
 ///
-/// The sequences of terminals begin with `ESC [` or `ESC (`, those that announce a set of two-byte
-/// characters with `ESC $`. `~{` occurs in programs, which have no characters of GB 2312 before the
+/// Terminal sequences start with `ESC [` or `ESC (`; sequences that announce a two-byte character
+/// set start with `ESC $`. `~{` occurs in program code, but without GB 2312 characters before the
 /// next `~}`.
 pub(super) fn detect(text: &[u8]) -> Option<SevenBit> {
     memchr::memchr2_iter(ESC, b'~', text).find_map(|at| match text[at..] {
@@ -51,11 +51,11 @@ pub(super) fn detect(text: &[u8]) -> Option<SevenBit> {
     })
 }
 
-/// Returns `true` if `text` begins with characters of GB 2312, most of them Chinese, and then `~}`.
+/// Returns `true` if `text` starts with GB 2312 characters, mostly Chinese, followed by `~}`.
 fn is_hz_run(text: &[u8]) -> bool {
     /// A line of RFC 1843 has at most 79 characters.
     const MAX_PAIRS: usize = 79;
-    /// First bytes of the rows of Chinese characters in GB 2312.
+    /// Range of the first byte of Chinese characters in GB 2312.
     const CHINESE: std::ops::RangeInclusive<u8> = 0x30..=0x77;
     let (pairs, _) = text.as_chunks::<2>();
     let (mut count, mut chinese) = (0, 0);
@@ -72,26 +72,27 @@ fn is_hz_run(text: &[u8]) -> bool {
     false
 }
 
-/// Begins the escape sequences of charsets that are ASCII otherwise.
+/// First byte of escape sequences in charsets that are otherwise ASCII.
 pub(super) const ESC: u8 = 0x1B;
-/// Stands for a character that no decoder knows.
+/// Replacement for a character that no decoder knows.
 const UNKNOWN: &[u8] = "\u{fffd}".as_bytes();
-/// Begins the characters that the last `ESC $ )` announced.
+/// Switches to the character set announced by the last `ESC $ )`.
 const SHIFT_OUT: u8 = 0x0E;
-/// Returns to ASCII.
+/// Switches back to ASCII.
 const SHIFT_IN: u8 = 0x0F;
 
 /// Character set of the bytes after a sequence.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharacterSet {
-    /// ASCII. JIS X 0201 Roman is read as ASCII, too: authors who write `~` mean it, whatever a
-    /// terminal in Japan shows.
+    /// ASCII. JIS X 0201 Roman is read as ASCII too: authors who write `~` mean it, even if a
+    /// terminal in Japan shows another character.
     Ascii,
     /// JIS X 0201 Katakana, one byte each.
     Katakana,
-    /// Two bytes each, with their eighth bits set in an encoding, after a prefix.
+    /// Two bytes each. With their eighth bits set and after the prefix, they are characters of the
+    /// encoding.
     TwoBytes(&'static Encoding, &'static [u8]),
-    /// Two bytes each, which no decoder knows (CNS 11643).
+    /// Two bytes each, unknown to all decoders (CNS 11643).
     Unknown,
 }
 
@@ -102,23 +103,23 @@ impl CharacterSet {
     const GB_2312: CharacterSet = CharacterSet::TwoBytes(GBK, b"");
 }
 
-/// Bytes that change the character set.
+/// Byte sequence that changes the character set.
 struct ShiftSequence {
-    /// Number of bytes.
+    /// Length in bytes.
     len: usize,
     effect: Effect,
 }
 
 enum Effect {
-    /// The next bytes are of this set.
+    /// The next bytes are in this set.
     Use(CharacterSet),
-    /// Bytes after [`SHIFT_OUT`] are of this set.
+    /// Bytes after [`SHIFT_OUT`] are in this set.
     Announce(CharacterSet),
-    /// This set for one character.
+    /// The next character is in this set.
     Once(CharacterSet),
-    /// The bytes are the text `~`.
+    /// The bytes encode the text `~`.
     Tilde,
-    /// The bytes are no text, and are removed.
+    /// The bytes are not text, and are removed.
     Remove,
 }
 
@@ -138,7 +139,7 @@ fn sequence(family: SevenBit, text: &[u8], announced: CharacterSet) -> Option<Sh
     Some(ShiftSequence { len, effect })
 }
 
-/// Returns the sequence that begins with ESC and `rest`.
+/// Returns the sequence of ESC and the start of `rest`.
 fn escape(rest: &[u8]) -> Option<ShiftSequence> {
     use CharacterSet as Set;
     let (len, effect) = match rest {
@@ -160,7 +161,7 @@ fn escape(rest: &[u8]) -> Option<ShiftSequence> {
     Some(ShiftSequence { len, effect })
 }
 
-/// Decodes a text. Linear; characters that no decoder knows become U+FFFD.
+/// Decodes a text. Linear. Characters unknown to all decoders become U+FFFD.
 pub(super) fn decode(raw: &[u8], family: SevenBit) -> MappedBytes {
     let mut decoder = SevenBitDecoder {
         raw,
@@ -205,8 +206,8 @@ impl SevenBitDecoder<'_> {
         }
     }
 
-    /// Returns the number of bytes up to the next that may begin a sequence; the first one begins
-    /// none.
+    /// Returns the number of bytes before the next possible sequence. The first byte does not start
+    /// one.
     fn ascii_run(&self) -> usize {
         let rest = &self.raw[self.at + 1..];
         let next = match self.family {
@@ -232,7 +233,7 @@ impl SevenBitDecoder<'_> {
         }
     }
 
-    /// Copies the next `len` bytes. An 8-bit byte, which does not belong here, becomes U+FFFD.
+    /// Copies the next `len` bytes. A stray 8-bit byte becomes U+FFFD.
     fn copy(&mut self, len: usize) {
         let end = self.at + len;
         while self.at < end {
@@ -246,7 +247,7 @@ impl SevenBitDecoder<'_> {
         }
     }
 
-    /// Decodes the next character of a set. A byte that belongs to none is a copy.
+    /// Decodes the next character of a set. Copies a byte that is not in the set.
     fn character(&mut self, set: CharacterSet) {
         let start = self.at;
         let mut character = [0; 4];
@@ -276,8 +277,8 @@ impl SevenBitDecoder<'_> {
     }
 }
 
-/// Decodes UTF-7: `+` begins base64 of UTF-16, up to a character that is no digit; `+-` is a plus
-/// sign.
+/// Decodes UTF-7: `+` starts base64 of UTF-16, up to the first character that is not a digit; `+-`
+/// is a plus sign.
 #[must_use]
 pub fn decode_utf7(raw: &[u8]) -> MappedBytes {
     let mut text = MappedBytes::with_capacity(raw.len());
@@ -303,15 +304,15 @@ pub fn decode_utf7(raw: &[u8]) -> MappedBytes {
     text.ended(raw)
 }
 
-/// The text of base64 digits. The last ones may be too few for a whole UTF-16 unit.
+/// Returns the text of base64 digits. The last digits may be too few for a whole UTF-16 unit.
 fn utf16(digits: &[u8]) -> Option<String> {
-    // A unit has 16 bits and a digit six: the last unit may be followed by up to two digits' worth
-    // of zero bits.
+    // A unit has 16 bits and a digit six, so up to two digits' worth of zero bits may follow the
+    // last unit.
     let mut whole = (0..=3).filter_map(|cut| {
         let digits = &digits[..digits.len().checked_sub(cut)?];
         BASE64_NOPAD.decode(digits).ok()
     });
-    // Some writers leave other last bits than zero.
+    // Some writers leave the final bits nonzero.
     let bytes = match whole.next() {
         Some(bytes) => bytes,
         None => Some(base64(digits).bytes).filter(|bytes| !bytes.is_empty())?,
@@ -397,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_with_eight_bits_are_replaced() {
+    fn eight_bit_bytes_are_replaced() {
         check(
             b"\x1B$B$\"\x1B(B\xE9http://x\xFF",
             SevenBit::Iso2022,
@@ -423,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn sequences_that_are_cut_off_are_text() {
+    fn truncated_sequences_are_text() {
         for raw in [
             &b"\x1B$B"[..],
             b"\x1B$B$",
@@ -445,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_of_the_rfc_are_read() {
+    fn the_examples_of_the_rfc_are_decoded() {
         assert_eq!(shown("A+ImIDkQ."), "A\u{2262}\u{391}.");
         assert_eq!(shown("Hi Mom -+Jjo--!"), "Hi Mom -\u{263a}-!");
         assert_eq!(shown("+ZeVnLIqe-"), "\u{65e5}\u{672c}\u{8a9e}");

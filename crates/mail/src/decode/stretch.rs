@@ -1,7 +1,8 @@
-//! Stretches of a text that are encoded: uuencoded files, base64 between lines of its own, and the
-//! bodies of messages and parts that a text quotes with their headers.
+//! Encoded stretches of a text: uuencoded files, base64 between marker lines, and the bodies of
+//! messages and parts quoted with their headers.
 //!
-//! Text in a stretch is decoded separately. The stretch is removed from the surrounding text.
+//! The text in a stretch is decoded separately, and the stretch is removed from the surrounding
+//! text.
 
 use std::sync::LazyLock;
 
@@ -18,22 +19,22 @@ use crate::split::is_field;
 use urlspool_text::byte_scan::WordSearcher;
 use urlspool_text::span::Span;
 
-/// A stretch of a text that is encoded.
+/// Encoded stretch of a text.
 #[derive(Debug)]
 pub(super) struct Stretch {
-    /// Its encoded bytes. They are no text.
+    /// Range of the encoded bytes, which are not text.
     pub(super) span: Span,
     pub(super) encoding: TransferEncoding,
-    /// The form of its text; [`TextForm::Other`] if it holds none.
+    /// Form of the encoded text; [`TextForm::Other`] if there is no text.
     pub(super) form: TextForm,
-    /// The charset that its header names.
+    /// Charset named in the stretch's header.
     pub(super) charset: Option<String>,
-    /// The quote marks before each of its lines.
+    /// Quote marks before each line.
     marks: Vec<u8>,
 }
 
-/// Finds what begins a stretch or a mark of a terminal, in one pass for all of them. The first two
-/// bytes of each word are rare together.
+/// Finds starts of stretches and terminal marks in one pass. The first two bytes of each word are
+/// rare in combination.
 static MARKS: LazyLock<WordSearcher> = LazyLock::new(|| {
     WordSearcher::new(&[
         &b"\nbegin"[..],
@@ -47,13 +48,13 @@ static MARKS: LazyLock<WordSearcher> = LazyLock::new(|| {
     ])
 });
 
-/// Ends of the name of the field that names the transfer encoding of a body.
+/// Ends of the field name Content-Transfer-Encoding.
 const ENCODING: [&[u8]; 2] = [b"-Encoding: ", b"-encoding: "];
 
-/// Finds them.
+/// Finds `ENCODING`.
 static ENCODINGS: LazyLock<WordSearcher> = LazyLock::new(|| WordSearcher::new(&ENCODING));
 
-/// Returns `true` if a text may hold an encoded stretch or a mark of a terminal. Most have none.
+/// Returns `true` if a text may hold an encoded stretch or terminal marks. Most texts hold neither.
 pub(super) fn is_marked(text: &[u8]) -> bool {
     matches!(text.first(), Some(b'b' | b'=')) || MARKS.find(text, 0).is_some()
 }
@@ -68,7 +69,7 @@ pub(super) fn stretches(text: &[u8]) -> impl Iterator<Item = Stretch> {
 }
 
 impl Stretch {
-    /// Removes the quote marks from its bytes; `None` if it has none.
+    /// Removes the quote marks from the stretch's bytes. Returns `None` if there are no marks.
     pub(super) fn without_marks(&self, text: &[u8]) -> Option<MappedBytes> {
         if self.marks.is_empty() {
             return None;
@@ -85,7 +86,7 @@ impl Stretch {
     }
 }
 
-/// The line without the marks at its start; those of a blank line may lack their last blank.
+/// Returns the line without the leading marks. A blank line may lack the final blank of the marks.
 fn unmarked<'l>(line: &'l [u8], marks: &[u8]) -> Option<&'l [u8]> {
     line.strip_prefix(marks).or_else(|| {
         line.strip_prefix(marks.trim_ascii_end())
@@ -93,8 +94,8 @@ fn unmarked<'l>(line: &'l [u8], marks: &[u8]) -> Option<&'l [u8]> {
     })
 }
 
-/// The bodies in base64 and quoted-printable whose headers are in a text: of the message in a bounce or
-/// in a report, and of its parts. Each line is read at most twice.
+/// Returns the base64 and quoted-printable bodies whose headers are in a text: the body of the
+/// message in a bounce or report, and the bodies of its parts. Reads each line at most twice.
 fn bodies(text: &[u8]) -> Vec<Stretch> {
     let mut found = Vec::new();
     let mut passed = 0;
@@ -114,7 +115,7 @@ fn bodies(text: &[u8]) -> Vec<Stretch> {
             header.extend_from_slice(line);
             passed = end;
         };
-        // A line that is no field may begin the next header.
+        // A line that is not a field may start the next header.
         passed = passed.max(line_end(text, field));
         if ends {
             let body = line_end(text, passed);
@@ -126,8 +127,8 @@ fn bodies(text: &[u8]) -> Vec<Stretch> {
     found
 }
 
-/// The start of the header that has a field of the encoding whose name ends at `field`, at `floor` or
-/// later, and the quote marks before each of its lines.
+/// Returns the start of the header that contains an encoding field, at or after `floor`, and the
+/// quote marks before each line. The name of the field ends at `field`.
 fn header_start(text: &[u8], floor: usize, field: usize) -> Option<(usize, &[u8])> {
     const NAME: &[u8] = b"content-transfer";
     let mut start = line_start(text, floor, field);
@@ -151,20 +152,21 @@ fn header_start(text: &[u8], floor: usize, field: usize) -> Option<(usize, &[u8]
     Some((start, marks))
 }
 
-/// The start of the line that ends at `end`, or `floor`.
+/// Returns the start of the line that ends at `end`, or `floor`.
 fn line_start(text: &[u8], floor: usize, end: usize) -> usize {
     memchr::memrchr(b'\n', &text[floor..end]).map_or(floor, |before| floor + before + 1)
 }
 
-/// Returns `true` for a field and a line that continues one.
+/// Returns `true` for a field line and for a continuation line.
 fn is_of_header(line: &[u8]) -> bool {
     let line = line.trim_ascii_end();
     line.first().is_some_and(|&first| is_blank(first)) || is_field(line)
 }
 
-/// The stretch of the body at `start`, whose fields are `header`, if it is text: lines of base64, or
-/// lines of quoted-printable up to a boundary, in which each equals sign begins an escape or ends the
-/// line, and one of them does what a program must escape.
+/// Returns the stretch of the body at `start` with the fields `header`, if the body is text. The
+/// body consists of base64 lines, or of quoted-printable lines up to a boundary. Each equals sign
+/// in quoted-printable must start an escape or end the line, and at least one line must show an
+/// escape that only a program writes.
 fn body_of(text: &[u8], start: usize, marks: &[u8], header: &[u8]) -> Option<Stretch> {
     let fields = HeaderFields::of(header, usize::MAX);
     let encoding = fields.first_known(KnownField::ContentTransferEncoding)?;
@@ -204,8 +206,9 @@ fn body_of(text: &[u8], start: usize, marks: &[u8], header: &[u8]) -> Option<Str
     (0 < traces && stretch.form != TextForm::Other && is_text()).then_some(stretch)
 }
 
-/// The number of equals signs in a line of quoted-printable that only a program writes: encoded ones, and
-/// that of a soft line break. `None` for a line of another text, and for a boundary.
+/// Counts the equals signs in a quoted-printable line that only a program writes: encoded equals
+/// signs, and the one of a soft line break. Returns `None` for a line of another text, and for a
+/// boundary.
 fn escapes(line: &[u8]) -> Option<usize> {
     let mut traces = 0;
     for at in memchr::memchr_iter(b'=', line) {
@@ -218,10 +221,10 @@ fn escapes(line: &[u8]) -> Option<usize> {
     (!is_boundary).then_some(traces)
 }
 
-/// The stretch of a file within a text. Most are pictures and programs.
+/// Returns the stretch of a file within a text. Most files are pictures and programs.
 fn file(text: &[u8], block: &BinaryBlock) -> Stretch {
     let first_line = Span::new(block.span.start, line_end(text, block.span.start));
-    // The lines around base64 are no digits.
+    // The lines around base64 are not digits.
     let span = match block.encoding {
         Some(TransferEncoding::Base64) => Span::new(first_line.end, block.span.end),
         _ => block.span,
@@ -248,7 +251,7 @@ fn file(text: &[u8], block: &BinaryBlock) -> Stretch {
 mod tests {
     use super::*;
 
-    /// The decoded stretches of a text, and what stays of it.
+    /// Returns the decoded stretches of a text, and the remaining text.
     fn decoded(text: &str) -> (Vec<String>, String) {
         let (mut texts, mut rest, mut at) = (Vec::new(), String::new(), 0);
         for stretch in stretches(text.as_bytes()) {
@@ -296,7 +299,7 @@ mod tests {
                 )
             );
         }
-        // Not encoded, whatever the header says.
+        // Not encoded, despite the header.
         for (header, body) in [
             (qp, "http://a/?b=c\n"),
             (qp, "http://a/?b=20cd\n"),
@@ -319,7 +322,8 @@ mod tests {
 
     #[test]
     fn base64_is_text_by_its_content() {
-        // The length of the first line does not matter, whose characters are digits of base64.
+        // The length of the first line does not matter here, although its characters are base64
+        // digits.
         for name in ["abc", "abc.txt", "abcd.html", "x.txt", "x"] {
             let text = format!("begin-base64 644 {name}\naHR0cDovL2EuYi8gaXMgdGV4dAo=\n====\nx\n");
             let found: Vec<Stretch> = stretches(text.as_bytes()).collect();

@@ -1,7 +1,7 @@
-//! Tokens of an HTML text, by `html5gum`, and the bytes of the HTML text that each byte of a token
-//! came from.
+//! Tokens of an HTML text from `html5gum`, with the original bytes of each token byte.
 //!
-//! The tokeniser decodes character references without their offsets; they are found by comparison.
+//! The tokeniser decodes character references without their offsets. A comparison with the original
+//! text finds the offsets.
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
@@ -15,24 +15,24 @@ use html5gum::{
 use crate::lines::run_len;
 use urlspool_text::span::{ByteMap, Span};
 
-/// Meaning of the text in elements whose content browsers do not parse.
+/// Parsing of text in elements whose content is not markup in browsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementContent {
-    /// As in browsers: the content of `script`, `style`, `title` and the like has no tags.
+    /// As in browsers: the content of `script`, `style`, `title` and similar elements has no tags.
     AsBrowsers,
-    /// All content is markup: one of those elements is not closed.
+    /// All content is markup, because one of those elements is not closed.
     Markup,
 }
 
 /// Passes the tokens of an HTML text to `sink`, each with its range. Returns the offset after the
-/// last one: bytes after it are the start of a tag that is not closed.
+/// last token. Any bytes after that are the start of an unclosed tag.
 pub fn tokenize(
     html: &[u8],
     content: ElementContent,
     sink: &mut dyn FnMut(CallbackEvent<'_>, Span),
 ) -> usize {
     let inserted = Rc::new(RefCell::new(Vec::new()));
-    // Nearly all texts have none, and each token asks.
+    // Nearly all texts have no inserted blanks, and each token checks this.
     let has_blanks = Rc::new(Cell::new(false));
     let is_fallback = Rc::new(Cell::new(false));
     let mut reached = 0;
@@ -70,13 +70,13 @@ pub fn tokenize(
     reached
 }
 
-/// An emitter for readers of mail. It has no parse errors, which saves the time to detect them.
+/// Emitter for mail readers. It reports no parse errors, which saves the time to detect them.
 ///
-/// The content of `noscript` and `noembed` is markup: mail readers run no scripts, and show it
-/// (WHATWG HTML, section 4.12.2).
+/// The content of `noscript` and `noembed` is markup: mail readers run no scripts, and show this
+/// content (WHATWG HTML, section 4.12.2).
 struct MailEmitter<E> {
     inner: E,
-    /// `true` if the current start tag is one of these two.
+    /// `true` if the current start tag is `noscript` or `noembed`.
     is_fallback: Rc<Cell<bool>>,
 }
 
@@ -97,28 +97,28 @@ impl<E: Emitter> ForwardingEmitter for MailEmitter<E> {
     }
 }
 
-/// A reader that bounds the stack of the tokeniser, whose functions for `name="value"` call each
-/// other from attribute to attribute of a tag, and return only at certain characters. One is a
-/// blank between a name and its `=`, where it has no meaning: the reader inserts one now and then.
+/// Reader that bounds the stack depth of the tokeniser. The tokeniser's functions for
+/// `name="value"` call each other from attribute to attribute and return only at certain
+/// characters. One of these is a blank between a name and its `=`, where it has no meaning. The
+/// reader inserts such a blank now and then.
 struct ShallowReader<'h> {
     html: &'h [u8],
     inner: StringReader<'h>,
-    /// The `=` after a blank that was inserted.
+    /// The `=` after an inserted blank.
     waiting: Option<u8>,
-    /// Number of `=` after attribute names of the current tag, since the last blank that was
-    /// inserted.
+    /// Number of `=` after attribute names of the current tag, since the last inserted blank.
     assignments: usize,
-    /// Positions of the blanks that were inserted, each counting those before it.
+    /// Positions of the inserted blanks. Each position counts the blanks inserted before it.
     inserted: Rc<RefCell<Vec<usize>>>,
     /// `true` once a blank was inserted.
     has_blanks: Rc<Cell<bool>>,
 }
 
-/// Number of attributes after which a blank is inserted. Few tags have more.
+/// Maximum number of attributes between inserted blanks. Few tags have more.
 const MAX_ASSIGNMENTS: usize = 16;
 
-/// Returns the range in an HTML text, which has `len` bytes, of a range that counts the blanks that were inserted at `inserted`. Rarely
-/// needed, and not to be inlined where each token passes.
+/// Converts a range that counts the blanks inserted at `inserted` to a range in the HTML text of
+/// `len` bytes. Rarely needed, and not inlined into the path of each token.
 #[cold]
 #[inline(never)]
 fn original(inserted: &[usize], span: HtmlSpan<usize>, len: usize) -> Span {
@@ -144,8 +144,8 @@ impl Reader for ShallowReader<'_> {
         }
     }
 
-    /// Reads up to one of the bytes of `needle`. Those that end the name of an attribute are the
-    /// only ones with `=` and without `&`; those that end a text have `<` and no `=`.
+    /// Reads up to one of the bytes of `needle`. Only the needles that end an attribute name have
+    /// `=` and no `&`. Only the needles that end a text have `<` and no `=`.
     #[inline(always)]
     fn read_until<'b>(
         &'b mut self,
@@ -182,13 +182,13 @@ impl Reader for ShallowReader<'_> {
     }
 }
 
-/// Bytes after a reference that are compared to find the end of its decoded text.
+/// Number of bytes compared after a reference to find the end of its decoded text.
 const COMPARED_BYTES: usize = 16;
 
-/// Maximum length of a reference, `&CounterClockwiseContourIntegral;`.
+/// Maximum length of a reference: `&CounterClockwiseContourIntegral;`.
 const MAX_REFERENCE_BYTES: usize = 34;
 
-/// Names of references that are decoded without a semicolon too (HTML, section 13.5).
+/// Names of references that are decoded even without a semicolon (HTML, section 13.5).
 const NAMES_WITHOUT_SEMICOLON: [&str; 106] = [
     "AElig", "AMP", "Aacute", "Acirc", "Agrave", "Aring", "Atilde", "Auml", "COPY", "Ccedil",
     "ETH", "Eacute", "Ecirc", "Egrave", "Euml", "GT", "Iacute", "Icirc", "Igrave", "Iuml", "LT",
@@ -203,11 +203,11 @@ const NAMES_WITHOUT_SEMICOLON: [&str; 106] = [
     "yacute", "yen", "yuml",
 ];
 
-/// Maps the bytes of `decoded`, which will be at the offset `text`, to `raw`, which begins at the
+/// Maps the bytes of `decoded`, which will be at the offset `text`, to `raw`, which starts at the
 /// offset `start`.
 ///
-/// The two differ in line ends and references only. Where no reference explains a difference, the
-/// rest is mapped as a whole.
+/// The two differ only in line ends and references. If no reference explains a difference, the rest
+/// is mapped as a whole.
 pub(super) fn align(raw: &[u8], start: usize, decoded: &[u8], text: usize, map: &mut ByteMap) {
     let (mut r, mut d) = (0, 0);
     while r < raw.len() && d < decoded.len() {
@@ -230,11 +230,11 @@ pub(super) fn align(raw: &[u8], start: usize, decoded: &[u8], text: usize, map: 
     }
 }
 
-/// Number of bytes at the start of `raw` and `decoded` that are equal, up to the next `&`.
+/// Returns the length of the common prefix of `raw` and `decoded`, up to the next `&`.
 fn equal_bytes(raw: &[u8], decoded: &[u8]) -> usize {
     let len = raw.len().min(decoded.len());
-    // Most texts differ at their references and line ends only: their bytes need not be compared
-    // one by one.
+    // Most texts differ only at references and line ends, so their bytes need not be compared one
+    // by one.
     let usual = memchr::memchr2(b'&', b'\r', &raw[..len]).unwrap_or(len);
     let skipped = if raw[..usual] == decoded[..usual] {
         usual
@@ -251,10 +251,10 @@ struct Replacement {
     decoded_len: usize,
 }
 
-/// The replacement at the start of `raw` and `decoded`: of a line end or a reference.
+/// Returns the replacement of a line end or a reference at the start of `raw` and `decoded`.
 fn difference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
     match raw {
-        // The tokeniser replaces CRLF and CR by LF.
+        // The tokeniser replaces CRLF and CR with LF.
         [b'\r', b'\n', ..] if decoded[0] == b'\n' => Some(Replacement {
             raw_len: 2,
             decoded_len: 1,
@@ -268,11 +268,11 @@ fn difference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
     }
 }
 
-/// The replacement of the reference, or of the literal `&`, at the start of `raw`.
+/// Returns the replacement of the reference, or of the literal `&`, at the start of `raw`.
 ///
-/// Tries the lengths that a reference may have, with one or two characters of decoded text. A length
-/// fits if the bytes after both are equal. The first that fits and has bytes to compare is the best
-/// evidence; if none has, the first that fits is taken.
+/// Tries all possible lengths of the reference, with one or two characters of decoded text. A
+/// length fits if the bytes after both are equal. The best evidence is the first length that fits
+/// and has bytes to compare. Without one, the first length that fits is used.
 fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
     let as_reference = reference_lengths(raw).map(|(raw_len, characters)| Replacement {
         raw_len,
@@ -295,7 +295,7 @@ fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
     Some(with_text.map_or(replacement, |(_, it)| it))
 }
 
-/// Returns the number of bytes that are equal after a replacement; `None` if there are others.
+/// Returns the number of equal bytes after a replacement, or `None` if the bytes differ.
 fn compared(raw: &[u8], decoded: &[u8], replacement: &Replacement) -> Option<usize> {
     let rest = &raw[replacement.raw_len..];
     let near = &rest[..rest.len().min(COMPARED_BYTES)];
@@ -305,15 +305,15 @@ fn compared(raw: &[u8], decoded: &[u8], replacement: &Replacement) -> Option<usi
     is_alike.then_some(len)
 }
 
-/// Returns the length of the character at the start of `text`, in UTF-8.
+/// Returns the length in UTF-8 of the character at the start of `text`.
 fn character_len(text: &[u8]) -> usize {
     let rest = text.get(1..text.len().min(4)).unwrap_or_default();
     text.len().min(1) + run_len(rest, |byte| (0x80..0xC0).contains(&byte))
 }
 
-/// Returns the lengths that the reference at the start of `raw` may have, each with the number of
-/// characters that it stands for: with its semicolon, and without one. After digits, and after a
-/// name that needs none, a semicolon is always part of the reference.
+/// Returns the possible lengths of the reference at the start of `raw`, with and without its
+/// semicolon, each with the number of characters it represents. A semicolon after digits, or after
+/// a name that needs none, is always part of the reference.
 fn reference_lengths(raw: &[u8]) -> impl Iterator<Item = (usize, usize)> + use<> {
     let end = match raw {
         [_, b'#', b'x' | b'X', rest @ ..] => 3 + run_len(rest, |byte| byte.is_ascii_hexdigit()),
@@ -335,7 +335,7 @@ fn reference_lengths(raw: &[u8]) -> impl Iterator<Item = (usize, usize)> + use<>
     };
     let has_semicolon = raw.get(end) == Some(&b';');
     let is_whole = short == Some(end);
-    // Only names with a semicolon stand for two characters.
+    // Only names with a semicolon represent two characters.
     let complete = has_semicolon.then_some((end + 1, 1));
     let of_two = (has_semicolon && !is_whole).then_some((end + 1, 2));
     let short = short.filter(|_| !(has_semicolon && is_whole));
@@ -413,7 +413,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn references_that_follow_each_other_keep_their_places(
+        fn adjacent_references_keep_their_places(
             pieces in proptest::collection::vec(proptest::sample::select(&[
                 ("&#1087;", "\u{43f}"), ("&eacute;", "\u{e9}"), ("&amp;", "&"), ("&#x1F600;", "\u{1f600}"),
                 ("&lt;", "<"), ("&nbsp;", "\u{a0}"), ("\u{43f}", "\u{43f}"), ("x", "x"), ("/", "/"), ("\r\n", "\n"),
