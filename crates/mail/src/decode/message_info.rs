@@ -1,4 +1,4 @@
-//! The fields of a message's header that its records repeat, decoded.
+//! Decodes the header fields that records repeat.
 
 use super::archived_page;
 use super::date::{Date, parse_date};
@@ -10,11 +10,10 @@ use crate::split::{HeaderForm, Message};
 use urlspool_text::limits::REPEATED_NAMES;
 use urlspool_text::named_enum;
 
-/// Header fields of a message that its records repeat. Texts are unfolded, with encoded words
-/// decoded.
+/// Header fields of a message that records repeat. Texts are unfolded, with encoded words decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageInfo {
-    /// Message-ID, or a B news article's Article-I.D.
+    /// Message-ID, or Article-I.D. of a B news article.
     pub id: Option<String>,
     /// Date, or Posted.
     pub date: Option<Date>,
@@ -22,17 +21,17 @@ pub struct MessageInfo {
     pub from: Option<String>,
     /// Subject.
     pub subject: Option<String>,
-    /// The names in Newsgroups.
+    /// Names in Newsgroups.
     pub newsgroups: Vec<String>,
     /// List-Id.
     pub list_id: Option<String>,
-    /// The Message-IDs of the messages that it answers: References, or In-Reply-To if there is no
+    /// Message-IDs of the messages that this one answers: References, or In-Reply-To if there is no
     /// References field.
     pub references: Vec<String>,
-    /// The header fields that were asked for by name, in the order of the header; `None` if none
-    /// were.
+    /// Header fields requested by name, in the order of the header; `None` if no names were
+    /// requested.
     pub named_fields: Option<Vec<NamedField>>,
-    /// `true` if the source has more of one of these fields, or more names, than is kept.
+    /// `true` if the source has more text in one of these fields, or more names, than are kept.
     pub is_cut: bool,
 }
 
@@ -95,13 +94,13 @@ impl Author {
 /// A header field that was asked for by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedField {
-    /// The name, as it was asked for.
+    /// Name as requested.
     pub name: String,
-    /// The value, unfolded, with encoded words decoded.
+    /// Value, unfolded, with encoded words decoded.
     pub value: String,
 }
 
-/// A set of fields of [`MessageInfo`].
+/// Set of fields of [`MessageInfo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InfoFields(u16);
 
@@ -154,8 +153,8 @@ impl Default for InfoFields {
 }
 
 impl MessageInfo {
-    /// Reads the header of a message in whatever form it is, for the `wanted` fields, and for those
-    /// named `names` if [`InfoFields::NAMED`] is among them. `None` if there is no header.
+    /// Reads the `wanted` fields from the header of a message, in any header form. Also reads the
+    /// fields `names` if [`InfoFields::NAMED`] is wanted. Returns `None` if there is no header.
     #[must_use]
     pub fn of_message(
         message: &Message<'_>,
@@ -187,7 +186,7 @@ impl MessageInfo {
         })
     }
 
-    /// Reads what a page of a mail archive says of its message. `None` for any other page.
+    /// Reads the header fields stated on a mail archive's page. Returns `None` for any other page.
     fn of_page(html: &[u8], max_bytes: usize) -> Option<MessageInfo> {
         let fields = archived_page::fields(html)?;
         let mut cut = Cut::at(max_bytes);
@@ -202,8 +201,9 @@ impl MessageInfo {
         Some(info)
     }
 
-    /// Returns `true` if the message is of a mailing list, named as in List-Id between the angle brackets or as a whole, or of a
-    /// newsgroup. Case does not count.
+    /// Returns `true` if the message belongs to a newsgroup or mailing list. `name` is the
+    /// newsgroup, the text in the angle brackets of List-Id, or the whole List-Id. Case does not
+    /// matter.
     #[must_use]
     pub fn is_of_list(&self, name: &str) -> bool {
         let name = name.to_lowercase();
@@ -213,7 +213,8 @@ impl MessageInfo {
         self.list_id.is_some() && is_list || groups.any(|group| group.to_lowercase() == name)
     }
 
-    /// Reads the `wanted` fields of a header whose fields are ranges of `raw`, of each at most `max_bytes`; the others stay empty.
+    /// Reads the `wanted` fields of a header whose fields are ranges of `raw`, at most `max_bytes`
+    /// of each. The other fields stay empty.
     fn wanted(
         raw: &[u8],
         fields: &HeaderFields,
@@ -252,8 +253,8 @@ impl MessageInfo {
         info
     }
 
-    /// Reads the fields of these names too, of each at most `max_bytes`. A page and an article of A
-    /// news have no field with a name, and give none.
+    /// Also reads the fields with these names, at most `max_bytes` of each. A page and an A news
+    /// article have no field names, so the result is empty for them.
     fn with_named_fields(
         self,
         raw: &[u8],
@@ -288,7 +289,7 @@ impl MessageInfo {
         }
     }
 
-    /// Reads the five header lines of an A news article (RFC 850 section 2): at most `max_bytes` of
+    /// Reads the five header lines of an A news article (RFC 850 section 2), at most `max_bytes` of
     /// each.
     fn of_a_news(raw: &[u8], max_bytes: usize) -> MessageInfo {
         let mut cut = Cut::at(max_bytes);
@@ -310,10 +311,10 @@ impl MessageInfo {
     }
 }
 
-/// Cuts values and lists of names to what records repeat.
+/// Shortens values and lists of names to the length kept in records.
 struct Cut {
     max_bytes: usize,
-    /// `true` once something was cut.
+    /// `true` once a value or list was shortened.
     is_cut: bool,
 }
 
@@ -343,14 +344,14 @@ impl Cut {
     }
 }
 
-/// The names in a Newsgroups field.
+/// Returns the names in a Newsgroups field.
 fn group_names(text: &str) -> Vec<String> {
     let names = text.split(',').map(str::trim);
     let names = names.filter(|name| !name.is_empty());
     names.map(str::to_owned).collect()
 }
 
-/// The text of a field's value, without white space around it.
+/// Returns the text of a field's value, trimmed.
 fn trimmed(value: &[u8]) -> String {
     let text = field_text(value);
     if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
@@ -359,9 +360,9 @@ fn trimmed(value: &[u8]) -> String {
     text
 }
 
-/// The Message-IDs in a text, with their brackets.
+/// Returns the Message-IDs in a text, with their brackets.
 ///
-/// Damaged ones are skipped: those without `@` and those with white space.
+/// Skips damaged IDs: those without `@` and those with white space.
 fn message_ids(text: &str) -> Vec<String> {
     let bytes = text.as_bytes();
     let mut from = 0;
@@ -390,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_newsgroups_of_a_news_are_kept_as_of_others() {
+    fn newsgroups_of_a_news_have_the_same_limit() {
         let article = |groups: usize| {
             let names = vec!["a.b"; groups].join(",");
             let text = format!("Aid\n{names}\npath\ndate\ntitle\nbody");
