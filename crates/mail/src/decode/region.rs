@@ -1,8 +1,9 @@
 //! Regions of a body: new text, signature, forwarded message, and the footer of a mailing list; and
 //! the messages in it, forwarded ones and those of a digest (RFC 1153).
 //!
-//! Blocks of header lines that mail programs put before the message that is answered or forwarded begin a region too. Outlook writes
-//! no line of hyphens, but the fields in the language of its user: `Von:`, `Gesendet:`, `An:`, `Betreff:`.
+//! Mail programs put a block of header lines before a message that is answered or forwarded, and
+//! such a block starts a region too. Outlook writes no line of hyphens there, but the fields in the
+//! user's language: `Von:`, `Gesendet:`, `An:`, `Betreff:`.
 
 use std::sync::LazyLock;
 use urlspool_text::named_enum;
@@ -13,21 +14,21 @@ use super::message_info::{Author, AuthorKind};
 use crate::lines::{begins_with, first_line, is_line_start, line_end, run_len};
 use urlspool_text::byte_scan::WordSearcher;
 
-/// The value of a record's `region` for a body that stands elsewhere.
+/// Value of a record's `region` for an external body.
 pub const EXTERNAL_BODY_REGION: &str = "external-body";
 
 named_enum! {
-    /// Kind of a region of a body.
+    /// Kind of region in a body.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum BodyRegion {
-        /// Written for this message.
+        /// Text written for this message.
         Body = "body",
-        /// Below the line `-- `.
+        /// Text below the line `-- `.
         Signature = "signature",
-        /// Below a line that announces a forwarded message, or one that was answered in full, and
-        /// below the first of the header lines that Outlook puts before such a message.
+        /// Text below a line that announces a forwarded message or one that was answered in full,
+        /// or below the first of the header lines that Outlook puts before such a message.
         Forwarded = "forwarded",
-        /// Below a mailing list's rule, at the end of the text.
+        /// Text below a mailing list's rule, at the end of the body.
         Footer = "footer",
     }
 }
@@ -35,10 +36,11 @@ named_enum! {
 /// Maximum length of a list's footer. A rule further from the end is part of the text.
 const FOOTER_BYTES: usize = 1_500;
 
-/// Underscores of Mailman's rule.
+/// Mailman's rule of underscores.
 const RULE: &[u8] = b"____________________________________";
 
-/// Starts of lines that announce another message. [`BEGIN_FORWARDED`] is one more, without hyphens.
+/// Starts of lines that announce another message. [`BEGIN_FORWARDED`] is a further one, without
+/// hyphens.
 const FORWARDS: [&[u8]; 4] = [
     b"-----Original Message-----",
     b"---------- Forwarded message",
@@ -47,7 +49,8 @@ const FORWARDS: [&[u8]; 4] = [
 ];
 const BEGIN_FORWARDED: &[u8] = b"Begin forwarded message:";
 
-/// Finds the line ends before lines that [`begun_by`] may know, by their first two bytes.
+/// Finds the line ends before lines that [`begun_by`] may recognise, by the first two bytes of the
+/// line.
 static LINES: LazyLock<WordSearcher> = LazyLock::new(|| {
     WordSearcher::new(&[
         &b"\n--"[..],
@@ -68,7 +71,7 @@ static LINES: LazyLock<WordSearcher> = LazyLock::new(|| {
 /// Finds Mailman's rule.
 static RULES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(RULE));
 
-/// The region that begins with the line at the start of `text`.
+/// Returns the region that starts with the first line of `text`.
 fn begun_by(text: &[u8]) -> Option<BodyRegion> {
     let is_forward = match text {
         [b'-', b'-', b' ', b'\n', ..] | [b'-', b'-', b' ', b'\r', b'\n', ..] => {
@@ -161,7 +164,8 @@ impl Regions {
         Some(Author::of_lines(kind?, &lines, max_bytes))
     }
 
-    /// The kind of the region that holds the byte at `at`. Logarithmic in the number of regions.
+    /// Returns the kind of the region that contains the byte at `at`. Logarithmic in the number of
+    /// regions.
     #[must_use]
     pub fn at(&self, at: usize) -> BodyRegion {
         let index = self.regions.partition_point(|&(begin, _)| begin <= at);
@@ -333,11 +337,11 @@ impl<'t> HeaderLines<'t> {
     }
 }
 
-/// The names of the fields in one language.
+/// Names of the fields in one language.
 struct FieldNames {
-    /// Sender; the time, which pasted headers have, too; recipient; subject.
+    /// Sender; time, as also in pasted headers; recipient; subject.
     names: [&'static str; 4],
-    /// The field that only this kind of block has.
+    /// Field names that occur only in this kind of block.
     sent: &'static [&'static str],
     copy: &'static [&'static str],
 }
@@ -347,7 +351,7 @@ const fn language(names: [&'static str; 4], sent: &'static [&'static str]) -> Fi
     FieldNames { names, sent, copy }
 }
 
-/// The languages of Outlook that occur in archives.
+/// Languages of Outlook that occur in archives.
 const LANGUAGES: [FieldNames; 9] = [
     language(["From", "Date", "To", "Subject"], &["Sent"]),
     FieldNames {
@@ -384,15 +388,16 @@ const LANGUAGES: [FieldNames; 9] = [
     },
 ];
 
-/// Maximum length of a block. Longer ones have many recipients, and are not recognised.
+/// Maximum length of a block. Longer blocks have many recipients and are not recognised.
 const BLOCK_BYTES: usize = 4_096;
 
-/// Maximum number of lines in a block between two fields, which a field was folded over.
+/// Maximum number of continuation lines between two fields of a block.
 const FOLDED_LINES: usize = 8;
 
-/// Returns `true` if a block begins at the start of `text`, which is the start of a line: the sender,
-/// the time, and last the subject, each once, with no other field in between. Of the time the name
-/// `Date` counts only before that of the recipient: copies of headers and patches have other orders.
+/// Returns `true` if a block starts at `text`, the start of a line. A block has the sender, the
+/// time and, at the end, the subject, each once and with no other field between. The time's name
+/// `Date` counts only before the recipient, because copies of headers and patches have other
+/// orders.
 fn begins_block(text: &[u8]) -> bool {
     let text = &text[..text.len().min(BLOCK_BYTES)];
     let Some(first) = field_name(text) else {
@@ -445,11 +450,11 @@ fn is_any(name: &[u8], known: &[&str]) -> bool {
     known.iter().any(|known| name == known.as_bytes())
 }
 
-/// Maximum length of a name in bytes, with marks of bold type.
+/// Maximum length of a field name in bytes, with marks of bold type.
 const NAME_BYTES: usize = 32;
 
-/// Returns the name of the field at the start of a line, without marks of bold type
-/// (`*From:* Joe`) and the blank that French has before a colon.
+/// Returns the name of the field at the start of a line, without marks of bold type (`*From:* Joe`)
+/// and without the blank that French has before a colon.
 fn field_name(line: &[u8]) -> Option<&[u8]> {
     field(line).map(|(name, _)| name)
 }
@@ -475,7 +480,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_region_ends_where_the_next_begins() {
+    fn each_region_ends_where_the_next_starts() {
         let rule = String::from_utf8_lossy(RULE);
         let text =
             format!("body\n-- no line\n-- \nname\n-----Original Message-----\nold\n{rule}\nlist\n");
@@ -488,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn a_region_that_goes_on_takes_no_memory() {
+    fn a_continued_region_takes_no_memory() {
         let text = format!(
             "{}{}\n-- \nlist\n",
             "-- \n".repeat(10_000),
@@ -581,7 +586,7 @@ mod block_tests {
     }
 
     #[test]
-    fn other_header_lines_begin_no_block() {
+    fn other_header_lines_are_not_a_block() {
         for text in [
             "From: Joe\nSubject: x\n",
             // A patch, and a copy of a header.
