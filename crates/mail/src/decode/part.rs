@@ -1,5 +1,6 @@
-//! One MIME part: its description by its header, its number in the message, its content type, which
-//! decides whether it is a text, and its body, decoded by each transfer encoding that it may be in.
+//! MIME parts: the description of a part from its header, the part's number in the message, the
+//! content type, which decides whether the part is text, and the body, decoded with each possible
+//! transfer encoding.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,44 +23,45 @@ use crate::lines::{is_listed, text_border};
 use urlspool_text::limits::{CONTENT_TYPE_FIELDS, NAME_BYTES, TEXT_BYTES};
 use urlspool_text::span::{ByteMap, Span};
 
-/// One MIME part, as its header describes it.
+/// A MIME part, as described by its header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MimePart {
-    /// Its number: `1`, `2.1`. A message inside a part counts as one level.
+    /// Number of the part: `1`, `2.1`. A message inside a part counts as one level.
     pub path: String,
-    /// Its media type in lower case; `text/plain` if its header names none.
+    /// Media type in lower case; `text/plain` if the header names none.
     pub media_type: String,
-    /// Its charset as written, if its header names one.
+    /// Charset as written, if the header names one.
     pub charset: Option<String>,
-    /// Its transfer encoding in lower case; `7bit` if its header names none.
+    /// Transfer encoding in lower case; `7bit` if the header names none.
     pub encoding: String,
-    /// Its name, if its media type is of no text and its header names one.
+    /// Name, if the header names one and the media type is not text.
     pub name: Option<String>,
-    /// The Message-ID of the innermost message inside a part that this part belongs to.
+    /// Message-ID of the innermost nested message to which this part belongs.
     pub message_id: Option<String>,
     /// Innermost message that holds this part; `None` in the outermost message.
     pub author: Option<Arc<Author>>,
     /// The layout of its text; [`TextForm::Other`] if its media type is of no text.
     pub(super) form: TextForm,
-    /// The names of the member that holds it, from the outermost archive inwards; `None` outside the
-    /// archives in attachments.
+    /// Names of the surrounding archive member, from the outermost archive inwards; `None` outside
+    /// attached archives.
     pub member: Option<Arc<[Vec<u8>]>>,
-    /// The transfer encoding of the outermost encoded attachment that holds it.
+    /// Transfer encoding of the outermost surrounding attachment that is encoded.
     pub(super) outer_encoding: Option<String>,
-    /// Transfer encodings that its header names after the first one.
+    /// Transfer encodings that the header names after the first one.
     pub(super) other_encodings: Vec<TransferEncoding>,
-    /// The base of its relative links that its header names, if it is a page.
+    /// Base of relative links, if the header names one and the part is a page.
     pub(super) base: Option<Vec<u8>>,
 }
 
-/// The place of a part or of a message: its number, and what is around it.
+/// Place of a part or message: its number and its surroundings.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PartPlace {
-    /// The number in writing, with a component per level of nesting: `2.1`; empty for the outermost message.
+    /// Number as text, with a component per level of nesting: `2.1`; empty for the outermost
+    /// message.
     pub(super) path: String,
-    /// `true` for a message, the message inside a part included; `false` for a part of a multipart.
+    /// `true` for a message, nested ones included; `false` for a part of a multipart.
     pub(super) is_message: bool,
-    /// The Message-ID of the innermost message inside a part that it belongs to, shortened as in records.
+    /// Message-ID of the innermost nested message, shortened as in records.
     pub(super) message_id: Option<String>,
     /// Innermost message inside a part that holds this place and has any field of an author.
     pub(super) author: Option<Arc<Author>>,
@@ -67,11 +69,11 @@ pub(super) struct PartPlace {
     pub(super) messages: AuthorKind,
     /// Number of messages inside parts that it is nested in; 0 in the outermost message.
     pub(super) depth: usize,
-    /// The transfer encoding of the outermost encoded attachment that holds it.
+    /// Transfer encoding of the outermost surrounding attachment that is encoded.
     pub(super) encoding: Option<String>,
-    /// The names of the member that it is in, of an archive in an attachment.
+    /// Names of the surrounding member of an attached archive.
     pub(super) member: Option<Arc<[Vec<u8>]>>,
-    /// Number of archives and compressed files that it is in.
+    /// Number of surrounding archives and compressed files.
     #[cfg_attr(
         not(feature = "files"),
         expect(dead_code, reason = "without, none is read")
@@ -80,7 +82,7 @@ pub(super) struct PartPlace {
 }
 
 impl MimePart {
-    /// Describes the part whose header is `fields`, ranges of `raw`.
+    /// Describes the part with the header `fields`, ranges of `raw`.
     pub(super) fn new(
         raw: &[u8],
         fields: &HeaderFields,
@@ -109,8 +111,7 @@ impl MimePart {
         }
     }
 
-    /// The part that bytes before, between or after the parts of the multipart at `place` are
-    /// attributed to.
+    /// Returns the part for bytes before, between or after the parts of the multipart at `place`.
     pub(super) fn between_parts(place: Option<&PartPlace>) -> MimePart {
         MimePart {
             path: place.map_or(String::new(), |place| place.path.clone()),
@@ -121,7 +122,7 @@ impl MimePart {
         }
     }
 
-    /// A source that is an HTML page. `charset` is the one that the page names.
+    /// Describes a source that is an HTML page. `charset` is the one named by the page.
     pub(super) fn page(charset: Option<String>) -> MimePart {
         MimePart {
             path: PartPlace::outermost().body_path(),
@@ -133,7 +134,7 @@ impl MimePart {
         }
     }
 
-    /// A source that is a document of this type.
+    /// Describes a source that is a document of this type.
     pub(super) fn document(media_type: &str) -> MimePart {
         MimePart {
             path: PartPlace::outermost().body_path(),
@@ -143,7 +144,7 @@ impl MimePart {
         }
     }
 
-    /// This part, read as plain text together with everything that follows it.
+    /// Returns this part, read as plain text together with all following bytes.
     ///
     /// Base64 is not kept: the encoding of one part does not apply to the parts that follow.
     pub(super) fn as_rest(&self) -> MimePart {
@@ -159,31 +160,31 @@ impl MimePart {
         }
     }
 
-    /// The first transfer encoding that its header names.
+    /// Returns the first transfer encoding named by the header.
     pub(super) fn transfer_encoding(&self) -> TransferEncoding {
         TransferEncoding::named(&self.encoding)
     }
 
-    /// The transfer encoding of its bytes in the source: its own, or the one of the encoded
-    /// attachment that holds it.
+    /// Returns the transfer encoding of the part's bytes in the source: its own, or the encoding of
+    /// the surrounding attachment.
     #[must_use]
     pub fn source_encoding(&self) -> &str {
         self.outer_encoding.as_deref().unwrap_or(&self.encoding)
     }
 
-    /// Returns `true` if its body consists of parts.
+    /// Returns `true` if the body consists of parts.
     pub(super) fn is_multipart(&self) -> bool {
         self.media_type.starts_with("multipart/")
     }
 
-    /// Returns `true` if its body is a message.
+    /// Returns `true` if the body is a message.
     pub(super) fn is_message(&self) -> bool {
         self.media_type.starts_with('m') && is_listed(MESSAGES, self.media_type.as_bytes())
     }
 }
 
 impl PartPlace {
-    /// The place of the outermost message.
+    /// Returns the place of the outermost message.
     pub(super) fn outermost() -> PartPlace {
         PartPlace {
             is_message: true,
@@ -204,7 +205,7 @@ impl PartPlace {
         }
     }
 
-    /// The place of the `index`-th part of this multipart; the first one is 1.
+    /// Returns the place of the `index`-th part of this multipart. The first part is 1.
     pub(super) fn part(&self, index: usize) -> PartPlace {
         let dot = if self.path.is_empty() { "" } else { "." };
         PartPlace {
@@ -214,7 +215,8 @@ impl PartPlace {
         }
     }
 
-    /// The place of the decoded bytes of the attachment `part` at this place, which begin anew at `depth`.
+    /// Returns the place of the decoded bytes of the attachment `part` at this place. Their nesting
+    /// depth is `depth`.
     pub(super) fn decoded(self, part: &MimePart, depth: usize) -> PartPlace {
         let is_encoded = part.transfer_encoding() != TransferEncoding::Identity;
         let encoding = is_encoded.then(|| part.encoding.clone());
@@ -225,7 +227,8 @@ impl PartPlace {
         }
     }
 
-    /// The number of the body in writing. The body of a message without parts is its first part.
+    /// Returns the number of the body as text. The body of a message without parts is its first
+    /// part.
     fn body_path(&self) -> String {
         match (self.is_message, self.path.as_str()) {
             (false, path) => path.to_owned(),
@@ -244,19 +247,19 @@ pub(super) struct ContentType {
     pub(super) form: TextForm,
 }
 
-/// The type of a part whose header names none (RFC 2045 section 5.2).
+/// Type of a part whose header names none (RFC 2045 section 5.2).
 pub(super) const DEFAULT_TYPE: &str = "text/plain";
-/// In a digest (RFC 2046 section 5.1.5).
+/// Default type in a digest (RFC 2046 section 5.1.5).
 pub(super) const DEFAULT_TYPE_IN_DIGEST: &str = "message/rfc822";
 
 /// Returns the value of a parameter by its name in lower case.
 type ContentParameters<'p> = dyn Fn(&str) -> Option<&'p str> + 'p;
 
 impl ContentType {
-    /// The content type of a header whose fields are ranges of `raw`.
+    /// Returns the content type of a header whose fields are ranges of `raw`.
     ///
-    /// Of several types one is chosen by its content: a multipart first, then text or a message,
-    /// then any other.
+    /// If there are several types, their content decides: multiparts come first, then text and
+    /// messages, then all others.
     pub(super) fn of_header(raw: &[u8], fields: &HeaderFields, default_type: &str) -> ContentType {
         let mut values = fields
             .each(KnownField::ContentType)
@@ -283,10 +286,10 @@ impl ContentType {
         }
     }
 
-    /// Parses a type with at most one parameter, both of letters, digits and `-._/+`; `None` for
-    /// any other text.
+    /// Parses a type with at most one parameter, both made of letters, digits and `-._/+`. Returns
+    /// `None` for any other text.
     ///
-    /// The result is the one of [`ContentType::parsed`], without its cost.
+    /// The result equals [`ContentType::parsed`], at a lower cost.
     fn simple(text: &str) -> Option<ContentType> {
         let (media_type, rest) = text.split_once(';').unwrap_or((text, ""));
         if !is_simple_word(media_type) {
@@ -306,7 +309,7 @@ impl ContentType {
         })
     }
 
-    /// Converts what `mailparse` read.
+    /// Converts the result of `mailparse`.
     fn parsed(parsed: &ParsedContentType) -> ContentType {
         ContentType::new(&parsed.mimetype, &|name| {
             parsed.params.get(name).map(String::as_str)
@@ -342,7 +345,7 @@ fn is_simple_word(word: &str) -> bool {
     !word.is_empty() && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-._/+".contains(&byte))
 }
 
-/// Returns the names of the header's transfer encodings, in lower case, one for each encoding.
+/// Returns the names of the header's transfer encodings in lower case, without duplicate encodings.
 ///
 /// A body with two encodings is decoded with both.
 fn encoding_names(raw: &[u8], fields: &HeaderFields) -> Vec<String> {
@@ -360,8 +363,9 @@ fn encoding_names(raw: &[u8], fields: &HeaderFields) -> Vec<String> {
     names
 }
 
-/// Returns the base that a header names for the relative links of a page (RFC 2557, section 5; RFC
-/// 2110, section 4.2). White space is a fold, and some programs write quotes or brackets around it.
+/// Returns the base for relative links of a page, as named in the header (RFC 2557, section 5; RFC
+/// 2110, section 4.2). Removes white space, which comes from folding, and the quotes or brackets
+/// that some programs write around the URL.
 fn named_base(raw: &[u8], fields: &HeaderFields) -> Option<Vec<u8>> {
     let field = ["Content-Base", "Content-Location"]
         .iter()
@@ -371,7 +375,7 @@ fn named_base(raw: &[u8], fields: &HeaderFields) -> Option<Vec<u8>> {
     Some(base.collect::<Vec<u8>>()).filter(|base| base.contains(&b':'))
 }
 
-/// Returns the first [`NAME_BYTES`] characters of a name: as much as records repeat.
+/// Returns the first [`NAME_BYTES`] characters of a name, the length kept in records.
 pub(super) fn repeated_name(name: &str) -> &str {
     if name.len() <= NAME_BYTES {
         return name;
@@ -381,14 +385,14 @@ pub(super) fn repeated_name(name: &str) -> &str {
         .map_or(name, |(end, _)| &name[..end])
 }
 
-/// Truncates an owned name to what [`repeated_name`] returns.
+/// Truncates an owned name like [`repeated_name`].
 fn shortened(mut name: String) -> String {
     name.truncate(repeated_name(&name).len());
     name
 }
 
-/// Media types whose bodies consist of header fields: reports of delivery (RFC 3464), of receipt
-/// (RFC 8098) and of abuse (RFC 5965), and headers without their messages (RFC 6522).
+/// Media types whose bodies consist of header fields: delivery reports (RFC 3464), receipts (RFC
+/// 8098), abuse reports (RFC 5965), and headers without their messages (RFC 6522).
 const FIELDS: [&str; 6] = [
     "message/delivery-status",
     "message/global-delivery-status",
@@ -398,20 +402,20 @@ const FIELDS: [&str; 6] = [
     "message/global-headers",
 ];
 
-/// The body of one part.
+/// Body of one part.
 pub(super) struct PartBody<'b> {
-    /// Its raw bytes.
+    /// Raw bytes.
     raw: &'b [u8],
-    /// From offsets in `raw` to those in the message.
+    /// Map from offsets in `raw` to offsets in the message.
     offset_map: OffsetMap,
     part: &'b MimePart,
-    /// `true` if lines that begin with a dot are dot-stuffed (RFC 3977 section 3.1.1).
+    /// `true` if lines that start with a dot are dot-stuffed (RFC 3977 section 3.1.1).
     is_dot_stuffed: bool,
     is_mislabelled_base64: bool,
 }
 
 impl<'b> PartBody<'b> {
-    /// The body of `part`: `raw`, from which `offset_map` leads to the message.
+    /// Returns the body `raw` of `part`. `offset_map` maps `raw` to the message.
     pub(super) fn new(
         raw: &'b [u8],
         offset_map: OffsetMap,
@@ -428,23 +432,23 @@ impl<'b> PartBody<'b> {
         }
     }
 
-    /// Returns its decoded bytes, by the first transfer encoding that its header names, and the map
+    /// Returns the bytes decoded with the first transfer encoding named by the header, and the map
     /// back to the message.
     pub(super) fn bytes(self) -> (Vec<u8>, OffsetMap) {
         let steps = self.transferred(self.part.transfer_encoding());
         (steps.bytes.into_owned(), steps.offset_map)
     }
 
-    /// Returns `true` if the body is declared as base64 and holds `://`, so that it is plain text:
-    /// a colon is no base64 digit.
+    /// Returns `true` if the body is declared as base64 but contains `://`. It is then plain text,
+    /// because a colon is not a base64 digit.
     pub(super) fn is_mislabelled_base64(&self) -> bool {
         self.is_mislabelled_base64
     }
 
-    /// Passes the body to `sink` once for each encoding that it may be in: those that its header
-    /// names, then plain text if it is mislabelled as base64.
+    /// Passes the body to `sink` once for each possible encoding: those that the header names, then
+    /// plain text if the body is mislabelled as base64.
     ///
-    /// Returns what an HTML text leaves open in the first of them.
+    /// Returns the construct left open by an HTML text in the first of these readings.
     pub(super) fn decode(&self, sink: &mut dyn FnMut(DecodedText<'_>)) -> Option<Unclosed> {
         let encoding = self.part.transfer_encoding();
         let others = self.part.other_encodings.iter().copied();
@@ -460,7 +464,7 @@ impl<'b> PartBody<'b> {
         open
     }
 
-    /// Undoes what was done for the transfer of the body.
+    /// Undoes all changes made for the transfer of the body.
     fn transferred(&self, encoding: TransferEncoding) -> DecodingSteps<'b> {
         let mut steps = DecodingSteps::new(self.raw, self.offset_map.clone());
         if self.is_dot_stuffed {
@@ -488,14 +492,15 @@ impl<'b> PartBody<'b> {
     }
 }
 
-/// Passes a source without a header to `sink`: a text in the form that its name or its start says.
+/// Passes a source without a header to `sink`, as a text whose form depends on its name or its
+/// start.
 pub(super) fn plain(raw: &[u8], form: TextForm, sink: &mut dyn FnMut(DecodedText<'_>)) {
     let steps = DecodingSteps::new(raw, OffsetMap::default());
     steps.texts(form, None, None, sink);
 }
 
-/// Passes the range `body` of a source that is an HTML page to `sink`. Returns what the page leaves
-/// open.
+/// Passes the range `body` of a source that is an HTML page to `sink`. Returns the construct left
+/// open by the page.
 pub(super) fn page<'m>(
     raw: &'m [u8],
     body: Span,
@@ -506,7 +511,8 @@ pub(super) fn page<'m>(
     steps.pages(part.charset.as_deref(), Some(part), sink)
 }
 
-/// Passes a page in UTF-8 to `sink` that was made of something else. `offset_map` leads from the page to that.
+/// Passes a UTF-8 page made from another source to `sink`. `offset_map` maps the page to that
+/// source.
 pub(super) fn converted_page(
     page: Vec<u8>,
     offset_map: OffsetMap,
@@ -517,12 +523,13 @@ pub(super) fn converted_page(
     steps.pages(part.charset.as_deref(), Some(part), sink);
 }
 
-/// Returns the position at which to cut a text, after its start: as [`text_border`] does; where no
-/// line and no word ends, before the last URL and before a word that may begin one.
+/// Returns the position at which to cut a text, after its start. [`text_border`] decides; if it
+/// finds no end of a line or word, the cut is before the last URL and before any word that may
+/// start it.
 fn piece_border(text: &[u8]) -> usize {
-    /// Bytes at the end that are searched for a URL: as much as a record has of one.
+    /// Number of bytes searched for a URL at the end, which is the length of a URL in a record.
     const URL_BYTES: usize = 16 << 10;
-    /// Bytes of a scheme, or of a host without one.
+    /// Maximum length of a scheme, or of a host without a scheme.
     const WORD_BYTES: usize = 256;
     let end = text_border(text);
     if end < text.len() {
@@ -535,21 +542,21 @@ fn piece_border(text: &[u8]) -> usize {
     lowest + end - word.take_while(|byte| byte.is_ascii_graphic()).count()
 }
 
-/// Returns the position at which to cut an HTML text: before a tag, in its second half.
+/// Returns the position at which to cut an HTML text: before a tag in its second half.
 fn page_border(page: &[u8]) -> usize {
     let end = piece_border(page);
     memchr::memrchr(b'<', &page[end / 2..end]).map_or(end, |at| end / 2 + at)
 }
 
-/// A text and its offset map, after some of the decoding steps.
+/// A text and its offset map, after some decoding steps.
 struct DecodingSteps<'r> {
     bytes: Cow<'r, [u8]>,
     offset_map: OffsetMap,
     /// `true` for a piece of a longer text.
     is_piece: bool,
-    /// `true` for the source of a page that another page shows, and for an encoded stretch of a text.
+    /// `true` for page source shown in another page, and for an encoded stretch of a text.
     is_inner: bool,
-    /// Its encoded stretches.
+    /// Encoded stretches of the text.
     encoded: Vec<Span>,
 }
 
@@ -564,7 +571,8 @@ impl<'r> DecodingSteps<'r> {
         }
     }
 
-    /// Passes the text to `sink`, with the escapes of its form undone. Returns what a page leaves open.
+    /// Passes the text to `sink`, with the escapes of its form decoded. Returns the construct left
+    /// open by a page.
     fn texts(
         mut self,
         form: TextForm,
@@ -582,7 +590,7 @@ impl<'r> DecodingSteps<'r> {
         }
         let form = match form {
             TextForm::Plain | TextForm::Flowed(_) | TextForm::Xml => {
-                // Whether a source is a page was decided when its format was detected.
+                // Format detection already decided whether a source is a page.
                 TextForm::of_content(&self.bytes)
                     .filter(|&found| part.is_some() || is_wide || found != TextForm::Html)
                     .unwrap_or(form)
@@ -611,8 +619,8 @@ impl<'r> DecodingSteps<'r> {
         None
     }
 
-    /// Passes the text to `sink`, and then the texts of its encoded stretches, one at a time. Those
-    /// inside another one stay text.
+    /// Passes the text to `sink`, and then the texts of its encoded stretches, one at a time. A
+    /// stretch inside another one stays text.
     fn with_stretches(
         self,
         form: TextForm,
@@ -652,8 +660,8 @@ impl<'r> DecodingSteps<'r> {
                 steps.texts(stretch.form, charset, part, sink);
                 continue;
             }
-            // As a page or in two bytes for each character, a URL that is read without decoding
-            // could be lost.
+            // As a page, or in a charset with two bytes per character, a URL that can be read
+            // without decoding could be lost.
             let charset = charset.filter(|label| !charset::is_wide(&steps.bytes, Some(label)));
             steps.pieces(TextForm::Plain, charset, &mut |mut piece| {
                 piece.convert(charset);
@@ -662,8 +670,9 @@ impl<'r> DecodingSteps<'r> {
         }
     }
 
-    /// Passes the text to `sink`: in pieces if it has more than [`TEXT_BYTES`] and is a page, has
-    /// escapes, or is to be converted. A text whose charset has no ASCII bytes is not divided.
+    /// Passes the text to `sink`. The text is passed in pieces if it has more than [`TEXT_BYTES`]
+    /// and is a page, has escapes, or needs conversion. A text in a charset without ASCII bytes is
+    /// not divided.
     fn pieces(
         self,
         form: TextForm,
@@ -707,7 +716,7 @@ impl<'r> DecodingSteps<'r> {
         }
     }
 
-    /// Applies a decoding step; `None` if it would change nothing.
+    /// Applies a decoding step; `None` if the step changes nothing.
     fn apply(&mut self, decoded: Option<MappedBytes>) {
         if let Some(MappedBytes { bytes, map }) = decoded {
             self.bytes = bytes.into();
@@ -742,8 +751,8 @@ impl<'r> DecodingSteps<'r> {
         }
     }
 
-    /// Passes the visible text of the HTML text to `sink`, which may name its charset itself.
-    /// Returns what it leaves open.
+    /// Passes the visible text of an HTML text, which may name its charset, to `sink`. Returns the
+    /// construct left open by it.
     fn pages(
         self,
         charset: Option<&str>,
@@ -760,8 +769,8 @@ impl<'r> DecodingSteps<'r> {
         open
     }
 
-    /// Passes the visible text of a page or of a piece of one to `sink`. `base` is the base that the
-    /// pieces before it name.
+    /// Passes the visible text of a page or a piece of a page to `sink`. `base` is the base named
+    /// by earlier pieces.
     fn page(
         self,
         part: Option<&MimePart>,
@@ -828,7 +837,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stretch_is_a_text_after_the_one_around_it() {
+    fn a_stretch_follows_its_surrounding_text() {
         let raw = "a\nbegin-base64 644 x\n\
                    YmVnaW4tYmFzZTY0IDY0NCB5CmFIUjBjRG92TDJFdVlpOGdhWE1nZEdWNGRB\n\
                    bz0KPT09PQpodHRwOi8vYy5kLyBpcyB0ZXh0Cg==\n\
@@ -837,13 +846,13 @@ mod tests {
         plain(raw.as_bytes(), TextForm::Plain, &mut |text| {
             seen.push((text.bytes.len(), text.encoded.len()));
         });
-        // The stretch inside the other one stays text.
+        // A stretch inside another one stays text.
         assert_eq!(seen, [(raw.len(), 1), (73, 0)]);
     }
 
     proptest::proptest! {
         #[test]
-        fn simple_content_types_are_read_as_mailparse_reads_them(
+        fn simple_content_types_agree_with_mailparse(
             text in "(text/plain|TEXT/html|text|a/b+c|application/octet-stream)?(;|; |;\t|;\n |;\r\n\t| ;)?(charset|Format|charset\\*|name|name\\*0|delsp)?(=| =|= )?(\"?[a-zA-Z0-9./_+ ;=-]{0,6}\"?|utf-8|Flowed|yes|a\\.txt|\"us-ascii\"|=\\?x\\?)(;| )?"
         ) {
             if let Some(content) = ContentType::simple(&text) {
