@@ -1,10 +1,10 @@
-//! The walk over the parts of a message (RFC 2045, RFC 2046): iterative, bounded, with offsets.
+//! Iterative, bounded walk over the parts of a message (RFC 2045, RFC 2046), with offsets.
 //!
-//! Messages whose bytes must be decoded first, those of attachments, are layers on a stack: the
-//! decoded bytes and the walk over them. The layer below waits until they are read.
+//! A message in an attachment must be decoded first. It becomes a layer on a stack: the decoded
+//! bytes and the walk over them. The layer below waits until that walk ends.
 //!
-//! Headers are read and bodies decoded by `part`, values of header fields by `header`, and readers
-//! of attachments chosen by `part_kind`.
+//! `part` reads headers and decodes bodies, `header` decodes field values, and `part_kind` selects
+//! the readers of attachments.
 
 #[cfg(feature = "files")]
 mod attached_archive;
@@ -54,10 +54,10 @@ pub(super) fn walk<'m>(
     state.report
 }
 
-/// Bytes that are being read: the message's, or those of an attachment in the layer below.
+/// Source of the walk: the message itself, or an attachment in the layer below.
 struct Layer<'m> {
     content: LayerContent<'m>,
-    /// Bytes of memory that it holds, besides the message itself and the layers below it.
+    /// Memory in bytes held by this layer, without the message itself and the layers below.
     held_bytes: usize,
 }
 
@@ -69,7 +69,7 @@ enum LayerContent<'m> {
 }
 
 impl Layer<'_> {
-    /// Reads on, up to the next attachment, which it returns, or to the end.
+    /// Reads up to the next attachment, which is returned, or to the end.
     fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
         match &mut self.content {
             LayerContent::Entities(layer) => layer.advance(state),
@@ -80,12 +80,12 @@ impl Layer<'_> {
     }
 }
 
-/// A message and the place that was reached in it.
+/// A message and the position of the walk in it.
 struct EntityLayer<'m> {
     bytes: LayerBytes<'m>,
-    /// Leads from its bytes to the message's; `None` for the message itself.
+    /// Map from the layer's bytes to the message; `None` for the message itself.
     outer: Option<Arc<OffsetMap>>,
-    /// `true` if lines that begin with a dot are dot-stuffed.
+    /// `true` if lines that start with a dot are dot-stuffed.
     is_dot_stuffed: bool,
     open: OpenMultiparts,
     next: EntityStep,
@@ -117,7 +117,7 @@ impl EntityLayer<'_> {
         }
     }
 
-    /// Reads on, up to the next attachment, which it returns, or to the end.
+    /// Reads up to the next attachment, which is returned, or to the end.
     fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
         loop {
             let step = std::mem::replace(&mut self.next, EntityStep::End);
@@ -134,14 +134,14 @@ impl EntityLayer<'_> {
     }
 }
 
-/// A mailbox in an attachment, and the messages in it that are still to be read.
+/// A mailbox in an attachment, and its remaining messages.
 struct MailboxLayer {
     bytes: Rc<Vec<u8>>,
     outer: Arc<OffsetMap>,
-    /// The ranges of its messages in reverse order.
+    /// Ranges of the remaining messages, in reverse order.
     messages: Vec<Span>,
     place: PartPlace,
-    /// Number of its messages that were read.
+    /// Number of messages read so far.
     read: usize,
 }
 
@@ -160,16 +160,16 @@ impl MailboxLayer {
     }
 }
 
-/// The decoded bytes of an attachment.
+/// Decoded bytes of an attachment.
 struct AttachedBytes {
     bytes: Vec<u8>,
-    /// Leads from the bytes to the message.
+    /// Map from the bytes to the message.
     outer: Arc<OffsetMap>,
     place: PartPlace,
 }
 
-/// The layer of a message in the part at `place`. `offset_map` leads from its bytes to the outermost
-/// message.
+/// Returns the layer of a message in the part at `place`. `offset_map` maps its bytes to the
+/// outermost message.
 fn message_layer(
     bytes: LayerBytes<'static>,
     offset_map: OffsetMap,
@@ -186,11 +186,11 @@ fn message_layer(
     })
 }
 
-/// The next step of the walk over a layer.
+/// Next step of the walk over a layer.
 enum EntityStep {
     /// A header and its body.
     Entity(EntityStart),
-    /// Bytes that belong to no part, up to a boundary.
+    /// Bytes outside all parts, up to a boundary.
     Between { at: usize },
     /// The decoded bytes of an attachment, and the step after them.
     Attachment {
@@ -201,16 +201,16 @@ enum EntityStep {
     End,
 }
 
-/// The start of an entity (RFC 2045 section 2.4): of a part, or of a message.
+/// Start of an entity (RFC 2045 section 2.4), which is a part or a message.
 struct EntityStart {
-    /// Offset of its header.
+    /// Offset of the header.
     at: usize,
     place: PartPlace,
     default_type: &'static str,
 }
 
 impl EntityStart {
-    /// The message `raw` at `at` in the part at `place`.
+    /// Returns the start of the message `raw`, at `at`, in the part at `place`.
     fn of_message(at: usize, raw: &[u8], place: PartPlace, limits: &Limits) -> EntityStart {
         let fields = HeaderFields::of(raw, limits.header_bytes);
         let author = Author::of_header(place.messages, raw, &fields, limits.field_bytes);
@@ -222,25 +222,25 @@ impl EntityStart {
     }
 }
 
-/// The state of the walk over all layers of a message.
+/// State of the walk over all layers of a message.
 struct WalkState<'s> {
     message: &'s Message<'s>,
     limits: &'s Limits,
     policy: TextPolicy,
     sink: &'s mut dyn FnMut(DecodedText<'_>),
-    /// Called before something that unpacks to much.
+    /// Callback before content that unpacks to a large size.
     on_large: &'s mut dyn FnMut(),
     report: DecodeReport,
     /// Number of entities so far.
     parts: usize,
-    /// Bytes of memory that the layers hold.
+    /// Memory in bytes held by the layers.
     held_bytes: usize,
-    /// `true` once the nesting limit was reached, which is reported once: a message may have
-    /// thousands of parts beyond it.
+    /// `true` once the nesting limit was reached. The limit is reported once, because a message may
+    /// have thousands of parts beyond it.
     is_nesting_reported: bool,
     /// `true` once the limit on the number of parts was reached.
     is_count_reported: bool,
-    /// The balance of its archives and documents. `None` before the first.
+    /// Unpack balance of the message's archives and documents; `None` before the first.
     balance: Option<UnpackBalance>,
 }
 
@@ -267,8 +267,8 @@ impl<'s> WalkState<'s> {
         }
     }
 
-    /// Reads a message whose header is `fields`, and the attachments in it. `outer` leads from its
-    /// bytes to the source's message, if it is not that.
+    /// Reads a message with the header `fields`, and its attachments. `outer` maps its bytes to the
+    /// message in the source, unless it is that message.
     fn layers(
         &mut self,
         bytes: LayerBytes<'_>,
@@ -313,7 +313,7 @@ impl<'s> WalkState<'s> {
         }
     }
 
-    /// Reads a document, as far as the message's balance allows, and reports its problems.
+    /// Reads a document within the message's unpack balance, and reports its problems.
     fn read_document(
         &mut self,
         kind: DocumentKind,
@@ -341,9 +341,9 @@ impl<'s> WalkState<'s> {
         reading
     }
 
-    /// Passes the page of the document `part` to the sink, or counts a document that is not read.
-    /// `map` leads from its bytes to the message, where its range is `raw`. Returns the message
-    /// that it is.
+    /// Passes the page of the document `part` to the sink, or counts an unread document. `map` maps
+    /// the document's bytes to the message, where their range is `raw`. Returns the message if the
+    /// document is one.
     fn document(
         &mut self,
         content: DocumentContent,
@@ -381,25 +381,25 @@ impl<'s> WalkState<'s> {
         self.report.diagnostics.push(diagnostic);
     }
 
-    /// Reports what a page leaves open.
+    /// Reports a construct left open in a page.
     fn report_open(&mut self, open: Option<Unclosed>) {
         let diagnostic = open.map(|open| open.diagnostic(self.message.raw_start()));
         self.report.diagnostics.extend(diagnostic);
     }
 }
 
-/// The walk over one layer.
+/// Walk over one layer.
 struct PartWalk<'w, 's> {
-    /// Its bytes.
+    /// Bytes of the layer.
     raw: &'w [u8],
-    /// Leads from them to the message; `None` for the message itself.
+    /// Map from these bytes to the message; `None` for the message itself.
     outer: Option<&'w Arc<OffsetMap>>,
     is_dot_stuffed: bool,
     open: &'w mut OpenMultiparts,
     state: &'w mut WalkState<'s>,
 }
 
-/// The range of a body, and the boundary that ends it.
+/// Range of a body, and the boundary that ends it.
 #[derive(Clone, Copy)]
 struct BodyRange {
     span: Span,
@@ -414,10 +414,10 @@ impl PartWalk<'_, '_> {
         self.entity(entity, &fields, Some(part))
     }
 
-    /// Reads the entity whose header is `fields`, without the body if that has parts of its own.
+    /// Reads the entity with the header `fields`. Leaves out the body if it consists of parts.
     ///
-    /// `part` describes it; `None` for the outermost message, whose header fields belong to no
-    /// part.
+    /// `part` describes the entity; it is `None` for the outermost message, whose header fields
+    /// belong to no part.
     fn entity(
         &mut self,
         entity: EntityStart,
@@ -482,13 +482,13 @@ impl PartWalk<'_, '_> {
         MimePart::new(self.raw, fields, &entity.place, entity.default_type)
     }
 
-    /// The map of bytes of the layer that begin at `at`.
+    /// Returns the map of the layer's bytes that start at `at`.
     fn offset_map(&self, at: usize) -> OffsetMap {
         OffsetMap::within(self.outer, at)
     }
 
-    /// Reads the header at `at`. It ends at a boundary at the latest, even at one that looks like a
-    /// field (`--x: y`).
+    /// Reads the header at `at`. The header ends at a boundary at the latest, even at one that
+    /// looks like a field (`--x: y`).
     fn fields(&self, at: usize) -> HeaderFields {
         let raw = self.raw;
         let read = |text: &[u8]| HeaderFields::of(text, self.state.limits.header_bytes).shifted(at);
@@ -523,7 +523,7 @@ impl PartWalk<'_, '_> {
         }
     }
 
-    /// Passes the URL of a body that stands elsewhere to the sink.
+    /// Passes the URL of an external body to the sink.
     fn external_body(&mut self, fields: &HeaderFields, part: &MimePart) {
         match external_body(self.raw, fields) {
             None => {}
@@ -543,9 +543,9 @@ impl PartWalk<'_, '_> {
         }
     }
 
-    /// Returns `true` for a text that begins with a boundary and the header of a part.
+    /// Returns `true` for a text that starts with a boundary and a part's header.
     fn is_unlabelled_multipart(&self, fields: &HeaderFields, body: usize, part: &MimePart) -> bool {
-        /// Bytes of words for readers without MIME before the first part.
+        /// Maximum length of the note to non-MIME readers before the first part.
         const PREAMBLE_BYTES: usize = 512;
         if part.form != TextForm::Plain || part.is_message() {
             return false;
@@ -563,7 +563,7 @@ impl PartWalk<'_, '_> {
         guessed_boundary(start, if is_typed { blanks + 1 } else { PREAMBLE_BYTES }).is_some()
     }
 
-    /// Opens a multipart; reads it as one text if it has no boundary or is nested too deeply.
+    /// Opens a multipart. Reads it as one text if it has no boundary or is nested too deeply.
     fn multipart(
         &mut self,
         entity: EntityStart,
@@ -613,7 +613,7 @@ impl PartWalk<'_, '_> {
         EntityStep::Between { at: body }
     }
 
-    /// Enters the message inside a part; reads it as one text if it is nested too deeply.
+    /// Enters the message inside a part. Reads it as one text if it is nested too deeply.
     fn message_in_part(&mut self, entity: EntityStart, body: usize, part: &MimePart) -> EntityStep {
         if self.is_too_deep(&entity) {
             let body = self.body_range(body);
@@ -624,8 +624,8 @@ impl PartWalk<'_, '_> {
         EntityStep::Entity(EntityStart::of_message(body, raw, entity.place, limits))
     }
 
-    /// Returns `true`, and reports the first case, if the parts of `entity` would exceed the
-    /// nesting limit.
+    /// Returns `true` if the parts of `entity` would exceed the nesting limit. Reports the first
+    /// case.
     fn is_too_deep(&mut self, entity: &EntityStart) -> bool {
         let max = self.state.limits.mime_depth;
         let is_too_deep = max <= self.depth(entity);
@@ -636,20 +636,20 @@ impl PartWalk<'_, '_> {
         is_too_deep
     }
 
-    /// The number of multiparts and messages around the parts of `entity`.
+    /// Returns the number of multiparts and messages around the parts of `entity`.
     fn depth(&self, entity: &EntityStart) -> usize {
         self.open.0.len() + entity.place.depth
     }
 
-    /// Returns `true` if a part is labelled as attached, and attachments are not wanted.
+    /// Returns `true` if a part is labelled as attached and attachments are skipped.
     fn is_unwanted_attachment(&self, fields: &HeaderFields) -> bool {
         self.state.policy.attachments == AttachmentPolicy::None
             && disposition(self.raw, fields)
                 .is_some_and(|parsed| parsed.mimetype.trim() == "attachment")
     }
 
-    /// Reads a part that is no text by its media type, or a message that is encoded: by the reader
-    /// of its kind, or not at all.
+    /// Reads a part with a non-text media type, or an encoded message, with the reader of its kind.
+    /// Skips it if there is none.
     fn attachment(
         &mut self,
         entity: EntityStart,
@@ -710,7 +710,7 @@ impl PartWalk<'_, '_> {
         }
     }
 
-    /// Reads a part beyond a limit as one text; skips an archive, whose bytes are none.
+    /// Reads a part beyond a limit as one text, but skips an archive, whose bytes are not text.
     fn flat(&mut self, body: BodyRange, part: MimePart, reader: PartReader) -> EntityStep {
         match reader {
             PartReader::Archive | PartReader::Document(_) => self.skip(body, part),
@@ -721,10 +721,10 @@ impl PartWalk<'_, '_> {
         }
     }
 
-    /// The reader of the body at `body`, if attachments of its kind are wanted.
+    /// Returns the reader of the body at `body`, if attachments of this kind are wanted.
     fn reader(&self, body: Span, part: &MimePart) -> PartReader {
         if part.is_message() || part.is_multipart() {
-            // A colon is no base64 digit: the body is a text all the same.
+            // A colon is not a base64 digit, so the body is text despite its label.
             let decoder = PartBody::new(body.of(self.raw), OffsetMap::default(), false, part);
             return if decoder.is_mislabelled_base64() {
                 PartReader::Text(TextForm::Plain)
@@ -733,7 +733,7 @@ impl PartWalk<'_, '_> {
             };
         }
         let policy = self.state.policy.attachments;
-        // RTF is a text by its type.
+        // RTF is text by its type.
         if policy == AttachmentPolicy::None && !part.media_type.starts_with("text/") {
             return PartReader::Unread;
         }
@@ -762,7 +762,7 @@ impl PartWalk<'_, '_> {
         }
     }
 
-    /// The range of the body at `body`, up to the next boundary.
+    /// Returns the range of the body at `body`, up to the next boundary.
     fn body_range(&self, body: usize) -> BodyRange {
         let boundary = self.open.boundary(self.raw, body);
         let end = boundary.map_or(self.raw.len(), |boundary| boundary.start.max(body));
@@ -772,14 +772,14 @@ impl PartWalk<'_, '_> {
         }
     }
 
-    /// The start of the body at `body`, up to the next boundary.
+    /// Returns the start of the body at `body`, up to the next boundary.
     fn body_start(&self, body: usize) -> &[u8] {
         let end = self.raw.len().min(body + GUESSED_BOUNDARY_BYTES);
         let boundary = self.open.boundary_before(self.raw, body, end);
         &self.raw[body..boundary.map_or(end, |boundary| boundary.start.max(body))]
     }
 
-    /// Reads a body without parts of its own.
+    /// Reads a body without parts.
     fn leaf(&mut self, body: BodyRange, part: &MimePart) -> EntityStep {
         let header;
         let part = if part.media_type == ABUSE_REPORT {
@@ -824,15 +824,15 @@ impl PartWalk<'_, '_> {
         self.after(body.boundary)
     }
 
-    /// Reads the rest of the message as one text, with all boundaries in it.
+    /// Reads the rest of the message as one text, boundaries included.
     fn rest(&mut self, body: usize, part: &MimePart) -> EntityStep {
         self.state.report.text_parts += 1;
         self.text(Span::new(body, self.raw.len()), &part.as_rest());
         EntityStep::End
     }
 
-    /// Reads bytes before the first part or after the last one. No mail reader shows them, but a
-    /// URL in them is found.
+    /// Reads bytes before the first part or after the last part. Mail readers do not show them, but
+    /// URLs in them are found.
     fn between(&mut self, at: usize) -> EntityStep {
         let raw = self.raw;
         let boundary = self.open.boundary(raw, at);
@@ -845,8 +845,8 @@ impl PartWalk<'_, '_> {
         self.after(boundary)
     }
 
-    /// Closes the multiparts that end at `boundary`, and continues after it. Without a boundary the
-    /// message ends.
+    /// Closes the multiparts that end at `boundary`, and continues after it. Without a boundary,
+    /// the message ends.
     fn after(&mut self, boundary: Option<BoundaryLine>) -> EntityStep {
         let Some(boundary) = boundary else {
             self.open.0.clear();
@@ -885,36 +885,36 @@ impl PartWalk<'_, '_> {
         self.state.report(kind, self.file_offset(at), message);
     }
 
-    /// The offset in the source of an offset in the layer's bytes.
+    /// Converts an offset in the layer's bytes to an offset in the source.
     fn file_offset(&self, at: usize) -> u64 {
         self.state.message.raw_start() + self.raw_range(Span::new(at, at)).start as u64
     }
 
-    /// The range in the message of a range of the layer's bytes.
+    /// Converts a range of the layer's bytes to a range of the message.
     fn raw_range(&self, range: Span) -> Span {
         let map = self.offset_map(range.start);
         map.raw(Span::new(0, range.len())).span
     }
 }
 
-/// The place of a document, for events about it.
+/// Location of a document, for events about it.
 struct DocumentPlace {
-    /// Its range in the message.
+    /// Range in the message.
     raw: Span,
-    /// Offset in the source of the part that holds it.
+    /// Offset in the source of the part that holds the document.
     offset: u64,
-    /// Begins a message: the names of a member of an archive; empty for a part.
+    /// Prefix of event messages: the names of an archive member, or empty for a part.
     member: String,
 }
 
 impl AttachedBytes {
-    /// Bytes of memory that they take, with their map.
+    /// Returns the memory in bytes taken by the bytes and their map.
     fn held_bytes(&self) -> usize {
         self.bytes.len() + self.outer.memory_bytes()
     }
 
-    /// Reads the document that the bytes are, as far as the message's balance allows. Passes its page to the sink, or returns the
-    /// layer of the message that it is.
+    /// Reads the bytes as a document within the message's unpack balance. Passes the page to the
+    /// sink, or returns the layer of a document that is a message.
     fn document(
         self,
         kind: DocumentKind,
@@ -936,7 +936,7 @@ impl AttachedBytes {
         Some(message.message(state.limits))
     }
 
-    /// The layer of the message that the bytes are.
+    /// Converts the bytes to the layer of a message.
     fn message(self, limits: &Limits) -> Layer<'static> {
         let held_bytes = self.held_bytes();
         let all = Span::new(0, self.bytes.len());
@@ -949,7 +949,7 @@ impl AttachedBytes {
         }
     }
 
-    /// The layer of the mailbox that the bytes are.
+    /// Converts the bytes to the layer of a mailbox.
     fn mailbox(self, format: Format) -> Layer<'static> {
         let attached_bytes = self.held_bytes();
         let block = Block {
@@ -986,12 +986,13 @@ const HEADERS: [&str; 2] = ["text/rfc822-headers", "message/global-headers"];
 /// Bytes at the start of the body of a multipart in which its boundary is guessed.
 const GUESSED_BOUNDARY_BYTES: usize = 64 << 10;
 
-/// Returns `true` if a body begins with the version of MIME or with two other fields of it: a blank line
-/// was put before the last fields of its header. One field may be quoted by a text.
+/// Returns `true` if a body starts with the MIME-Version field or with two other MIME fields: a
+/// stray blank line precedes the last fields of the header. A text may quote one such field, so one
+/// is not enough.
 fn begins_with_mime_fields(body: &[u8]) -> bool {
     const VERSION: &[u8] = b"mime-version:";
     const NAMES: [&[u8]; 2] = [b"content-type:", b"content-transfer-encoding:"];
-    /// Lines in which the second field begins.
+    /// Number of lines within which the second field must start.
     const MAX_LINES: usize = 8;
     if begins_with(body, VERSION) {
         return true;
@@ -1005,14 +1006,14 @@ fn begins_with_mime_fields(body: &[u8]) -> bool {
 }
 
 /// Parses the first Content-Disposition field (RFC 2183) of a header whose fields are ranges of
-/// `raw`. Its type is in the place of the media type.
+/// `raw`. The disposition type is returned as the media type.
 fn disposition(raw: &[u8], fields: &HeaderFields) -> Option<mailparse::ParsedContentType> {
     let field = fields.first_named(raw, "content-disposition")?;
     let text = field_text(field.value.of(raw));
     Some(mailparse::parse_content_type(&text))
 }
 
-/// The name of an attachment: `filename` of its Content-Disposition, or `name` of its Content-Type.
+/// Returns the name of an attachment: `filename` of Content-Disposition, or `name` of Content-Type.
 fn attachment_name(raw: &[u8], fields: &HeaderFields) -> Option<String> {
     let disposed = disposition(raw, fields).and_then(|mut parsed| parsed.params.remove("filename"));
     let mut types = fields.content_types(raw);
@@ -1036,7 +1037,7 @@ pub(super) fn document_texts(
     let mut part = MimePart::document(kind.media_type());
     match message.extent {
         Extent::Whole => {}
-        // It is larger than what is held in memory.
+        // The document is larger than the memory limit.
         Extent::FirstFragment => {
             state.document(DocumentContent::Unread, part, OffsetMap::default(), raw);
             return state.report;
@@ -1061,7 +1062,7 @@ pub(super) fn document_texts(
     state.report
 }
 
-/// The limits of a document that the rest of a balance is for.
+/// Returns the limits of a document that may use the rest of an unpack balance.
 fn document_limits(balance: &UnpackBalance, limits: &Limits) -> Limits {
     let left = usize::try_from(balance.left()).unwrap_or(usize::MAX);
     Limits {
@@ -1070,9 +1071,10 @@ fn document_limits(balance: &UnpackBalance, limits: &Limits) -> Limits {
     }
 }
 
-/// The header of a document that is a message: its bytes, and its fields in them.
+/// Returns the header of a document that is a message: its bytes, and the fields as ranges of them.
 ///
-/// Reads the document again, with the default limits: its size is limited already. Only messages of Outlook with links need it.
+/// Reads the document again with the default limits, because its size was limited before. This
+/// happens only for Outlook messages with links.
 pub(super) fn document_header(
     message: &Message<'_>,
     kind: DocumentKind,
@@ -1096,7 +1098,7 @@ pub(super) fn document_header(
 mod tests {
     use super::*;
 
-    /// Each text as `path type: text`, and checks that its offset map leads back to its raw bytes.
+    /// Shows each text as `path type: text`, and checks that its offset map returns its raw bytes.
     fn shown(raw: &str) -> Vec<String> {
         let message = Message::parse(raw.as_bytes());
         let fields = HeaderFields::of(message.raw, usize::MAX);
@@ -1191,7 +1193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_at_the_start_of_a_line_is_no_field() {
+    fn a_url_at_the_start_of_a_line_is_not_a_field() {
         let raw = "Content-Type: multipart/mixed; boundary=b\n\n--b\nhttp://a.b/\n--b--\n";
         assert_eq!(shown(raw), ["1 text/plain: http://a.b/"]);
     }
@@ -1209,7 +1211,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_mime_below_the_header_are_read_as_its_last_ones() {
+    fn mime_fields_below_the_header_belong_to_it() {
         let page = "Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\na=\nb";
         assert_eq!(
             shown(&format!("Subject: x\n\n{page}"))[0],

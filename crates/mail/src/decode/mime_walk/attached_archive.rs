@@ -1,7 +1,7 @@
-//! The members of an archive or a compressed file in an attachment, each held in memory as a whole.
+//! Members of an attached archive or compressed file, each held in memory as a whole.
 //!
-//! They are unpacked by `read`, within the limits of archives on disk; the message counts as one
-//! container. Messages and mailboxes among them are left to `mime_walk`.
+//! `read` unpacks them within the limits for archives on disk, with the message as one container.
+//! `mime_walk` reads messages and mailboxes among the members.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,19 +19,20 @@ use urlspool_text::limits::{LARGE_MESSAGE_BYTES, SNIFF_BYTES};
 use urlspool_text::origin::Source;
 use urlspool_text::span::Span;
 
-/// An archive in an attachment, and the members that are still to be read.
+/// An attached archive and its remaining members.
 pub(super) struct ArchiveLayer {
     streams: Streams,
-    /// Damage of the last member, or a limit that it reached. Reported after what was read of it.
+    /// Damage of the last member, or a limit that it reached. Reported after the bytes read before
+    /// it.
     problem: Option<Event>,
-    /// The media type of the attachment.
+    /// Media type of the attachment.
     media_type: String,
     /// Range of the attachment in the message.
     raw: Span,
-    /// Leads from any byte of a member to the attachment as a whole.
+    /// Map from each byte of a member to the attachment as a whole.
     outer: Arc<OffsetMap>,
     place: PartPlace,
-    /// Number of its members that were read.
+    /// Number of members read so far.
     read: usize,
 }
 
@@ -62,7 +63,7 @@ impl ArchiveLayer {
         }
     }
 
-    /// Reads on, up to the next member that is a message or a mailbox, which it returns, or to the
+    /// Reads up to the next member that is a message or a mailbox, which is returned, or to the
     /// end.
     pub(super) fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
         loop {
@@ -79,13 +80,13 @@ impl ArchiveLayer {
                 }
                 StreamStep::Skipped { .. } => self.skip(&self.place, state),
                 StreamStep::Failed(event) | StreamStep::Warning(event) => self.report(event, state),
-                // An event about its last member was reported before.
+                // An event about the last member was reported before.
                 StreamStep::ArchiveRead(_) | StreamStep::ArchiveBroken { .. } => {}
             }
         }
     }
 
-    /// Reads the bytes of a member, as far as they can be read and held.
+    /// Reads the bytes of a member, up to damage or the memory limit.
     fn unpack(
         &mut self,
         source: &Source,
@@ -101,7 +102,7 @@ impl ArchiveLayer {
         }
         let problem = match read {
             Err(error) => Some(error_diagnostic(&error, None)),
-            // The next byte may be refused, as part of a bomb.
+            // The next byte may be refused as part of a decompression bomb.
             Ok(_) if bytes.len() == max && !matches!(stream.append(1, &mut Vec::new()), Ok(0)) => {
                 let message = format!("a member of more than {max} bytes: its rest is not read");
                 Some(Diagnostic::new(DiagnosticKind::Limit, message))
@@ -112,27 +113,27 @@ impl ArchiveLayer {
         bytes
     }
 
-    /// Reports an event, with the names of the member in its message: an offset in the message is
-    /// all else that says where it is.
+    /// Reports an event, with the names of the member in its message. The only other location in
+    /// the event is an offset in the message.
     fn report(&self, event: Event, state: &mut WalkState<'_>) {
         let Diagnostic { kind, message, .. } = event.diagnostic;
         let message = format!("{}: {message}", member_place(event.source.member()));
         state.report(kind, self.offset(state), message);
     }
 
-    /// Offset of the attachment in the source.
+    /// Returns the offset of the attachment in the source.
     fn offset(&self, state: &WalkState<'_>) -> u64 {
         state.message.raw_start() + self.raw.start as u64
     }
 
-    /// Reads a member; returns its layer if it is a message or a mailbox.
+    /// Reads a member. Returns the layer of a message or mailbox.
     fn member(
         &self,
         names: &[Vec<u8>],
         bytes: Vec<u8>,
         state: &mut WalkState<'_>,
     ) -> Option<Layer<'static>> {
-        // What is compressed alone is the part itself.
+        // A single compressed file is the part itself.
         let place = match names {
             [] => self.place.clone(),
             _ => self.place.part(self.read),
@@ -170,7 +171,7 @@ impl ArchiveLayer {
         }
     }
 
-    /// Counts a member that is not read. Lists as many as a message may have parts.
+    /// Counts a skipped member. Lists at most as many members as a message may have parts.
     fn skip(&self, place: &PartPlace, state: &mut WalkState<'_>) {
         let listed = &mut state.report.skipped_parts;
         if state.limits.mime_parts <= listed.len()
@@ -186,7 +187,7 @@ impl ArchiveLayer {
         listed.push(SkippedPart::new(part, self.raw));
     }
 
-    /// The part that a member at this place is.
+    /// Returns the part of a member at this place.
     fn part(&self, form: TextForm, place: &PartPlace) -> MimePart {
         MimePart {
             path: place.path.clone(),
@@ -200,7 +201,7 @@ impl ArchiveLayer {
         }
     }
 
-    /// Passes a member that is a text to the sink.
+    /// Passes a text member to the sink.
     fn text(&self, attached: &AttachedBytes, form: TextForm, state: &mut WalkState<'_>) {
         state.report.text_parts += 1;
         let part = self.part(form, &attached.place);
@@ -210,7 +211,7 @@ impl ArchiveLayer {
     }
 }
 
-/// The place of the member `names` of an archive at `place`.
+/// Returns the place of the member `names` of an archive at `place`.
 fn around_member(place: PartPlace, names: &[Vec<u8>]) -> PartPlace {
     let before = place.member.iter().flat_map(|names| names.iter());
     let all: Vec<_> = before.chain(names.iter()).cloned().collect();
@@ -221,16 +222,17 @@ fn around_member(place: PartPlace, names: &[Vec<u8>]) -> PartPlace {
     }
 }
 
-/// Returns the reader of a member of an archive, which has a name and begins with `start`.
+/// Returns the reader of an archive member by its name and its first bytes, `start`.
 fn member_reader(name: &[u8], start: &[u8]) -> PartReader {
     match kind_of_name(&String::from_utf8_lossy(name)) {
-        // A member that is an archive is entered before: what begins so otherwise is a text.
+        // An archive inside the archive is entered earlier. Other bytes that look like an archive
+        // are text.
         Some(PartReader::Archive) => by_content(None, start),
         named => by_content(named, start),
     }
 }
 
-/// The words for a member in the message of an event.
+/// Describes a member in the message of an event.
 fn member_place(names: &[Vec<u8>]) -> String {
     if names.is_empty() {
         return "an attached archive".to_owned();
@@ -264,7 +266,8 @@ mod tests {
         all
     }
 
-    /// The texts of an attached archive, each with the names of its member, and the diagnostics.
+    /// Returns the texts of an attached archive, each with the names of its member, and the
+    /// diagnostics.
     fn shown(archive: &[u8], limits: &Limits) -> Vec<String> {
         let raw = [b"Content-Type: application/x-tar\n\n", archive].concat();
         let message = Message::parse(&raw);
@@ -284,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn archives_in_archives_are_entered() {
+    fn nested_archives_are_read() {
         let inner = [tar("b", b"two"), vec![0; 1024]].concat();
         let outer = [tar("a", b"one"), tar("c.tar", &inner), vec![0; 1024]].concat();
         let found = shown(&outer, &Limits::default());
@@ -292,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_cut_and_archives_in_too_many_others_left_alone() {
+    fn members_are_cut_and_archives_nested_too_deeply_skipped() {
         let inner = [tar("b", b"two"), vec![0; 1024]].concat();
         let long = tar("a", "one ".repeat(1536).as_bytes());
         let outer = [long, tar("c.tar", &inner), vec![0; 1024]].concat();
