@@ -9,7 +9,7 @@
 //!
 //! | document | reader | what is read |
 //! |---|---|---|
-//! | docx, xlsx, pptx; odt, ods, odp | `readers/office.rs` | text, targets of links and of linked objects |
+//! | docx, xlsx, pptx; odt, ods, odp | `readers/office.rs` | text, targets of links and objects |
 //! | PDF | `readers/pdf.rs` | targets of links, notes |
 //! | RTF | `readers/rtf.rs` | text, targets of `HYPERLINK` fields |
 //! | .msg | `readers/outlook.rs` | header fields, bodies, attachments |

@@ -1,4 +1,4 @@
-//! Helpers for lines, for runs of bytes at either end of a text, and for cutting a text that is too
+//! Lines of a text, runs of bytes at either end, and the place at which to cut a text that is too
 //! long to be read at once.
 
 use urlspool_text::limits::OPEN_WRAPPER_BYTES;

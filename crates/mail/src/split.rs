@@ -50,7 +50,7 @@ pub struct Message<'b> {
     pub wire: bool,
     /// Part of the message that `raw` holds.
     pub extent: Extent<'b>,
-    /// Ratio of the file's unpacked size to its size on disk; 0 if the file is not a container.
+    /// Ratio of the file's unpacked size to its packed size; 0 if the file is not a container.
     pub unpacked_times: u64,
 }
 
@@ -177,7 +177,7 @@ pub enum SplitOutput<'b> {
     Diagnostic(Diagnostic),
 }
 
-/// Whether a buffer ends where its source does.
+/// Position of a buffer's end relative to the end of its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AtEof {
     /// More bytes follow, which may belong to the last message of the buffer.
@@ -320,7 +320,7 @@ pub struct Block {
     pub offset: u64,
     /// Content of the bytes.
     pub role: BlockRole,
-    /// Ratio of the file's unpacked size to its size on disk; 0 if the file is not a container.
+    /// Ratio of the file's unpacked size to its packed size; 0 if the file is not a container.
     pub unpacked_times: u64,
 }
 

@@ -15,7 +15,7 @@ pub struct Date {
     pub utc: Option<String>,
     /// Seconds since 1970; `Some` if and only if `utc` is.
     pub unix: Option<i64>,
-    /// Whether the zone is known. An unknown zone is read as UTC.
+    /// Knowledge of the zone. An unknown zone is read as UTC.
     pub zone: Zone,
 }
 
@@ -75,7 +75,7 @@ impl<'d> CitedDate<'d> {
     }
 }
 
-/// Whether a date's zone is known.
+/// Knowledge of a date's zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zone {
     /// The text has an offset, or a name from the table of zones.

@@ -20,7 +20,7 @@ const START_BYTES: usize = 64 << 10;
 /// [`covers_all`] is false, only the first 64 KiB of the body count.
 ///
 /// A message has the same digest in a Maildir, a news spool or an mbox. Anybody can make two
-/// messages with one digest, so it proves nothing. Linear, without allocation.
+/// messages with one digest, so no decision relies on it. Linear, without allocation.
 #[must_use]
 pub fn digest(message: &Message<'_>, fields: &HeaderFields) -> u128 {
     let mut hash = XxHash3_128::new();
@@ -120,7 +120,7 @@ fn body(message: &Message<'_>, raw: &[u8], max_bytes: usize, put: &mut dyn FnMut
     }
 }
 
-/// Passes the first `max_bytes` of a text with LF line ends to `put`. Returns the number of bytes passed.
+/// Passes the first `max_bytes` of a text with LF line ends to `put`. Returns their number.
 fn lf_lines(text: &[u8], max_bytes: usize, put: &mut dyn FnMut(&[u8])) -> usize {
     let carriages = memchr::memchr_iter(b'\r', text).filter(|&at| text.get(at + 1) == Some(&b'\n'));
     let (mut from, mut room) = (0, max_bytes);

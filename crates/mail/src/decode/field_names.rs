@@ -148,7 +148,7 @@ const CHANGING: &[&str] = &[
     // Google Takeout: labels and thread at the time of the export (its page on mail).
     "x-gmail-labels",
     "x-gm-thrid",
-    // News servers: names of the servers passed (RFC 1036 section 2.1.6), numbers on this server (2.2.13).
+    // News servers: servers passed (RFC 1036 section 2.1.6), numbers on this server (2.2.13).
     "path",
     "xref",
     // B News: the last link, and the time of arrival at this server (RFC 850 sections 2.1 and 2.2).

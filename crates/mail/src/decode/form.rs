@@ -275,7 +275,7 @@ fn cells(text: &[u8]) -> MappedBytes {
 }
 
 /// Appends the quoted cell at `at`, with doubled quotes made single, and returns the offset after
-/// it. Returns `None` if the cell has a single quote inside or none at the end: the quotes are then
+/// it. Returns `None` if the cell has a lone `"` inside or no closing one: the quotes are then
 /// text.
 fn quoted_cell(text: &[u8], at: usize, separator: u8, out: &mut MappedBytes) -> Option<usize> {
     /// Maximum length of a quoted cell.

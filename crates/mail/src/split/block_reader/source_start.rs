@@ -147,7 +147,7 @@ impl SourceStart {
     /// Returns the format of the source if its message borders can be found from any offset.
     #[must_use]
     pub fn splittable_format(&self, given: Option<Format>, hint: FormatHint) -> Option<Format> {
-        // Compressed bytes may unpack to an mbox even if the user named another format.
+        // Compressed bytes can be an mbox only after unpacking, even if the user named the format.
         sniff(&self.bytes, hint).ok()?;
         let format = self.format(given, hint).ok()?;
         (matches!(format, Format::Mbox | Format::Mboxcl) && self.line_ends == LineEnds::Lf)
