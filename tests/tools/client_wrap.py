@@ -16,12 +16,10 @@ The behaviour of the programs comes from their documentation or from mail that t
 - pine's composer breaks at blanks, and cuts a word that is longer than the line at column 80.
 - Outlook and Outlook Express, in plain text, break at 76 columns: at blanks, and inside words that
   are longer than a line.
-- Netscape and early Mozilla break at 72 columns: at blanks, and after `/`, `-` and `?` of a long
-  word.
+- Netscape and early Mozilla break at 72 columns: at blanks, and in long words after `/`, `-` and `?`.
 - Apple Mail breaks after `/` and `-`, and leaves a blank before the line end, or two where it broke
   at a blank (DelSp of RFC 3676, whose label some lists remove).
-- Thunderbird writes format=flowed: it breaks only at blanks, and leaves a blank before the line
-  end.
+- Thunderbird writes format=flowed: it breaks at blanks, and leaves one before the line end.
 - Lotus Notes breaks at 75 columns: at blanks, and after punctuation of a long word.
 - Quoting adds `> ` to each line. Gmail, Outlook Express and others wrap the quoted lines again, so
   the rest of a line is alone on the next, with or without the marks.

@@ -9,8 +9,7 @@ Mail is appended to an mbox all the time. The daemon writes segments, which the 
 removes (`--delete-segments`). Both are killed (SIGKILL) after a random time and started again. At
 the end both finish, and the rows must match a scan of the mbox: no record is duplicated or lost,
 and the counts in `links` match the rows. With `--restart-server` the server is stopped and started
-in the meantime. PostgreSQL needs a binary with the feature `postgres`; the tool starts a server in
-a temporary folder.
+in the meantime. PostgreSQL needs the feature `postgres`; its server is in a temporary folder.
 
 With `--move-database` the SQLite database is renamed, removed or replaced at random moments, with
 or without its logs, and sometimes moved back. A running loader must end with exit code 74, and keep

@@ -29,6 +29,7 @@ use urlspool_text::origin::FormatHint;
 pub struct UnreadBlock {
     /// Offset in the source of the first byte.
     pub offset: u64,
+    /// The bytes, as a part of the file.
     pub range: UnreadRange,
 }
 
