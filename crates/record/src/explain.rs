@@ -1,5 +1,6 @@
-//! Explanations: the work of each stage on an input, as a value. It has the format, the header and parts of each message, and every
-//! candidate with the reasons for its end, its repairs and its verdicts. `urlspool explain` prints it; Python and web pages take it as JSON.
+//! Explains each stage's work on an input. An [`Explanation`] holds the format, the header and
+//! parts of each message, and every candidate with its repairs, its verdicts and the reason for its
+//! outcome. `urlspool explain` prints it; Python and web pages read it as JSON.
 
 use std::borrow::Cow;
 
@@ -24,7 +25,7 @@ use urlspool_text::origin::{FormatHint, Source};
 use urlspool_text::parse::{AlternateReason, RejectReason, Wrapper};
 use urlspool_text::repair::{Join, Repair};
 
-/// Explanation of an input: how it is read, and what is found in its messages.
+/// Explanation of an input: its format and the candidates in its messages.
 ///
 /// # Examples
 ///
@@ -42,97 +43,98 @@ use urlspool_text::repair::{Join, Repair};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Explanation {
-    /// Its format, and how that was recognized; `None` if it is skipped.
+    /// Format and how it was recognized; `None` if the input is skipped.
     pub format: Option<NamedReason>,
-    /// The name of the reason why it is skipped, as in events.
+    /// Name of the skip reason, as in events.
     pub skipped: Option<&'static str>,
-    /// Its messages, in their order; a text without a header is one message.
+    /// Messages in input order. A text without a header is one message.
     pub messages: Vec<ExplainedMessage>,
 }
 
-/// A value of a closed set, and its meaning in words.
+/// A value of a closed set and its meaning in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NamedReason {
-    /// The name that records, rejects and events have for it.
+    /// Name in records, rejects and events.
     pub name: &'static str,
-    /// Its meaning, in words.
+    /// Meaning in words.
     pub text: Cow<'static, str>,
 }
 
 /// Explanation of a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedMessage {
-    /// The offset of its first byte in the input, its `From ` line included.
+    /// Offset of the first byte in the input, which may be a `From ` line's.
     pub start: u64,
-    /// The offset after its last byte.
+    /// Offset after the last byte.
     pub end: u64,
-    /// Bytes of the `From ` line, or of what takes its place in other formats.
+    /// Length in bytes of the `From ` line, or of its equivalent in other formats.
     pub envelope: usize,
-    /// `true` if its lines are in wire format: dots doubled at line starts, a final `.`.
+    /// `true` if the lines are in wire format: doubled dots at line starts, and a final `.`.
     pub wire: bool,
-    /// Problems met where the message begins or ends.
+    /// Problems at the message's start or end.
     pub border_notes: Vec<Note>,
-    /// The form of its header, in words.
+    /// Form of the header, in words.
     pub header: Cow<'static, str>,
-    /// The header data that records repeat.
+    /// Header data that records repeat.
     pub fields: Vec<ExplainedField>,
-    /// The leaves of its tree of parts, by their numbers.
+    /// Leaves of the MIME tree, sorted by number.
     pub parts: Vec<ExplainedPart>,
-    /// Problems met in its parts.
+    /// Problems in the parts.
     pub part_notes: Vec<Note>,
-    /// Its candidates, in the order of the message.
+    /// Candidates in message order.
     pub candidates: Vec<ExplainedCandidate>,
 }
 
-/// A problem met in the input.
+/// A problem in the input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// The kind of the diagnostic.
+    /// Kind of the diagnostic.
     pub kind: &'static str,
-    /// The offset in the input; `None` if it concerns the whole.
+    /// Offset in the input; `None` if the problem concerns the whole input.
     pub offset: Option<u64>,
-    /// The message.
+    /// Message of the diagnostic.
     pub text: String,
 }
 
 /// A header field that records repeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedField {
-    /// Its name.
+    /// Name of the field.
     pub name: &'static str,
-    /// Its decoded value.
+    /// Decoded value.
     pub value: String,
 }
 
-/// A leaf of the tree of MIME parts.
+/// A leaf of the MIME tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedPart {
-    /// Its number, and those of the parts around it: `1.2`.
+    /// Number, preceded by the enclosing parts' numbers: `1.2`.
     pub path: String,
-    /// Its media type in lower case.
+    /// Media type in lower case.
     pub media_type: String,
-    /// The charset that it names.
+    /// Declared charset.
     pub charset: Option<String>,
-    /// Its transfer encoding in lower case.
+    /// Transfer encoding in lower case.
     pub encoding: String,
-    /// The result of reading it, in words.
+    /// Result of reading the part, in words.
     pub outcome: String,
 }
 
 /// A place where a URL may start.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedCandidate {
-    /// The offset of its first byte in the input.
+    /// Offset of the first byte in the input.
     pub start: u64,
-    /// The offset after its last byte.
+    /// Offset after the last byte.
     pub end: u64,
-    /// The number of its line within the message, from 1.
+    /// Line number within the message, from 1.
     pub line: u64,
-    /// `true` if the offsets are exact; else the bytes between them hold the candidate and perhaps more.
+    /// `true` if the offsets are exact. Otherwise the range contains the candidate and perhaps
+    /// more.
     pub exact: bool,
     /// The URL with its fragment, or the first characters of the rejected text.
     pub text: String,
-    /// The result.
+    /// Result of parsing.
     pub outcome: CandidateOutcome,
 }
 
@@ -140,70 +142,70 @@ pub struct ExplainedCandidate {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CandidateOutcome {
-    /// A URL.
+    /// The candidate is a URL.
     Accepted(Box<ExplainedUrl>),
-    /// The reason why it is no URL.
+    /// The candidate is not a URL, for this reason.
     Rejected(NamedReason),
 }
 
 /// Explanation of a URL.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedUrl {
-    /// The record that a scan writes of it.
+    /// Record that a scan writes for the URL.
     pub record: Record,
-    /// The delimiters that set it off.
+    /// Delimiters around the URL.
     pub wrapper: NamedReason,
-    /// The repairs that were needed to read it.
+    /// Repairs that were needed to read the URL.
     pub repairs: Vec<NamedReason>,
-    /// The line breaks after which a bare URL goes on, or might.
+    /// Line breaks after which a bare URL continues or might continue.
     pub joins: Vec<ExplainedJoin>,
-    /// Other readings, the likeliest first.
+    /// Other readings, most likely first.
     pub alternates: Vec<ExplainedAlternate>,
-    /// The URLs inside it, if it is a redirector's, from the outermost inwards.
+    /// URLs inside a redirector's URL, outermost first.
     pub targets: Vec<ExplainedTarget>,
 }
 
 /// A line break in a bare URL, and the evidence for its continuation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedJoin {
-    /// The offset in the joined line of the first byte after the break.
+    /// Offset in the joined line of the first byte after the break.
     pub at: usize,
     /// Names and weights of the features.
     pub features: Vec<(&'static str, f32)>,
-    /// The sum of the weights.
+    /// Sum of the weights.
     pub points: f32,
-    /// The probability, from 0 to 1, that both sides belong together.
+    /// Probability (0 to 1) that both sides belong together.
     pub confidence: f32,
 }
 
 /// Another reading of the same bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedAlternate {
-    /// The difference from the chosen reading.
+    /// Difference from the chosen reading.
     pub why: NamedReason,
-    /// The probability that it is right, from 0 to 1.
+    /// Probability (0 to 1) that this reading is right.
     pub confidence: f32,
     /// The URL with its fragment.
     pub text: String,
 }
 
-/// A URL that was read out of a redirector's URL.
+/// A URL extracted from a redirector's URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedTarget {
-    /// The name of the redirector.
+    /// Name of the redirector.
     pub redirector: &'static str,
     /// The URL with its fragment.
     pub text: String,
 }
 
-/// Maximum number of characters of a rejected text in an explanation.
+/// Maximum number of characters of a rejected text.
 const REJECT_CHARS: usize = 300;
 
 impl Explanation {
-    /// The explanation as one object of JSON, with the names of its fields.
+    /// Returns the explanation as a JSON object, keyed by field name.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Texts, numbers and lists have a form in JSON.
+        // Strings, numbers and lists always serialize.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
@@ -216,7 +218,7 @@ impl NamedReason {
         }
     }
 
-    /// The format of an input that begins with `start`, and how it was recognized.
+    /// Explains the format of an input whose first bytes are `start`.
     #[must_use]
     pub fn of_format(format: Format, start: &[u8]) -> NamedReason {
         let name = format.kind().name();
@@ -254,10 +256,10 @@ impl NamedReason {
 }
 
 impl Extractor {
-    /// Explains an input in memory: a message, a mailbox, a text. Its format is recognized, as that of a file is; compressed
-    /// files and archives are skipped.
+    /// Explains an input in memory: a message, a mailbox or a text. The format is recognized as a
+    /// file's would be. Compressed files and archives are skipped.
     ///
-    /// Linear in the length of the input, as the explanation is.
+    /// Time and the explanation's size are linear in the length of the input.
     #[must_use]
     pub fn explain(&self, input: &[u8]) -> Explanation {
         let mut bytes = input.to_vec();
@@ -296,7 +298,8 @@ impl Extractor {
         explained
     }
 
-    /// Explains a message of `source`. `notes` are the diagnostics of its split from the messages around it.
+    /// Explains a message of `source`. `notes` are the diagnostics of splitting it from the
+    /// messages around it.
     pub fn explain_message(
         &self,
         message: &Message<'_>,
@@ -326,7 +329,7 @@ impl Extractor {
         }
     }
 
-    /// Explains the leaves of the tree of parts, and returns the problems met in them.
+    /// Explains the leaves of the MIME tree and returns the problems found in them.
     fn explain_parts(
         &self,
         message: &Message<'_>,
@@ -368,7 +371,7 @@ impl Extractor {
         let mut candidates: Vec<ExplainedCandidate> = Vec::new();
         let mut writer = RecordWriter::new(&LineFormat::Values(FieldId::ALL.to_vec()));
         writer.begin(MessageTail::Complete);
-        // A filter may hold the redirector's URL back, and not those inside it.
+        // A filter may exclude the redirector's URL but pass the URLs inside it.
         let mut has_outer = false;
         self.extract(message, source, &mut |finding| match finding {
             Finding::Unwrapped(record) if has_outer => {
@@ -405,12 +408,12 @@ impl Extractor {
     }
 }
 
-/// Bytes as text: those that are not UTF-8 become U+FFFD.
+/// Converts bytes to text. Bytes that are not UTF-8 become U+FFFD.
 fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The header data that records repeat, without absent fields.
+/// Returns the header data that records repeat, without absent fields.
 fn info_fields(info: MessageInfo) -> Vec<ExplainedField> {
     let date = info.date.map(|date| match date.utc {
         Some(utc) => format!("{utc}, written {}", date.raw),
@@ -431,7 +434,7 @@ fn info_fields(info: MessageInfo) -> Vec<ExplainedField> {
     present.collect()
 }
 
-/// The leaf that has a text; `None` for the text of a header field.
+/// Explains a leaf that has text. `None` for the text of a header field.
 fn read_part(text: &DecodedText<'_>) -> Option<ExplainedPart> {
     let (Region::Body, Some(part)) = (text.region, text.part) else {
         return None;
@@ -443,7 +446,7 @@ fn read_part(text: &DecodedText<'_>) -> Option<ExplainedPart> {
     Some(ExplainedPart::new(part.clone(), outcome))
 }
 
-/// The leaf without text, in a message that starts at byte `base` of its source.
+/// Explains a leaf without text, in a message that starts at byte `base` of its source.
 fn skipped_part(SkippedPart { part, raw, .. }: SkippedPart, base: u64) -> ExplainedPart {
     let (start, end) = (base + raw.start as u64, base + raw.end as u64);
     let outcome = format!("skipped; {} bytes, {start} to {end}", raw.len());
@@ -508,7 +511,7 @@ impl ExplainedUrl {
 }
 
 impl ExplainedJoin {
-    /// The evidence of a join; `None` if there was none to weigh.
+    /// Explains the evidence for a join. `None` if there was no evidence to weigh.
     fn of(join: &Join) -> Option<ExplainedJoin> {
         let features = join.features.iter();
         let features: Vec<_> = features
@@ -523,7 +526,7 @@ impl ExplainedJoin {
     }
 }
 
-/// The form of a header with a number of fields.
+/// Describes a header with `fields` fields.
 fn header_text(header: HeaderForm, fields: usize) -> Cow<'static, str> {
     let text = match header {
         HeaderForm::Absent => "It has no header: all of it is text.",
@@ -548,7 +551,7 @@ fn dialect_text(dialect: MboxDialect) -> &'static str {
     }
 }
 
-/// The reason why a candidate is not a URL.
+/// Explains why a candidate is not a URL.
 fn reject_text(reason: RejectReason) -> NamedReason {
     let text = match reason {
         RejectReason::Grammar(reject) => {
@@ -572,7 +575,7 @@ fn reject_text(reason: RejectReason) -> NamedReason {
     NamedReason::new(reason.name(), text)
 }
 
-/// The text that sets a URL off.
+/// Describes the delimiters around a URL.
 fn wrapper_text(wrapper: Wrapper) -> NamedReason {
     let text = match wrapper {
         Wrapper::UrlBracket => "`<URL:` and `>`",
@@ -587,7 +590,7 @@ fn wrapper_text(wrapper: Wrapper) -> NamedReason {
     NamedReason::new(wrapper.name(), text)
 }
 
-/// The change that a repair made.
+/// Describes the change that a repair made.
 fn repair_text(repair: Repair) -> NamedReason {
     let text = match repair {
         Repair::Whitespace => "white space in a line was removed",
@@ -612,7 +615,7 @@ fn repair_text(repair: Repair) -> NamedReason {
     NamedReason::new(repair.name(), text)
 }
 
-/// The difference between an alternate and the URL.
+/// Describes the difference between an alternate and the URL.
 fn alternate_text(why: AlternateReason) -> NamedReason {
     let text = match why {
         AlternateReason::HyphenDropped => "without the hyphens before line breaks",
@@ -666,7 +669,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_skipped_with_a_reason() {
+    fn input_that_is_not_text_is_skipped_with_a_reason() {
         for (input, reason) in [
             (&b""[..], "empty"),
             (b"\0\0\0", "binary"),
@@ -698,7 +701,7 @@ mod tests {
     }
 
     #[test]
-    fn the_url_inside_a_redirector_that_a_filter_holds_back_stands_alone() {
+    fn a_url_inside_a_filtered_redirector_is_a_separate_candidate() {
         let options = Options {
             hosts: vec!["a.example".into()],
             ..Options::default()
@@ -715,7 +718,7 @@ mod tests {
         );
     }
 
-    /// Pages and Python read it by these names.
+    /// Web pages and Python depend on these names.
     #[test]
     fn the_json_has_the_names_of_the_fields() {
         let json = Extractor::default()

@@ -1,9 +1,9 @@
 //! Finds the URLs of one message, on one thread and without I/O.
 //!
-//! [`Extractor::extract`] pushes everything it finds to a closure, in the order of the message;
-//! [`urls`], [`message_urls`] and [`Extractor::urls`] collect the URLs as owned values. The start
-//! of a URL is found by `scan`, its continuation by `repair`, its end by `parse`; the loop in
-//! `extract/text_scan.rs` resumes after it.
+//! [`Extractor::extract`] passes everything it finds to a closure, in message order; [`urls`],
+//! [`message_urls`] and [`Extractor::urls`] collect the URLs as owned values. `scan` finds the
+//! start of a URL, `repair` its continuation and `parse` its end. The loop in
+//! `extract/text_scan.rs` then resumes after it.
 
 mod elsewhere;
 mod emission;
@@ -39,88 +39,89 @@ use urlspool_text::parse::{
 use urlspool_text::repair::{Join, RepairSet, UrlEvidence};
 use urlspool_text::scan::{Rules, Scanner, SchemelessPolicy};
 
-/// Options of extraction: which URLs are found, and which of them are reported.
+/// Extraction options: which URLs to find and which to report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The rules by which URLs are found.
+    /// Rules for finding URLs.
     pub rules: Rules,
-    /// The treatment of hosts without a scheme (`www.` and `ftp.`, and those with a path).
+    /// Treatment of hosts without a scheme (`www.`, `ftp.`, and hosts with a path).
     pub schemeless: SchemelessPolicy,
-    /// Further schemes that need no `//`.
+    /// Additional schemes, which need no `//`.
     pub extra_schemes: Vec<String>,
-    /// The treatment of header fields.
+    /// Treatment of header fields.
     pub headers: HeaderPolicy,
-    /// The treatment of HTML parts.
+    /// Treatment of HTML parts.
     pub html: HtmlPolicy,
-    /// The treatment of attachments.
+    /// Treatment of attachments.
     pub attachments: AttachmentPolicy,
-    /// Grammars, one of which must accept a URL; empty for no such filter.
+    /// Grammars, at least one of which must accept a URL; empty for no filter.
     pub accept: Vec<Grammar>,
     /// Schemes to report, in lower case; empty for all.
     pub schemes: Vec<String>,
-    /// Hosts to report, as the field `host` of records has them: in lower case, with A-labels;
-    /// empty for all.
+    /// Hosts to report, in the form of the record field `host`: lower case, with A-labels. Empty
+    /// for all.
     pub hosts: Vec<String>,
-    /// Domains to report with the hosts beneath them, in the same form; empty for all. A URL passes
-    /// if either list has it.
+    /// Domains to report along with their subdomains, in the same form; empty for all. A URL passes
+    /// if either list matches it.
     pub domains: Vec<String>,
-    /// Domains whose URLs, and those of hosts below them, are not reported. In the same form.
+    /// Domains not to report, nor their subdomains. In the same form.
     pub excluded_domains: HashSet<String>,
-    /// Regions to report, as the field `region` of records has them; `header` and `html` stand for all that begin so. Empty for all.
+    /// Regions to report, in the form of the record field `region`; empty for all. `header` and
+    /// `html` match every region that starts with them.
     pub region_names: Vec<String>,
-    /// `true` to report only links whose text names another host.
+    /// `true` to report only links whose text names a different host.
     pub mismatch: bool,
-    /// Hazards of which a reported URL has one, as the field `hazards` of records has them; empty for no such filter.
+    /// Hazards, at least one of which a reported URL must have, in the form of the record field
+    /// `hazards`; empty for no filter.
     pub hazards: Vec<String>,
-    /// The repetitions of a URL that are left out.
+    /// Duplicates to drop.
     pub unique: Unique,
     /// Maximum number of bytes of context on each side of a URL, at most 4096; 0 for none.
     pub context_bytes: usize,
     /// `true` to remove the recipient's address from the URLs of redirectors.
     pub strip_recipient: bool,
-    /// Names of header fields that records repeat in `message.fields`; empty for none. Case does not
-    /// count.
+    /// Header fields that records repeat in `message.fields`; empty for none. Case is ignored.
     pub header_fields: Vec<String>,
-    /// The use of the identifiers of records. Without it they are 0, and a scan is faster.
+    /// Demand for record identifiers. If unneeded, they are 0 and a scan is faster.
     pub ids: Demand,
-    /// The use of the numbers of lines. Without it they are 0, and a scan is faster.
+    /// Demand for line numbers. If unneeded, they are 0 and a scan is faster.
     pub line_numbers: Demand,
-    /// The use of regions. Without it and without a filter for them they are empty, and a scan is faster.
+    /// Demand for regions. If unneeded and not filtered on, they are empty and a scan is faster.
     pub regions: Demand,
-    /// The header data of messages that records need. Without the others a scan is faster.
+    /// Message header data that records need. The fewer fields, the faster a scan.
     pub info: InfoFields,
-    /// The limits.
+    /// Limits of extraction.
     pub limits: Limits,
 }
 
-/// Repetitions of a URL that are left out. Two URLs are the same if their keys and their fragments
-/// are.
+/// Duplicates to drop. Two URLs are duplicates if their keys and fragments are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unique {
-    /// No repetition is left out.
+    /// Keep all duplicates.
     #[default]
     None,
-    /// Repetitions within a message; the record holds their number.
+    /// Drop duplicates within a message. The record holds their number.
     Message,
-    /// Repetitions within a run of `pipeline`. In [`Extractor::extract`], which sees one message
-    /// alone, this is [`Unique::None`].
+    /// Drop duplicates within a run of `pipeline`. [`Extractor::extract`] sees a single message and
+    /// treats this as [`Unique::None`].
     Run,
 }
 
-/// Prepared options. Made once and shared by all threads.
+/// Prepared options. Created once and shared by all threads.
 #[derive(Debug)]
 pub struct Extractor {
     options: Options,
     scanner: Scanner,
     /// Evidence of the run.
     evidence: Option<Arc<UrlEvidence>>,
-    /// The extractor of the URLs that are evidence, made when it is first needed. `None` in that
-    /// extractor itself, which uses no evidence.
+    /// Extractor that collects evidence, created on first use. `None` in the collector itself,
+    /// which uses no evidence.
     collector: Option<OnceLock<Box<Extractor>>>,
 }
 
 impl Options {
-    /// Returns the first filter that holds a URL back. `mismatch` is `true` if it is a link whose text names another host.
+    /// Returns the first filter that excludes a URL. `mismatch` returns `true` for a link whose
+    /// text names a different host.
     fn filter_of(
         &self,
         found: &FoundUrl<'_>,
@@ -135,7 +136,7 @@ impl Options {
             && self.region_names.is_empty()
             && self.hazards.is_empty()
             && !self.mismatch;
-        // Nearly all scans.
+        // Nearly all scans end here.
         if is_unfiltered {
             return None;
         }
@@ -143,7 +144,7 @@ impl Options {
         filters.find(|filter| !self.passes(*filter, found, region, &mismatch))
     }
 
-    /// Returns `true` if a filter lets a URL pass, or is not asked for.
+    /// Returns `true` if a URL passes a filter or the filter is not set.
     fn passes(
         &self,
         filter: UrlFilter,
@@ -184,13 +185,13 @@ impl Options {
         }
     }
 
-    /// Returns `true` if a region is among those that are wanted.
+    /// Returns `true` if a region is wanted.
     fn wants_region(&self, region: &str) -> bool {
         self.region_names.iter().any(|wanted| {
             let Some((start, rest)) = region.split_at_checked(wanted.len()) else {
                 return false;
             };
-            // `header` and `html` hold others.
+            // `header` and `html` include the regions that start with them and a colon.
             start.eq_ignore_ascii_case(wanted) && (rest.is_empty() || rest.starts_with(':'))
         })
     }
@@ -199,14 +200,14 @@ impl Options {
         self.hazards.iter().any(|wanted| wanted == name)
     }
 
-    /// Returns `true` if a host is an excluded domain or below one.
+    /// Returns `true` if a host is an excluded domain or a subdomain of one.
     fn excludes_host(&self, host: &str) -> bool {
         let parents = host.match_indices('.').map(|(dot, _)| &host[dot + 1..]);
         let mut domains = iter::once(host).chain(parents);
         domains.any(|domain| self.excluded_domains.contains(domain))
     }
 
-    /// Returns `true` if a host is among those that are wanted.
+    /// Returns `true` if a host is wanted.
     fn wants_host(&self, host: &str) -> bool {
         let mut domains = self.domains.iter();
         self.hosts.iter().any(|wanted| wanted == host)
@@ -240,8 +241,8 @@ impl Extractor {
         self
     }
 
-    /// The extractor of the URLs that are evidence for joins: by the same rules, of all texts but
-    /// archives and documents, without filters, and without evidence.
+    /// Returns the extractor that collects URLs as evidence for joins. It uses the same rules, but
+    /// no filters and no evidence, and skips archives and documents.
     #[must_use]
     pub fn collector(&self) -> &Extractor {
         let Some(collector) = &self.collector else {
@@ -274,7 +275,7 @@ impl Extractor {
         })
     }
 
-    /// Passes everything that is found in `message`, a message of `source`, to `sink`.
+    /// Passes everything found in `message`, a message of `source`, to `sink`.
     ///
     /// Allocates little for a message without URLs. Linear in the message's length.
     ///
@@ -309,13 +310,13 @@ impl Extractor {
         extract_parsed(message, &header, source, self, sink);
     }
 
-    /// The limits.
+    /// Returns the limits of extraction.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.options.limits
     }
 
-    /// The texts of a message in `source` that are scanned.
+    /// Returns the policy that selects which texts of a message in `source` to scan.
     #[must_use]
     pub fn text_policy(&self, message: &Message<'_>, source: &Source) -> TextPolicy {
         let name = || {
@@ -333,50 +334,51 @@ impl Extractor {
         }
     }
 
-    /// The repetitions of a URL that are left out.
+    /// Returns which duplicates are dropped.
     #[must_use]
     pub fn unique(&self) -> Unique {
         self.options.unique
     }
 }
 
-/// One result of [`Extractor::extract`]. Results come in the order of the message's texts.
+/// Result of [`Extractor::extract`]. Results come in the order of the message's texts.
 #[derive(Debug)]
 pub enum Finding<'f> {
     /// A URL.
     Url(&'f FoundRecord<'f>),
-    /// A URL that a filter of the options holds back. The URLs inside it pass the filters by themselves.
+    /// A URL that a filter excludes. The URLs inside it are filtered separately.
     Filtered(UrlFilter),
-    /// A URL whose key occurred in this message before. Only with [`Unique::Message`].
+    /// A URL whose key occurred earlier in this message. Only with [`Unique::Message`].
     Duplicate {
-        /// The hash of its key.
+        /// Hash of the URL's key.
         key: u128,
     },
-    /// A URL inside a redirector's URL. It is no candidate of its own.
+    /// A URL inside a redirector's URL. It is not a separate candidate.
     Unwrapped(&'f FoundRecord<'f>),
-    /// A candidate that is no URL.
+    /// A candidate that is not a URL.
     Reject {
-        /// The reason.
+        /// Reason for the rejection.
         reason: RejectReason,
-        /// Its text.
+        /// Text of the candidate.
         text: &'f [u8],
-        /// Its place.
+        /// Position of the candidate.
         origin: RecordOrigin<'f>,
     },
     /// A limit that was reached, or damage.
     Diagnostic(Diagnostic),
-    /// The next attachment unpacks to much: a caller with several threads reads one such message at a time.
+    /// The next attachment unpacks to a large size. A caller with several threads reads one such
+    /// message at a time.
     Large,
-    /// The last finding: the counts of the message's parts.
+    /// Counts of the message's parts. Always the last finding.
     Parts {
-        /// Parts that hold text and were scanned.
+        /// Parts with text that were scanned.
         text: usize,
         /// Parts that were skipped.
         skipped: &'f [SkippedPart],
     },
 }
 
-/// [`Extractor::extract`] as a function with the arguments of [`extract_flat`].
+/// Runs [`Extractor::extract`], with the arguments of [`extract_flat`].
 pub fn extract(
     message: &Message<'_>,
     source: &Source,
@@ -386,8 +388,8 @@ pub fn extract(
     extractor.extract(message, source, sink);
 }
 
-/// Does the work of [`Extractor::extract`] for a message on whose structure the program panicked:
-/// its raw bytes are one text, and the identifiers of its records are made of them.
+/// Extracts URLs from a message whose structure made the program panic. The raw bytes are treated
+/// as one text and determine the identifiers of the records.
 pub fn extract_flat(
     message: &Message<'_>,
     source: &Source,
@@ -407,16 +409,16 @@ pub fn extract_flat(
     extract_parsed(&flat, &header, source, extractor, sink);
 }
 
-/// The header of a message, as far as it was read before the extraction.
+/// Header of a message, as far as it was read before extraction.
 #[derive(Debug)]
 pub struct ParsedHeader {
-    /// Its fields.
+    /// Header fields.
     pub fields: HeaderFields,
-    /// The message's digest, if it was computed.
+    /// Digest of the message, if it was computed.
     pub digest: Option<u128>,
 }
 
-/// Does the work of [`Extractor::extract`] for a message whose header was read.
+/// Runs [`Extractor::extract`] on a message whose header was already read.
 pub fn extract_parsed(
     message: &Message<'_>,
     header: &ParsedHeader,
@@ -467,16 +469,16 @@ pub fn extract_parsed(
     });
 }
 
-/// Finds the URLs in a text, by the wide rules and with the default limits.
+/// Finds the URLs in a text, with the wide rules and the default limits.
 ///
-/// Wrapped URLs are unwrapped, and URLs that were broken over lines are joined. Linear in the
-/// text's length.
+/// Wrappers are removed, and URLs broken across lines are joined. Linear in the text's length.
 ///
 /// # Examples
 ///
 /// ```
 /// let text = "see <URL:http://a.example/x\n  y> now, or www.b.example.";
-/// let found: Vec<String> = urlspool_record::extract::urls(text).iter().map(|url| url.to_string()).collect();
+/// let urls = urlspool_record::extract::urls(text);
+/// let found: Vec<String> = urls.iter().map(|url| url.to_string()).collect();
 /// assert_eq!(found, ["http://a.example/xy", "http://www.b.example"]);
 /// ```
 #[must_use]
@@ -513,10 +515,10 @@ impl Default for Extractor {
 }
 
 impl Extractor {
-    /// Finds the URLs of a message, in the order in which they stand in it.
+    /// Finds the URLs of a message, in message order.
     ///
-    /// Linear in the message's length. Holds all URLs at once: for messages with millions use
-    /// [`Extractor::extract`].
+    /// Linear in the message's length. Holds all URLs in memory; for messages with millions of
+    /// URLs, use [`Extractor::extract`].
     #[must_use]
     pub fn urls(&self, message: &Message<'_>) -> Vec<ExtractedUrl> {
         let source = Source::at(PathBuf::new());
@@ -530,14 +532,14 @@ impl Extractor {
     }
 }
 
-/// A URL that was found in a text or message.
+/// A URL found in a text or message.
 ///
-/// It displays as the URL without its fragment, which stands apart, as in records.
+/// `Display` prints the URL without its fragment, which is kept separately, as in records.
 #[derive(Clone, Debug)]
 pub struct ExtractedUrl {
-    /// The URL as text.
+    /// The URL without its fragment, as text.
     text: String,
-    /// The bytes of the URL, and of its fragment with the `#`.
+    /// Bytes of the URL, including `#` and the fragment.
     full: Vec<u8>,
     url_len: usize,
     range: Range<usize>,
@@ -552,8 +554,8 @@ pub struct ExtractedUrl {
 }
 
 impl ExtractedUrl {
-    /// Copies what a record says of a URL. Offsets are counted from `start`, the message's first
-    /// byte in its source.
+    /// Copies the URL from a record. Offsets are relative to `start`, the source offset of the
+    /// message.
     fn new(record: &FoundRecord<'_>, start: u64) -> ExtractedUrl {
         let found = record.found;
         let [from, to] = [record.origin.start, record.origin.end]
@@ -574,97 +576,100 @@ impl ExtractedUrl {
         }
     }
 
-    /// The URL without its fragment, as text. Bytes that are not UTF-8 become U+FFFD.
+    /// Returns the URL without its fragment, as text. Bytes that are not UTF-8 become U+FFFD.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The bytes of the URL without its fragment.
+    /// Returns the bytes of the URL without its fragment.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.full[..self.url_len]
     }
 
-    /// The fragment without its `#`. `None` if there is no `#`; empty if nothing follows it.
+    /// Returns the fragment without its `#`. `None` if there is no `#`; empty if the URL ends with
+    /// it.
     #[must_use]
     pub fn fragment(&self) -> Option<Cow<'_, str>> {
         let fragment = self.full.get(self.url_len + 1..)?;
         Some(String::from_utf8_lossy(fragment))
     }
 
-    /// The scheme in lower case.
+    /// Returns the scheme in lower case.
     #[must_use]
     pub fn scheme(&self) -> String {
         String::from_utf8_lossy(components(self.as_bytes()).scheme).to_ascii_lowercase()
     }
 
-    /// The host in lower case, a name that is not ASCII as A-labels. `None` if the URL has no
-    /// authority.
+    /// Returns the host in lower case; a non-ASCII name is converted to A-labels. `None` if the URL
+    /// has no authority.
     #[must_use]
     pub fn host(&self) -> Option<String> {
         let site = Site::of(&components(self.as_bytes()))?;
         Some(site.host.into_owned())
     }
 
-    /// The byte range in the text or raw message from the URL's first to its last character, line
-    /// breaks included, also through quoted-printable, base64 and HTML entities.
+    /// Returns the byte range of the URL in the text or raw message, including line breaks inside
+    /// it. The range refers to the input's bytes even for quoted-printable, base64 and HTML
+    /// entities.
     #[must_use]
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
     }
 
-    /// Returns `true` if the range is exact to the byte, and not to the encoded unit around it.
+    /// Returns `true` if the range is exact to the byte, and not rounded out to an encoded unit.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.is_exact
     }
 
-    /// The wrapper around the URL.
+    /// Returns the wrapper around the URL.
     #[must_use]
     pub fn wrapper(&self) -> Wrapper {
         self.wrapper
     }
 
-    /// The repairs that made the URL whole.
+    /// Returns the repairs made to the URL.
     #[must_use]
     pub fn repairs(&self) -> RepairSet {
         self.repairs
     }
 
-    /// The joins of the logical line that the URL was read from, each with its reasons and
-    /// confidence. Doubtful joins and joins after the URL's end are among them.
+    /// Returns the joins of the URL's logical line, each with its reasons and confidence. Doubtful
+    /// joins and joins after the URL's end are included.
     #[must_use]
     pub fn joins(&self) -> &[Join] {
         &self.joins
     }
 
-    /// Other readings of the same place, the likeliest first.
+    /// Returns other readings of the same place, most likely first.
     #[must_use]
     pub fn alternates(&self) -> &[Alternate] {
         &self.alternates
     }
 
-    /// The probability that this reading is right, from 0 to 1.
+    /// Returns the probability (0 to 1) that this reading is right.
     #[must_use]
     pub fn confidence(&self) -> f32 {
         self.confidence
     }
 
-    /// The place in the message: `header:NAME`, `body`, `signature`, `html:a.href` and so on.
+    /// Returns the region of the message: `header:NAME`, `body`, `signature`, `html:a.href` and so
+    /// on.
     #[must_use]
     pub fn region(&self) -> &str {
         &self.region
     }
 
-    /// The quote depth of the line on which the URL begins.
+    /// Returns the quote depth of the line on which the URL starts.
     #[must_use]
     pub fn quote_depth(&self) -> usize {
         self.quote_depth
     }
 
-    /// The verdicts of RFC 1738, RFC 3986 and WHATWG. Computed at each call, linear in the URL's
-    /// length.
+    /// Returns the verdicts of RFC 1738, RFC 3986 and WHATWG. Computed on each call, linear in the
+    /// URL's length.
     #[must_use]
     pub fn verdicts(&self) -> Verdicts<'_> {
         Verdicts::of(&self.full, self.url_len)

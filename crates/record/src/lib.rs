@@ -1,4 +1,4 @@
-//! From a message to the records of its URLs.
+//! Turns a message into the records of its URLs.
 
 pub mod explain;
 pub mod extract;

@@ -1,8 +1,9 @@
-//! Evidence for the joins of one message: the URLs that it has whole in its parts, header fields
-//! and quotations, and those of the run.
+//! Evidence for joins in one message: URLs that occur unbroken in its parts, header fields and
+//! quotations, and the URLs of the run.
 //!
-//! The message is read a second time for its own URLs, when the first line break asks for one that
-//! it may have: 3 of 5,358 messages of a group of USENET, 8 of 2,500 of a list of patches.
+//! The message is read a second time to collect its URLs, but only once a line break needs a URL
+//! that the message may contain. This happens in 3 of 5,358 messages of a USENET group and in 8 of
+//! 2,500 of a patch list.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -20,31 +21,29 @@ use urlspool_text::limits::{HOST_LOOKUPS, MESSAGE_EVIDENCE_URLS};
 use urlspool_text::origin::Source;
 use urlspool_text::repair::{Elsewhere, JoinedReading, Repair, UrlEvidence};
 
-/// Evidence for the joins of a message.
+/// Evidence for joins in a message.
 pub(super) struct MessageEvidence<'s, 'm> {
     message: &'s Message<'m>,
     header: &'s ParsedHeader,
     source: &'s Source,
     extractor: &'s Extractor,
-    /// The URLs of the message that are whole. Empty before the first line break asks for one.
+    /// Unbroken URLs of the message. Unset until a line break needs one.
     urls: OnceCell<UrlEvidence>,
-    /// Number of parts of the message that may be encoded, so that their URLs are not in the raw
-    /// bytes.
+    /// Number of parts that may be encoded. Their URLs are not visible in the raw bytes.
     encoded_parts: OnceCell<usize>,
-    /// Offsets of the slashes after schemes, in the text that is searched for URLs in place of reading
-    /// the message again, and in the raw bytes around it. `None` before the first search in a text.
+    /// Offsets of the slashes after schemes, in the current text and in the raw bytes around it. A
+    /// search at these offsets can save the second read. `None` before the first search in a text.
     starts: RefCell<Option<[Vec<usize>; 2]>>,
-    /// Number of URLs that were compared.
+    /// Number of URLs compared so far.
     compared: Cell<usize>,
-    /// Schemes that hosts without one have elsewhere in the message.
+    /// Schemes found elsewhere in the message for hosts written without a scheme.
     hosts: RefCell<BTreeMap<Vec<u8>, Option<&'static str>>>,
 }
 
 /// Finds the slashes after a scheme.
 static SLASHES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"://"));
 
-/// Number of comparisons, for each byte of a text, after which the message is read again. Reading takes
-/// as long.
+/// Maximum comparisons per byte of a text. Beyond that, reading the message again is no slower.
 const COMPARISONS: usize = 4;
 
 impl<'s, 'm> MessageEvidence<'s, 'm> {
@@ -67,18 +66,18 @@ impl<'s, 'm> MessageEvidence<'s, 'm> {
         }
     }
 
-    /// Returns `true` if there was no room for all URLs of the message.
+    /// Returns `true` if the message has more URLs than the evidence can hold.
     pub(super) fn is_full(&self) -> bool {
         self.urls.get().is_some_and(UrlEvidence::is_full)
     }
 
-    /// Returns `true` if no further host can be looked up.
+    /// Returns `true` if no more hosts can be looked up.
     pub(super) fn has_all_hosts(&self) -> bool {
         HOST_LOOKUPS <= self.hosts.borrow().len()
     }
 
-    /// Returns the scheme that `host` has elsewhere in the message, or in the evidence of the run.
-    /// `text` is the text with the host.
+    /// Returns the scheme that `host` has elsewhere in the message or in the run's evidence. `text`
+    /// is the text that contains the host.
     pub(super) fn scheme_of(&self, text: &DecodedText<'_>, host: &[u8]) -> Option<&'static str> {
         let host = host.to_ascii_lowercase();
         if let Some(known) = self.hosts.borrow().get(&host) {
@@ -96,13 +95,13 @@ impl<'s, 'm> MessageEvidence<'s, 'm> {
         scheme
     }
 
-    /// Begins the next text of the message.
+    /// Starts the next text of the message.
     pub(super) fn begin_text(&mut self) {
         *self.starts.get_mut() = None;
     }
 
-    /// Returns `true` if the message may have a URL that begins with `head` and `token`. `text` is the
-    /// text with the line break.
+    /// Returns `true` if the message may contain a URL that starts with `head` and `token`. `text`
+    /// is the text that contains the line break.
     fn may_have(&self, text: &DecodedText<'_>, head: &[u8], token: &[u8]) -> bool {
         let encoded_parts = *self
             .encoded_parts
@@ -117,7 +116,7 @@ impl<'s, 'm> MessageEvidence<'s, 'm> {
             (None, Cow::Owned(decoded)) => &decoded[..],
             (None, Cow::Borrowed(_)) => raw,
         };
-        // The other parts are not encoded.
+        // All other parts are visible in the raw bytes.
         let others = if is_part { raw } else { b"" };
         let mut starts = self.starts.borrow_mut();
         let [starts, other_starts] = starts.get_or_insert_with(|| {
@@ -128,14 +127,14 @@ impl<'s, 'm> MessageEvidence<'s, 'm> {
         });
         let compared = self.compared.get() + starts.len() + other_starts.len();
         self.compared.set(compared);
-        let Some(beginning) = Beginning::of(head, token) else {
+        let Some(prefix) = UrlPrefix::of(head, token) else {
             return false;
         };
         starts.len() == MESSAGE_EVIDENCE_URLS
             || other_starts.len() == MESSAGE_EVIDENCE_URLS
             || COMPARISONS * searched.len() < compared
-            || beginning.is_among(starts, searched)
-            || beginning.is_among(other_starts, others)
+            || prefix.is_among(starts, searched)
+            || prefix.is_among(other_starts, others)
     }
 
     /// Returns the number of MIME parts that may be encoded.
@@ -151,7 +150,7 @@ impl<'s, 'm> MessageEvidence<'s, 'm> {
         count(b"uoted-") + count(b"ase64")
     }
 
-    /// The URLs of the message that are whole.
+    /// Returns the unbroken URLs of the message.
     fn urls(&self) -> &UrlEvidence {
         self.urls.get_or_init(|| {
             let mut urls = UrlEvidence::new(MESSAGE_EVIDENCE_URLS);
@@ -174,7 +173,7 @@ impl<'s, 'm> MessageEvidence<'s, 'm> {
     }
 }
 
-/// Returns the scheme, `http` or `https`, of the first URL in `text` with this host.
+/// Returns the scheme (`http` or `https`) of the first URL in `text` with this host.
 fn scheme_in(text: &[u8], host: &[u8]) -> Option<&'static str> {
     let url = [b"://", host].concat();
     memmem::find_iter(text, &url).find_map(|at| {
@@ -196,40 +195,41 @@ fn is_encoded(text: &DecodedText<'_>) -> bool {
     })
 }
 
-/// The beginning of a joined URL, from the slashes after its scheme on.
-struct Beginning<'u> {
+/// Start of a joined URL, beginning at the slashes after the scheme.
+struct UrlPrefix<'u> {
     head: &'u [u8],
-    /// The first word or sign after the line break.
+    /// First word or punctuation character after the line break.
     word: &'u [u8],
 }
 
-impl<'u> Beginning<'u> {
-    fn of(head: &'u [u8], token: &'u [u8]) -> Option<Beginning<'u>> {
+impl<'u> UrlPrefix<'u> {
+    fn of(head: &'u [u8], token: &'u [u8]) -> Option<UrlPrefix<'u>> {
         let head = &head[SLASHES.find(head)?..];
-        let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
-        let len = prefix_len(token, is_of_word).max(1);
+        let is_in_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+        let len = prefix_len(token, is_in_word).max(1);
         let word = &token[..len.min(token.len())];
-        Some(Beginning { head, word })
+        Some(UrlPrefix { head, word })
     }
 
-    /// Returns `true` if `text` has it at one of `starts`, in any case but for the word.
+    /// Returns `true` if `text` matches at one of `starts`. Only the word is compared
+    /// case-sensitively.
     fn is_among(&self, starts: &[usize], text: &[u8]) -> bool {
         let has_ampersand = memchr::memchr(b'&', self.head).is_some();
         starts.iter().any(|&start| {
             let end = start + self.head.len();
             if has_ampersand {
-                return self.begins_escaped(&text[start..]);
+                return self.starts_escaped(&text[start..]);
             }
-            // Most texts are told apart by these few bytes.
+            // Most mismatches show up in these few bytes.
             text.get(end..)
                 .is_some_and(|rest| rest.starts_with(self.word))
                 && text[start..end].eq_ignore_ascii_case(self.head)
         })
     }
 
-    /// Does the same for the start of `text`, in either of which ampersands may be escaped as in HTML.
-    /// Any other reference counts as equal.
-    fn begins_escaped(&self, text: &[u8]) -> bool {
+    /// Matches the start of `text`. Ampersands may be HTML-escaped on either side. Numeric
+    /// references count as equal.
+    fn starts_escaped(&self, text: &[u8]) -> bool {
         let mut rest = text;
         for (number, field) in self.head.split(|&byte| byte == b'&').enumerate() {
             let mut field = field;
@@ -252,13 +252,13 @@ impl<'u> Beginning<'u> {
     }
 }
 
-/// Returns `true` if a URL is not joined, and no line break after it is doubtful.
+/// Returns `true` if a URL has no joins and no doubtful line break after it.
 fn is_whole(record: &FoundRecord<'_>) -> bool {
     let found = record.found;
     record.joins.is_empty() && !found.repairs.iter().any(Repair::joins) && found.truncated.is_none()
 }
 
-/// Evidence for the joins of one text of a message.
+/// Evidence for joins in one text of a message.
 pub(super) struct TextEvidence<'e, 't> {
     pub(super) message: &'e MessageEvidence<'e, 'e>,
     pub(super) text: &'e DecodedText<'t>,
@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_beginning_of_a_url_is_compared_up_to_the_first_word_of_its_rest() {
+    fn a_url_start_is_compared_up_to_the_first_word_after_the_break() {
         for (text, is_found) in [
             ("https://A.example/bc", true),
             ("http://a.example/b\nc", false),
@@ -310,13 +310,13 @@ mod tests {
         }
     }
 
-    /// Checks whether the text, which begins with a URL, has the URL `head` and `token`.
+    /// Checks whether `text`, which starts with a URL, contains the URL `head` and `token`.
     #[track_caller]
     fn check(head: &str, token: &str, text: &str, is_found: bool) {
-        let beginning = Beginning::of(head.as_bytes(), token.as_bytes()).unwrap();
+        let prefix = UrlPrefix::of(head.as_bytes(), token.as_bytes()).unwrap();
         let starts = [text.find("://").unwrap()];
         assert_eq!(
-            beginning.is_among(&starts, text.as_bytes()),
+            prefix.is_among(&starts, text.as_bytes()),
             is_found,
             "{text}"
         );

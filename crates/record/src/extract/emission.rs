@@ -1,4 +1,4 @@
-//! The emission of a URL: filters, duplicates, the record, and the targets of redirectors.
+//! Emits URLs: applies filters, drops duplicates, builds the record and follows redirector targets.
 
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use urlspool_text::repair::Join;
 use urlspool_text::scan::Rules;
 use urlspool_text::span::Span;
 
-/// The location of a URL: its text, and its place in it.
+/// Location of a URL: the text that holds it, and its position there.
 pub(super) struct Location<'t> {
     /// The text that [`FoundUrl::raw`] is a range of.
     pub(super) bytes: &'t [u8],
@@ -30,18 +30,18 @@ pub(super) struct Location<'t> {
     pub(super) part: Option<&'t MimePart>,
     /// The innermost message that holds the URL; `None` in the outermost one.
     pub(super) author: Option<&'t Arc<Author>>,
-    /// The text that an HTML page shows for the link.
+    /// Link text on an HTML page.
     pub(super) anchor: Option<&'t [u8]>,
     /// `true` if the URL's range in `bytes` is exact to the byte.
     pub(super) exact: bool,
-    /// The joins of its logical line.
+    /// Joins in the URL's logical line.
     pub(super) joins: &'t [Join],
-    /// `true` if the same raw bytes have other readings (broken MIME).
+    /// `true` if the same raw bytes can be read in other ways (broken MIME).
     pub(super) has_other_readings: bool,
 }
 
 impl<'t> Location<'t> {
-    /// A text that is one URL as a whole, made of the parameters of a content type.
+    /// Location in a text that is a single URL, built from content-type parameters.
     pub(super) fn of(text: &'t DecodedText<'_>) -> Location<'t> {
         Location {
             bytes: &text.bytes,
@@ -57,13 +57,14 @@ impl<'t> Location<'t> {
         }
     }
 
-    /// Returns the text that a page shows for the link, up to `max_bytes` of it.
+    /// Returns up to `max_bytes` bytes of the link text.
     fn shown_text(&self, max_bytes: usize) -> Option<&'t [u8]> {
         self.anchor
             .map(|anchor| &anchor[..anchor.len().min(max_bytes)])
     }
 
-    /// Returns `true` if that text names another host than the URL; `None` if there is no such text.
+    /// Returns `true` if the link text names a different host than the URL, or `None` if there is
+    /// no link text.
     fn mismatch(&self, found: &FoundUrl<'_>, max_bytes: usize) -> Option<bool> {
         let shown = self.shown_text(max_bytes)?;
         Some(mismatch(shown, found.url()))
@@ -71,7 +72,7 @@ impl<'t> Location<'t> {
 }
 
 impl MessagePass<'_, '_> {
-    /// Filters a URL, and emits it and the URLs inside it.
+    /// Filters a URL, then emits it and the URLs inside it.
     pub(super) fn report(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) {
         let options = &self.extractor.options;
         if location.has_other_readings && !self.is_new(location, found) {
@@ -86,11 +87,11 @@ impl MessagePass<'_, '_> {
         if let Some(filter) = self.filter_of(location, found) {
             (self.sink)(Finding::Filtered(filter));
             if self.targets_in(found).is_empty() {
-                self.hold_back(location, found);
+                self.count_filtered(location, found);
             } else if options.unique != Unique::Message
-                || self.held_back_keys.insert(key_hash(found))
+                || self.filtered_keys.insert(key_hash(found))
             {
-                let id = self.hold_back_outer(location, found);
+                let id = self.filtered_id(location, found);
                 self.emit_targets(location, found, id);
             }
             return;
@@ -107,8 +108,8 @@ impl MessagePass<'_, '_> {
         self.emit_targets(location, found, id);
     }
 
-    /// Returns `true` if no other reading of these bytes gave this URL, among the first
-    /// [`COUNTED_URLS`].
+    /// Returns `true` if no other reading of these bytes produced this URL. Only the first
+    /// [`COUNTED_URLS`] readings are remembered.
     pub(super) fn is_new(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> bool {
         let raw = location.offset_map.raw(found.raw).span;
         let [start, len] = [raw.start, raw.len()].map(usize::to_le_bytes);
@@ -120,7 +121,7 @@ impl MessagePass<'_, '_> {
         }
     }
 
-    /// Emits the record of a URL, and returns its id.
+    /// Emits the record of a URL and returns the record's id.
     pub(super) fn emit(
         &mut self,
         location: &Location<'_>,
@@ -180,7 +181,7 @@ impl MessagePass<'_, '_> {
         id
     }
 
-    /// Returns the filter that holds a URL back.
+    /// Returns the first filter that excludes a URL.
     fn filter_of(&self, location: &Location<'_>, found: &FoundUrl<'_>) -> Option<UrlFilter> {
         let options = &self.extractor.options;
         options.filter_of(found, location.region, || {
@@ -188,16 +189,17 @@ impl MessagePass<'_, '_> {
         })
     }
 
-    /// Counts a URL that a filter holds back, so that the records of others are the same as without the filter.
-    fn hold_back(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) {
+    /// Counts a URL that a filter excludes. Other records then stay the same as without the filter.
+    fn count_filtered(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) {
         self.count_steps(written_bytes(found), location.offset_map, found.raw);
         if self.extractor.options.ids == Demand::Needed {
             self.next_occurrence(location, found);
         }
     }
 
-    /// Counts a URL that a filter holds back, and returns the id that its record would have: the URLs inside it refer to it.
-    fn hold_back_outer(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> u128 {
+    /// Counts a URL that a filter excludes and returns the id that its record would have. Records
+    /// of the URLs inside it refer to this id.
+    fn filtered_id(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> u128 {
         self.count_steps(written_bytes(found), location.offset_map, found.raw);
         match self.extractor.options.ids {
             Demand::Needed => self.next_id(location, found),
@@ -205,7 +207,7 @@ impl MessagePass<'_, '_> {
         }
     }
 
-    /// Returns the number of records of this URL in its part so far, and counts one more.
+    /// Returns the number of earlier records of this URL in its part, and counts one more.
     fn next_occurrence(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> u32 {
         let path = location.part.map_or("", |part| part.path.as_str());
         let is_full = COUNTED_URLS <= self.occurrences.len();
@@ -228,7 +230,7 @@ impl MessagePass<'_, '_> {
         record_id(digest, path, found.full, before)
     }
 
-    /// Returns the URLs inside a URL, of one level. None also where none is searched.
+    /// Returns the URLs directly inside a URL. Empty if the options or limits prevent a search.
     fn targets_in(&self, found: &FoundUrl<'_>) -> Vec<RedirectTarget> {
         let is_searched = found.truncated.is_none()
             && self.extractor.options.rules != Rules::Rfc1738
@@ -240,14 +242,14 @@ impl MessagePass<'_, '_> {
         }
     }
 
-    /// Emits the URLs inside a URL that pass the filters, each as a child of the one around it.
+    /// Emits the URLs inside a URL that pass the filters. Each is a child of the URL around it.
     pub(super) fn emit_targets(&mut self, location: &Location<'_>, found: &FoundUrl<'_>, id: u128) {
         let Extractor {
             scanner, options, ..
         } = self.extractor;
         let (max_bytes, max_depth) = (options.limits.url_bytes, options.limits.unwrap_depth);
         let targets = self.targets_in(found);
-        // Who allows none asks for none.
+        // A depth of 0 turns the search off, so this is not a limit to report.
         if targets.is_empty() || max_depth == 0 {
             return;
         }
@@ -276,7 +278,7 @@ impl MessagePass<'_, '_> {
             let mut child = None;
             parse_nested(found, &url, confidence, scanner, max_bytes, &mut |inside| {
                 child = Some(match self.filter_of(location, inside) {
-                    Some(_) => self.hold_back_outer(location, inside),
+                    Some(_) => self.filtered_id(location, inside),
                     None => self.emit(location, inside, Some(outer)),
                 });
             });
@@ -292,10 +294,10 @@ impl MessagePass<'_, '_> {
     }
 }
 
-/// Confidence in a URL in the query of another. Its last parameters may be those of the other URL.
+/// Confidence in a URL inside another URL's query. Its last parameters may belong to the outer URL.
 const QUERY_CONFIDENCE: f32 = 0.95;
 
-/// Number of bytes of the URLs that a record holds.
+/// Returns the total length of the URLs in a record.
 fn written_bytes(found: &FoundUrl<'_>) -> usize {
     let alternates = found
         .alternates
@@ -304,7 +306,7 @@ fn written_bytes(found: &FoundUrl<'_>) -> usize {
     found.full.len() + alternates.sum::<usize>()
 }
 
-/// Returns the finding for a record: found in the message, or unwrapped from another URL.
+/// Returns the finding for a record: a URL of the message, or one unwrapped from another URL.
 fn finding<'r>(record: &'r FoundRecord<'r>) -> Finding<'r> {
     if record.redirected_from.is_some() {
         Finding::Unwrapped(record)
@@ -313,8 +315,8 @@ fn finding<'r>(record: &'r FoundRecord<'r>) -> Finding<'r> {
     }
 }
 
-/// Returns the hash of a URL's key and fragment. Equivalent URLs with the same fragment have the
-/// same hash; a truncated URL is compared with all of its bytes.
+/// Hashes a URL's key and fragment. Equivalent URLs with the same fragment have the same hash. For
+/// a truncated URL, the hash covers all of its bytes.
 #[must_use]
 pub fn key_hash(found: &FoundUrl<'_>) -> u128 {
     let mut text = key(found.url());
@@ -329,7 +331,7 @@ pub fn key_hash(found: &FoundUrl<'_>) -> u128 {
 }
 
 /// Returns up to `max_bytes` bytes before and after `span`, cut between words. A word next to the
-/// URL that alone is longer is cut between characters: scripts without blanks have such words.
+/// URL that is longer than this is cut between characters: scripts without blanks have such words.
 fn context(text: &[u8], span: Span, max_bytes: usize) -> UrlContext<'_> {
     let (text_before, text_after) = (&text[..span.start], &text[span.end..]);
     let from = context_border(text, span.start.saturating_sub(max_bytes)).min(span.start);
@@ -359,14 +361,14 @@ fn context(text: &[u8], span: Span, max_bytes: usize) -> UrlContext<'_> {
     }
 }
 
-/// Returns `true` if an offset divides a word.
+/// Returns `true` if an offset is inside a word.
 fn is_within_word(text: &[u8], at: usize) -> bool {
     let around = at.checked_sub(1).and_then(|from| text.get(from..=at));
     around.is_some_and(|around| !around.iter().any(u8::is_ascii_whitespace))
 }
 
-/// Returns `true` if the whole words of a context are taken alone: there are any, or the word next
-/// to the URL, which `bytes` begin with, is not longer than the context.
+/// Returns `true` if a context keeps only whole words. This needs a whole word in it, or a word
+/// next to the URL, at the start of `bytes`, that is no longer than the context.
 fn is_kept<'t>(whole: &[u8], bytes: impl Iterator<Item = &'t u8>, max_bytes: usize) -> bool {
     let mut word = bytes
         .skip_while(|byte| !is_letter(**byte))

@@ -1,5 +1,5 @@
-//! The state of one pass over a message: the facts of the message that its records need, and the
-//! limits that it reached, with one event for each of them, whatever their number.
+//! State of one pass over a message: the header data that its records need, and the limits that
+//! were reached. Each limit is reported once per message, with a count.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -19,55 +19,55 @@ use urlspool_text::parse::RejectReason;
 use urlspool_text::repair::LogicalLine;
 use urlspool_text::span::Span;
 
-/// The state of one pass over a message.
+/// State of one pass over a message.
 pub(super) struct MessagePass<'s, 'm> {
     pub(super) message: &'s Message<'m>,
     pub(super) extractor: &'s Extractor,
     source: &'s Source,
     fields: &'s HeaderFields,
-    /// Evidence for joins; `None` in a pass that collects some.
+    /// Evidence for joins; `None` in a pass that collects evidence.
     pub(super) evidence: Option<MessageEvidence<'s, 'm>>,
-    /// The message's facts for its records. Costly to read: `None` before the first URL needs them.
+    /// Header data for the records. Costly to read, so `None` until the first URL needs it.
     pub(super) info: Option<MessageInfo>,
     digests: Option<Digests>,
-    /// Number of occurrences of each URL in each part so far, by a 64-bit hash of both. Sorted: most
-    /// messages have one URL or two, for which a table of hashes costs more.
+    /// Occurrences of each URL in each part so far, keyed by a 64-bit hash of both. A tree, because
+    /// a hash table costs more for the one or two URLs of most messages.
     pub(super) occurrences: BTreeMap<u64, u32>,
-    /// Number of occurrences of all URLs for which there was no room.
+    /// Occurrences of all URLs that did not fit into `occurrences`.
     pub(super) uncounted: u32,
-    /// Keys that were reported. Only used if each is reported once.
+    /// Keys reported so far. Used only if each key is reported once per message.
     pub(super) reported_keys: HashSet<u128>,
-    /// Keys of redirectors that a filter held back, likewise.
-    pub(super) held_back_keys: HashSet<u128>,
-    /// Raw ranges and URLs that were reported, of bytes that have several readings: one record
-    /// each. 128-bit hashes, so that no URL can be made to collide with another and hide.
+    /// Keys of redirectors that a filter excluded, with the same condition.
+    pub(super) filtered_keys: HashSet<u128>,
+    /// Hashes of the raw ranges and URLs reported from bytes with several readings, for one record
+    /// each. With 128 bits, nobody can hide a URL by making it collide with another.
     pub(super) reported_readings: HashSet<u128>,
     /// Number of URLs reported so far.
     pub(super) urls: u64,
-    /// The offset in the raw bytes up to which lines were counted, and the number of the line there.
+    /// Raw offset up to which lines were counted. `counted_line` is the line number there.
     counted_to: usize,
     counted_line: u64,
-    /// The buffer of the logical line, used again for each start.
+    /// Buffer of the logical line, reused for each start.
     pub(super) line: LogicalLine,
-    /// In the current text: the offset of a byte that RFC 3986 refuses, in a word that was rejected
-    /// for it.
+    /// Offset, in the current text, of a byte that RFC 3986 does not allow and that got its word
+    /// rejected.
     pub(super) first_invalid: usize,
-    /// Total length of the long words that were read and rejected.
+    /// Total length of long words read and rejected.
     pub(super) rejected_bytes: usize,
-    /// Steps that were taken, as [`Limits::steps_per_byte`] counts them.
+    /// Steps taken so far, as counted for [`Limits::steps_per_byte`].
     steps: u64,
-    /// The limits that were reached, except those that are reported at once.
+    /// Limits reached so far, except the ones that are reported immediately.
     pub(super) reached: BTreeMap<ExtractLimit, Places>,
     pub(super) sink: &'s mut dyn FnMut(Finding<'_>),
 }
 
-/// The digests of a message.
+/// Digests of a message.
 #[derive(Clone, Copy)]
 pub(super) struct Digests {
-    /// The digest of the message, or of its first fragment if it is read in fragments.
+    /// Digest of the message, or of its first fragment if it is read in fragments.
     pub(super) message: u128,
-    /// The digest for the identifiers of records. A further fragment of a message has one of its
-    /// own, made of that of the message and the fragment's offset.
+    /// Digest for record identifiers. Each later fragment has a separate one, computed from the
+    /// message's digest and the fragment's offset.
     pub(super) fragment: u128,
 }
 
@@ -105,7 +105,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
             occurrences: BTreeMap::new(),
             uncounted: 0,
             reported_keys: HashSet::new(),
-            held_back_keys: HashSet::new(),
+            filtered_keys: HashSet::new(),
             reported_readings: HashSet::new(),
             urls: 0,
             counted_to: 0,
@@ -148,7 +148,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
     }
 
     /// Counts the steps for `bytes` bytes of the candidate or URL at `span` of a text. Reports the
-    /// limit when it is reached.
+    /// limit the first time it is exceeded.
     pub(super) fn count_steps(&mut self, bytes: usize, offset_map: &OffsetMap, span: Span) {
         let steps = bytes.saturating_sub(PREFILTER_BYTES) as u64;
         if steps == 0 {
@@ -167,14 +167,14 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         }
     }
 
-    /// Reports a limit that is reached once, at `span` of a text.
+    /// Reports a limit immediately, at `span` of a text.
     pub(super) fn report_limit(&mut self, text: String, offset_map: &OffsetMap, span: Span) {
         let at = self.origin(offset_map, span).start;
         let diagnostic = Diagnostic::at(DiagnosticKind::Limit, at, text);
         (self.sink)(Finding::Diagnostic(diagnostic));
     }
 
-    /// Reports a candidate at `span` of a text that is no URL.
+    /// Reports the candidate at `span` of a text as a reject.
     pub(super) fn reject(
         &mut self,
         reason: RejectReason,
@@ -190,13 +190,13 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         });
     }
 
-    /// Notes that a limit was reached at `span` of a text.
+    /// Records that a limit was reached at `span` of a text.
     pub(super) fn note_in(&mut self, limit: ExtractLimit, offset_map: &OffsetMap, span: Span) {
         let at = self.origin(offset_map, span).start;
         self.note(limit, at);
     }
 
-    /// Notes that a limit was reached at the offset `at` of the source.
+    /// Records that a limit was reached at source offset `at`.
     pub(super) fn note(&mut self, limit: ExtractLimit, at: u64) {
         let places = self.reached.entry(limit);
         let places = places.or_insert(Places {
@@ -206,7 +206,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         places.count += 1;
     }
 
-    /// Reads the message's facts, if they were not read before. Notes the limit if a field is cut.
+    /// Reads the header data for the records on the first call. Notes the limit if a field is cut.
     pub(super) fn read_info(&mut self) {
         if self.info.is_none() {
             self.info = self.info();
@@ -217,7 +217,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         }
     }
 
-    /// Reads the message's facts from its header. `None` if it has no header.
+    /// Reads the header data for the records. `None` if the message has no header.
     fn info(&self) -> Option<MessageInfo> {
         let limits = self.extractor.limits();
         let head = self.message.head();
@@ -234,7 +234,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         )
     }
 
-    /// Returns the origin of `span`, a range of a decoded text.
+    /// Maps `span` of a decoded text to its origin in the source.
     pub(super) fn origin(&mut self, offset_map: &OffsetMap, span: Span) -> RecordOrigin<'s> {
         let RawRange { span: raw, exact } = offset_map.raw(span);
         let (base, head) = (self.message.raw_start(), self.message.head());
@@ -254,8 +254,8 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         }
     }
 
-    /// Returns the number, from 1, of the line that holds the raw offset `at`. Counts on from the
-    /// line that was counted last.
+    /// Returns the number, from 1, of the line that contains raw offset `at`. Counting resumes at
+    /// the previous call's offset.
     fn line_of(&mut self, at: usize) -> u64 {
         let between = &self.message.raw[at.min(self.counted_to)..at.max(self.counted_to)];
         let line_ends = memchr::memchr_iter(b'\n', between).count() as u64;
@@ -271,33 +271,33 @@ impl<'s, 'm> MessagePass<'s, 'm> {
     }
 }
 
-/// Limit of the extraction that cuts a value or leaves a text as it is.
+/// Extraction limit that cuts a value or leaves text unprocessed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ExtractLimit {
-    /// `url_bytes`: a record holds the beginning of its URL.
+    /// `url_bytes`: a record holds only the start of its URL.
     Url,
     /// `url_bytes`: a page's `<base>` is too long to resolve links.
     Base,
-    /// `field_bytes`: records hold the beginning of a header field, or of the text of a link.
+    /// `field_bytes`: records hold only the start of a header field or link text.
     Field,
-    /// `wrapper_bytes`, or its fixed value by the strict rules: a `<` is an ordinary character.
+    /// `wrapper_bytes`, or its fixed value under the strict rules: a `<` is an ordinary character.
     Wrapper,
-    /// `unwrap_depth`: a redirector inside others is not undone.
+    /// `unwrap_depth`: a redirector inside other redirectors is not unwrapped.
     Unwrap,
-    /// [`HOST_LOOKUPS`]: further hosts without a scheme are not looked up in the message.
+    /// [`HOST_LOOKUPS`]: later hosts without a scheme are not looked up in the message.
     Hosts,
-    /// [`QUERY_TARGETS`] or [`NESTED_TARGETS`]: further URLs inside a URL are not records.
+    /// [`QUERY_TARGETS`] or [`NESTED_TARGETS`]: later URLs inside a URL get no records.
     Targets,
     /// [`TEXT_BYTES`]: a text is read in pieces.
     Text,
     /// [`MAP_BYTES`]: the ranges of URLs are not exact.
     Map,
-    /// [`MESSAGE_EVIDENCE_URLS`]: further URLs of the message are no evidence for joins.
+    /// [`MESSAGE_EVIDENCE_URLS`]: later URLs of the message are not used as evidence for joins.
     Evidence,
 }
 
 impl ExtractLimit {
-    /// Returns the event, at the first of the places.
+    /// Returns the event, at the first place.
     pub(super) fn event(self, Places { first, count }: Places, limits: &Limits) -> Diagnostic {
         let mut text = self.text(limits);
         if count > 1 {
@@ -360,10 +360,10 @@ impl ExtractLimit {
     }
 }
 
-/// The places at which one limit was reached.
+/// Places at which a limit was reached.
 #[derive(Clone, Copy)]
 pub(super) struct Places {
-    /// Offset of the first in the source.
+    /// Source offset of the first place.
     first: u64,
     count: u64,
 }

@@ -1,4 +1,4 @@
-//! The scan of one decoded text: from each start to a URL or a reject.
+//! Scans one decoded text. Each start leads the scan to a URL or a reject.
 
 use std::sync::Arc;
 
@@ -23,11 +23,11 @@ use urlspool_text::repair::{
 use urlspool_text::scan::{Opening, UrlStart, names_machine, names_page};
 use urlspool_text::span::Span;
 
-/// Regions and messages of a text, found for the first URL that needs them.
+/// Regions and inner messages of a text, computed when a URL first needs them.
 #[derive(Default)]
 pub(super) struct TextParts {
     regions: Option<Regions>,
-    /// Index and author of the message in the text that held the previous URL.
+    /// Index and author of the inner message that contains the previous URL.
     author: Option<(usize, Arc<Author>)>,
 }
 
@@ -38,8 +38,7 @@ impl TextParts {
 }
 
 impl MessagePass<'_, '_> {
-    /// Scans a text. On an HTML page the links of attributes are read in between, in the order of
-    /// the page.
+    /// Scans a text. On an HTML page, attribute links are interleaved in page order.
     pub(super) fn text(&mut self, text: &DecodedText<'_>) {
         if text.region == Region::ExternalBody {
             return self.external_body(text);
@@ -99,7 +98,7 @@ impl MessagePass<'_, '_> {
         links.for_each(|link| self.link(text, link, &mut parts));
     }
 
-    /// Notes the limit if the page's `<base>` is too long to be used.
+    /// Notes the limit if the page's `<base>` is too long to use.
     fn note_long_base(&mut self, text: &DecodedText<'_>) {
         let max = self.extractor.limits().url_bytes;
         let base = text.page.as_ref().and_then(|page| page.base.as_ref());
@@ -108,8 +107,9 @@ impl MessagePass<'_, '_> {
         }
     }
 
-    /// Gives a start at a host with a path the scheme that the host has elsewhere. Returns any other
-    /// start unchanged, and `None` for an unknown host unless all hosts with a path are found.
+    /// Sets the scheme of a host with a path to the one that the host has elsewhere. Returns `None`
+    /// for an unknown host, unless the scanner finds all hosts with a path. Returns any other start
+    /// unchanged.
     fn with_known_host(&self, text: &DecodedText<'_>, start: UrlStart) -> Option<UrlStart> {
         let Opening::HostPath(guessed) = start.opening else {
             return Some(start);
@@ -129,7 +129,7 @@ impl MessagePass<'_, '_> {
         })
     }
 
-    /// Repairs and parses the candidate at a start, and reports its URL.
+    /// Repairs and parses the candidate at a start, then reports its URL.
     pub(super) fn start(
         &mut self,
         text: &DecodedText<'_>,
@@ -137,7 +137,7 @@ impl MessagePass<'_, '_> {
         parts: &mut TextParts,
     ) -> ParseOutcome {
         let before = start.at.checked_sub(1).map(|at| text.bytes[at]);
-        // The buffer is put back below, also if the start is rejected.
+        // The buffer is put back below, even if the start is rejected.
         let mut line = std::mem::take(&mut self.line);
         let unfolded = match start.opening {
             Opening::UrlBracket | Opening::Angle => self.unfold_wrapped(text, start, &mut line),
@@ -163,7 +163,7 @@ impl MessagePass<'_, '_> {
         outcome
     }
 
-    /// Unfolds the content of a wrapper into `line`, and returns the offset of its closing bracket.
+    /// Unfolds a wrapper's content into `line` and returns the offset of the closing bracket.
     fn unfold_wrapped(
         &mut self,
         text: &DecodedText<'_>,
@@ -190,7 +190,7 @@ impl MessagePass<'_, '_> {
         }
     }
 
-    /// Unfolds a bare word into `line`, if it may hold a URL. A bare word has no closing bracket.
+    /// Unfolds a bare word into `line` if it may contain a URL. A bare word has no closing bracket.
     fn unfold_bare(
         &self,
         text: &DecodedText<'_>,
@@ -226,8 +226,8 @@ impl MessagePass<'_, '_> {
         Ok(None)
     }
 
-    /// Parses a candidate and reports its URL. Counts a bare word that is rejected, and the rest of
-    /// one that is accepted.
+    /// Parses a candidate and reports its URL. Counts the bytes of a rejected bare word, or the
+    /// bytes after the URL in an accepted one.
     fn parse(
         &mut self,
         text: &DecodedText<'_>,
@@ -249,14 +249,14 @@ impl MessagePass<'_, '_> {
             }
             self.count_rejected(text, start, line.text().len());
         } else if candidate.close.is_none() {
-            // What follows the URL in its word is read again from the next start in it.
+            // The rest of the word is read again from its next start.
             let word_end = start.content + line.text().len();
             self.count_rejected(text, start, word_end.saturating_sub(outcome.resume));
         }
         outcome
     }
 
-    /// Reports a URL of a text with its region and quote depth.
+    /// Reports a URL with its region and quote depth.
     fn report_in_text(
         &mut self,
         text: &DecodedText<'_>,
@@ -296,8 +296,8 @@ impl MessagePass<'_, '_> {
         self.report(&location, found);
     }
 
-    /// Returns the innermost message that holds the byte at `at` of a text. `None` for the outermost
-    /// message, and if no record needs it.
+    /// Returns the innermost message that contains byte `at` of a text. `None` for the outermost
+    /// message, or if no record needs the author.
     fn author(
         &self,
         text: &DecodedText<'_>,
@@ -326,14 +326,14 @@ impl MessagePass<'_, '_> {
         parts.author.as_ref().map(|(_, author)| Arc::clone(author))
     }
 
-    /// Returns `true` if words are read to their ends. A word may be rejected and read again from
-    /// each start inside it: without this bound a message of `n` bytes could cost `n * n`.
+    /// Returns `true` if words may be read to the end. A rejected word is read again from each
+    /// start inside it, so without this bound a message of `n` bytes could take `n * n` steps.
     pub(super) fn may_read_whole(&self) -> bool {
         self.rejected_bytes <= REJECTED_WORDS_BYTES + REJECTED_WORDS_RATIO * self.message.raw.len()
     }
 
-    /// Counts `len` bytes of a word that were read and belong to no URL. Reports the limit when it
-    /// is reached.
+    /// Counts `len` bytes of a word that were read but belong to no URL. Reports the limit the
+    /// first time it is exceeded.
     pub(super) fn count_rejected(&mut self, text: &DecodedText<'_>, start: &UrlStart, len: usize) {
         if len > PREFILTER_BYTES && self.may_read_whole() {
             self.rejected_bytes += len;
@@ -348,7 +348,7 @@ impl MessagePass<'_, '_> {
         }
     }
 
-    /// Returns the reason if the word at a bare start cannot be a URL.
+    /// Rejects the word at a bare start if it cannot be a URL.
     pub(super) fn prefilter(
         &self,
         text: &[u8],
@@ -356,14 +356,14 @@ impl MessagePass<'_, '_> {
         word: &BareWord,
     ) -> Result<(), RejectReason> {
         let guessed = start.opening.guessed();
-        // The host before a path was checked.
+        // A host before a path was already checked.
         if !matches!(start.opening, Opening::HostPath(_)) {
             prefilter(text, word, guessed, &self.extractor.scanner)?;
         }
         if guessed.is_some() && names_machine(text, start.at) {
             return Err(RejectReason::Machine);
         }
-        // A byte that no grammar accepts follows in this word; only the schemes of browsers
+        // Later in this word is a byte that no grammar accepts. Only the schemes of browsers
         // tolerate it.
         let begin = &text[word.from..];
         let special = [&b"http:"[..], b"https:", b"ftp:", b"file:", b"ws:", b"wss:"];
@@ -378,7 +378,7 @@ impl MessagePass<'_, '_> {
         }
     }
 
-    /// Parses the URL of an HTML attribute, and reports it.
+    /// Parses and reports the URL of an HTML attribute.
     fn link(&mut self, text: &DecodedText<'_>, link: &HtmlLink, parts: &mut TextParts) {
         let Some(page) = &text.page else { return };
         let limits = &self.extractor.options.limits;
@@ -412,7 +412,7 @@ impl MessagePass<'_, '_> {
         self.value(&location, &value);
     }
 
-    /// Parses a text that is one URL, made of the parameters of a content type, and reports it.
+    /// Parses and reports a text that is a single URL, built from content-type parameters.
     fn external_body(&mut self, text: &DecodedText<'_>) {
         let location = Location::of(text);
         let value = AttributeValue {
@@ -424,7 +424,7 @@ impl MessagePass<'_, '_> {
         self.value(&location, &value);
     }
 
-    /// Parses a value that is a URL as a whole, and reports it.
+    /// Parses and reports a value that is a single URL.
     fn value(&mut self, location: &Location<'_>, value: &AttributeValue<'_>) {
         let Extractor {
             scanner, options, ..
@@ -438,7 +438,7 @@ impl MessagePass<'_, '_> {
     }
 }
 
-/// Confidence in a URL in a script or in the data of an element. No reader of the page may see it.
+/// Confidence in a URL in a script or an element's data. The page may never show it.
 const UNSHOWN_CONFIDENCE: f32 = 0.9;
 
 fn rejected(resume: usize, reason: RejectReason) -> ParseOutcome {
@@ -446,14 +446,14 @@ fn rejected(resume: usize, reason: RejectReason) -> ParseOutcome {
     ParseOutcome { resume, reject }
 }
 
-/// Returns the offset of the first byte of a word that RFC 3986 refuses, or of the first `%` that
-/// begins no escape.
+/// Returns the offset of the first byte that RFC 3986 does not allow, or of the first `%` without
+/// an escape.
 fn first_invalid(word: &[u8]) -> usize {
-    let ill = word.iter().enumerate().position(|(at, byte)| {
+    let invalid = word.iter().enumerate().position(|(at, byte)| {
         let is_allowed = byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(byte);
         !is_allowed || *byte == b'%' && escaped_byte(&word[at..]).is_none()
     });
-    ill.unwrap_or(0)
+    invalid.unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -464,9 +464,9 @@ mod tests {
     use urlspool_mail::split::Message;
     use urlspool_text::origin::Source;
 
-    /// Mails and their authors. `|` is a line end, `~` a line of 30 hyphens, `MULTI` and `REPORT` the
-    /// start of a multipart, `INNER` a message in a part, `HEAD` three header lines. A blank line
-    /// before the last fields of a header begins no message.
+    /// Messages and their expected authors. `|` is a line end and `~` a line of 30 hyphens. `MULTI`
+    /// and `REPORT` start a multipart. `INNER` is a message in a part, and `HEAD` is three header
+    /// lines. A blank line before the last fields of a header does not start a message.
     const CASES: &str = "\
 MULTI/mixed; boundary=b||--b|INNER|--b||URL => rfc822 Joe, outer
 MULTI/digest; boundary=b||--b||HEAD|URL|--b||Date: x||URL => digest Joe, digest
