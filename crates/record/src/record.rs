@@ -1,7 +1,9 @@
-//! The wire format: records, rejects, events and summaries as lines of JSON, and the few that are read back.
+//! The wire format: records, rejects, events and summaries as JSON lines. A few of them are also
+//! read back.
 //!
-//! No other module knows the names and the order of the fields. A finished line is never edited: fields that become known
-//! late are written late ([`RecordWriter::write_open`], [`LineFormat::write_count`]).
+//! No other module knows the names and order of the fields. A finished line is never edited: values
+//! that become known late are written late ([`RecordWriter::write_open`],
+//! [`LineFormat::write_count`]).
 
 #[cfg(feature = "arrow")]
 mod columns;
@@ -49,46 +51,48 @@ use urlspool_text::origin::{Source, SourceKind};
 use urlspool_text::parse::{FoundUrl, Hazard, found_hazards};
 use urlspool_text::repair::Join;
 
-/// Version of the wire format. A new field keeps it; a change of a name or a meaning raises it.
+/// Version of the wire format. Adding a field keeps the version; changing a field's name or meaning
+/// raises it.
 pub const SCHEMA: u32 = 1;
 
-/// A found URL with everything that a record says of it.
+/// A found URL with all data of its record.
 #[derive(Clone, Copy, Debug)]
 pub struct FoundRecord<'r> {
     /// The URL.
     pub found: &'r FoundUrl<'r>,
-    /// The identifier of the record.
+    /// Identifier of the record.
     pub id: u128,
-    /// The digest of the message, the same for every copy of it.
+    /// Digest of the message, equal for every copy of it.
     pub digest: u128,
-    /// The bytes of the text from the first to the last character of the URL, before repair.
+    /// Bytes of the text from the URL's first to its last character, before repair.
     pub raw: &'r [u8],
-    /// The region of the message: `header:NAME`, `body`, `signature`, ...
+    /// Region of the message: `header:NAME`, `body`, `signature`, ...
     pub region: &'r str,
-    /// Quote depth of the line on which the URL begins.
+    /// Quote depth of the line on which the URL starts.
     pub quote_depth: usize,
-    /// The position in the source.
+    /// Position in the source.
     pub origin: RecordOrigin<'r>,
-    /// The header data of the message; `None` for a text without a header.
+    /// Header data of the message; `None` for a text without a header.
     pub message: Option<&'r MessageInfo>,
-    /// The innermost message that holds the URL; `None` if that is the outermost one.
+    /// Innermost message that contains the URL; `None` for the outermost message.
     pub author: Option<&'r Arc<Author>>,
-    /// The part that holds the URL; `None` for the header of the message and for a text without parts.
+    /// Part that contains the URL; `None` for the message header and for a text without parts.
     pub part: Option<&'r MimePart>,
-    /// The text around the URL, if it was asked for.
+    /// Text around the URL, if it was requested.
     pub context: Option<UrlContext<'r>>,
-    /// The text of the link, if the URL is an attribute's and the text is not empty.
+    /// Link text; `None` if it is empty or the URL is not in an attribute.
     pub anchor: Option<&'r [u8]>,
-    /// `true` if the text of the link names another host; `None` if the URL is not an attribute's.
+    /// `true` if the link text names a different host; `None` if the URL is not in an attribute.
     pub mismatch: Option<bool>,
-    /// For a URL that was read out of a redirector's URL: the record of that one.
+    /// Record of the redirector's URL that this URL was extracted from.
     pub redirected_from: Option<RedirectSource>,
-    /// The joins of the logical line that the URL was read from, doubtful ones and those after its end included.
+    /// Joins of the URL's logical line, including doubtful joins and joins after the URL's end.
     pub joins: &'r [Join],
 }
 
 impl FoundRecord<'_> {
-    /// Names of the hazards of the URL, and of its link if it is misleading.
+    /// Returns the names of the URL's hazards. A link whose text names a different host adds
+    /// [`MISMATCH`].
     pub fn hazards(&self) -> impl Iterator<Item = &'static str> {
         let of_link = (self.mismatch == Some(true)).then_some(MISMATCH);
         let of_url = found_hazards(self.found).into_iter().map(Hazard::name);
@@ -99,54 +103,56 @@ impl FoundRecord<'_> {
 /// Bytes of the text before and after a URL, cut between characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlContext<'r> {
-    /// The bytes before its first character.
+    /// Bytes before the URL's first character.
     pub before: &'r [u8],
-    /// The bytes after its last character.
+    /// Bytes after the URL's last character.
     pub after: &'r [u8],
 }
 
-/// The record that a redirector's target was read from.
+/// Record that a redirector's target was extracted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RedirectSource {
-    /// The identifier of the record of the redirector's URL.
+    /// Identifier of the record of the redirector's URL.
     pub record_id: u128,
-    /// The name of the redirector.
+    /// Name of the redirector.
     pub redirector: &'static str,
 }
 
-/// The position of a URL or a rejected candidate, in bytes of its source.
+/// Position of a URL or a rejected candidate, in bytes of its source.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordOrigin<'r> {
     /// The source.
     pub source: &'r Source,
-    /// The kind of source, which decides how messages are divided.
+    /// Kind of source, which determines how messages are split.
     pub kind: SourceKind,
-    /// The offset of the first byte.
+    /// Offset of the first byte.
     pub start: u64,
-    /// The offset after the last byte.
+    /// Offset after the last byte.
     pub end: u64,
-    /// `true` if `start` and `end` are exact; else the bytes between them hold the URL and perhaps more.
+    /// `true` if `start` and `end` are exact. Otherwise the range contains the URL and perhaps
+    /// more.
     pub exact: bool,
-    /// The number of the line within the message, from 1.
+    /// Line number within the message, from 1.
     pub line: u64,
-    /// The offset of the first byte of the message, its `From ` line included.
+    /// Offset of the message's first byte, which may be a `From ` line's.
     pub message_start: u64,
-    /// The offset after the last byte of the message.
+    /// Offset after the message's last byte.
     pub message_end: u64,
 }
 
-/// Use of a kind of values that cost a pass over the message: identifiers and digests, numbers of lines, or regions.
+/// Demand for values that cost a pass over the message: identifiers and digests, line numbers, or
+/// regions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Demand {
-    /// They are written.
+    /// The values are written.
     #[default]
     Needed,
-    /// They are not written, and 0 or an empty text stands for each.
+    /// The values are not written. Each is 0 or an empty text.
     Unneeded,
 }
 
-/// Returns the largest offset up to `at` that does not divide a UTF-8 character of `text`. Text that is not UTF-8 is cut at
-/// `at`.
+/// Returns the largest offset up to `at` that is a UTF-8 character boundary of `text`. Text that is
+/// not UTF-8 is cut at `at`.
 #[must_use]
 pub fn context_border(text: &[u8], at: usize) -> usize {
     (at.saturating_sub(3)..=at)
@@ -155,11 +161,12 @@ pub fn context_border(text: &[u8], at: usize) -> usize {
         .unwrap_or(at)
 }
 
-/// Returns the identifier of a record: a hash of the digest of its message, the number of earlier occurrences of this URL in the
-/// part (`before`), the path of the part, and the URL with its fragment. Usual ones are one or two blocks of the hash.
+/// Returns the identifier of a record: a hash of the message's digest, the number of earlier
+/// occurrences of this URL in the part (`before`), the part's path, and the URL with its fragment.
+/// The input usually fits into one or two blocks of the hash.
 #[must_use]
 pub fn record_id(digest: u128, part: &str, url: &[u8], before: u32) -> u128 {
     let (digest, before) = (digest.to_be_bytes(), before.to_be_bytes());
-    // The path has no NUL.
+    // The path contains no NUL, so the separator is unambiguous.
     hash_pieces(&[&digest, &before, part.as_bytes(), b"\0", url])
 }

@@ -1,4 +1,4 @@
-//! Records as Arrow record batches: the values of each field become a column.
+//! Converts records to Arrow record batches. The values of each field become a column.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use super::fields::{self, FieldId, FieldType, FieldValues, RECORD_FIELDS, fields
 use super::owned::{Record, RecordValue};
 use urlspool_text::limits::{ARROW_BATCH_BYTES, ARROW_BATCH_ROWS};
 
-/// Columns of records that are being filled.
+/// Columns of records under construction.
 pub struct Columns {
     schema: SchemaRef,
     written: Vec<Column>,
     values: StructBuilder,
-    /// The last time as text and in seconds. The records of a message have the same.
+    /// The last time, as text and in seconds. Records of one message share it.
     last_time: (String, i64),
-    /// Bytes of the records since the last batch.
+    /// Bytes of records since the last batch.
     bytes: usize,
 }
 
 impl Columns {
-    /// Columns of records with the fields `chosen`; `None` stands for whole records.
+    /// Creates columns for records with the fields `chosen`, or for whole records if `None`.
     #[must_use]
     pub fn new(chosen: Option<&[FieldId]>) -> Columns {
         let columns = Column::all(None, chosen);
@@ -40,13 +40,13 @@ impl Columns {
         }
     }
 
-    /// The schema of the batches.
+    /// Returns the schema of the batches.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
         SchemaRef::clone(&self.schema)
     }
 
-    /// Appends records until the columns are full, and returns the rest.
+    /// Appends records until the columns are full and returns the rest.
     ///
     /// Linear in the length of the values.
     pub fn append<'r>(&mut self, records: &'r [Record]) -> &'r [Record] {
@@ -62,17 +62,17 @@ impl Columns {
         rest
     }
 
-    /// Returns `true` if a batch should be taken before more is appended.
+    /// Returns `true` if a batch should be taken before appending more.
     #[must_use]
     pub fn is_full(&self) -> bool {
         ARROW_BATCH_ROWS <= self.values.len() || ARROW_BATCH_BYTES <= self.bytes
     }
 
-    /// Returns the records since the last batch; `None` if there are none.
+    /// Returns the records since the last batch, or `None` if there are no new ones.
     ///
     /// # Errors
     ///
-    /// Arrow refuses the columns, which is a fault of this crate.
+    /// Returns an error if Arrow rejects the columns, which is a bug in this crate.
     pub fn take_batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         if self.values.is_empty() {
             return Ok(None);
@@ -91,9 +91,10 @@ impl fmt::Debug for Columns {
     }
 }
 
-/// Returns the Arrow schema of records with the fields `chosen`, in the order of the record; `None` stands for whole records.
+/// Returns the Arrow schema of records with the fields `chosen`, in record order. `None` means
+/// whole records.
 ///
-/// It is the schema that `urlspool schema --as arrow` prints.
+/// `urlspool schema --as arrow` prints this schema.
 #[must_use]
 pub fn arrow_schema(chosen: Option<&[FieldId]>) -> SchemaRef {
     Columns::new(chosen).schema
@@ -102,17 +103,17 @@ pub fn arrow_schema(chosen: Option<&[FieldId]>) -> SchemaRef {
 /// A column of a batch.
 struct Column {
     row: &'static fields::Field,
-    /// The field that tells whether an object is null.
+    /// Field that shows whether an object is null.
     null_mark: Option<FieldId>,
-    /// The field of the record; `None` for objects and for the fields of the items of lists.
+    /// Field of the record; `None` for objects and for fields of list items.
     id: Option<FieldId>,
-    /// The columns of an object, or of the objects in a list.
+    /// Columns of an object, or of the objects in a list.
     members: Vec<Column>,
 }
 
 impl Column {
-    /// The columns of the fields of the object or list `parent`, if they are chosen; `None` stands for the record, and for all
-    /// fields. Recurses to the depth of the table.
+    /// Returns the columns of the chosen fields of the object or list `parent`. `None` means the
+    /// record for `parent`, and all fields for `chosen`. Recurses to the depth of the table.
     fn all(parent: Option<&'static str>, chosen: Option<&[FieldId]>) -> Vec<Column> {
         let mut columns = Vec::new();
         for row in fields_of(RECORD_FIELDS, parent) {
@@ -219,7 +220,7 @@ fn arrow_fields(columns: &[Column]) -> Fields {
     fields.collect()
 }
 
-/// Appends what a record has of the fields of an object. Recurses to the depth of the table.
+/// Appends a record's values for the fields of an object. Recurses to the depth of the table.
 fn push_fields(
     object: &mut StructBuilder,
     columns: &[Column],
@@ -230,7 +231,7 @@ fn push_fields(
         if let Some(id) = column.id {
             column.push(record.value(id), builder, last_time);
         } else {
-            // The fields of an object that is null are null.
+            // The fields of a null object are null.
             let object = typed(builder);
             push_fields(object, &column.members, record, last_time);
             object.append(!record.is_null_object(column.null_mark));
@@ -243,7 +244,7 @@ fn typed<B: ArrayBuilder>(builder: &mut Box<dyn ArrayBuilder>) -> &mut B {
     builder.expect("a column has the builder of its type")
 }
 
-/// Returns the seconds of a time (RFC 3339).
+/// Converts a time (RFC 3339) to seconds.
 fn seconds(text: &str, last_time: &mut (String, i64)) -> i64 {
     if last_time.0 != text {
         let time: jiff::Timestamp = text.parse().expect("this crate wrote the time");
@@ -261,7 +262,7 @@ mod tests {
 
     /// `urlspool schema --as arrow` prints the schema as Python source.
     #[test]
-    fn the_schema_is_the_one_that_is_printed_for_pyarrow() {
+    fn the_schema_matches_the_printed_pyarrow_schema() {
         fn python(data_type: &DataType) -> String {
             match data_type {
                 DataType::Utf8 => "pa.string()".to_owned(),

@@ -1,24 +1,25 @@
-//! Defanged URLs: written so that no program makes a link of them, for reports about harmful mail.
+//! Defangs URLs for reports about harmful mail: no program turns them into links.
 //!
-//! `hxxp://a[.]example/b` is how people who report such mail write `http://a.example/b`; `scan` reads
-//! it back. What is a URL was decided before; here are only its characters.
+//! In such reports, `hxxp://a[.]example/b` is the usual form of `http://a.example/b`, and `scan`
+//! reads it back. This module only rewrites characters; `scan` already decided what is a URL.
 
 use memchr::memchr_iter;
 
 use urlspool_text::grammar::is_scheme_char;
 
-/// The way in which URLs are written.
+/// Form in which URLs are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
-    /// As they are (the default).
+    /// Unchanged (the default).
     #[default]
     Live,
     /// Defanged: `hxxp://a[.]example/b`.
     Defanged,
 }
 
-/// Appends `text` with every URL in it defanged: the scheme, the colon of schemes other than http and
-/// https, and the dots of hosts, also of URLs within a URL and of hosts that begin with `www.`.
+/// Appends `text` with every URL in it defanged. This changes the scheme, the colon of schemes
+/// other than http and https, and the dots of hosts. URLs inside a URL and hosts that start with
+/// `www.` are included.
 pub(super) fn write_defanged(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -50,8 +51,8 @@ pub(super) fn write_defanged(text: &str, out: &mut Vec<u8>) {
     write_hosts(&bytes[at..], out);
 }
 
-/// Appends `text`, a host or the components of a URL, with brackets around each dot and at sign, and
-/// around each colon before two slashes.
+/// Appends `text`, a host or the components of a URL. Each dot and at sign, and each colon before
+/// two slashes, is put in brackets.
 pub(super) fn write_defanged_host(text: &str, out: &mut Vec<u8>) {
     for (at, &byte) in text.as_bytes().iter().enumerate() {
         if text.as_bytes()[at..].starts_with(b"://") {
@@ -62,7 +63,7 @@ pub(super) fn write_defanged_host(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a scheme and its colon.
+/// Appends a defanged scheme and its colon.
 fn write_scheme(name: &[u8], out: &mut Vec<u8>) {
     let lowercase = name.to_ascii_lowercase();
     let tail = ["https", "http"]
@@ -75,7 +76,7 @@ fn write_scheme(name: &[u8], out: &mut Vec<u8>) {
     };
     let at = name.len() - tail.len();
     out.extend_from_slice(&name[..=at]);
-    // Two crosses in the case of the letters, then p and perhaps s.
+    // `xx` in the case of the letters, then `p` and possibly `s`.
     for byte in &name[at + 1..at + 3] {
         out.push(if byte.is_ascii_uppercase() {
             b'X'
@@ -87,7 +88,7 @@ fn write_scheme(name: &[u8], out: &mut Vec<u8>) {
     out.push(b':');
 }
 
-/// Returns `true` for the schemes after which an address follows without slashes.
+/// Returns `true` for schemes followed by an address without slashes.
 fn names_address(name: &[u8]) -> bool {
     let name = name.to_ascii_lowercase();
     let plain = [
@@ -96,8 +97,8 @@ fn names_address(name: &[u8]) -> bool {
     plain.iter().any(|scheme| name == scheme.as_bytes())
 }
 
-/// Appends the authority or address at the start of `text` with its dots and at signs in brackets, and
-/// returns its length.
+/// Appends the authority or address at the start of `text`, with dots and at signs in brackets.
+/// Returns its length.
 fn write_authority(text: &[u8], out: &mut Vec<u8>) -> usize {
     let len = text
         .iter()
@@ -117,8 +118,8 @@ fn write_byte(byte: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `text`, in which no scheme is, with the dots of hosts in brackets that programs make links
-/// of without a scheme: those that begin with `www.` or `ftp.`. Linear.
+/// Appends `text`, which contains no scheme. Hosts that start with `www.` or `ftp.` get brackets
+/// around their dots, because programs turn them into links even without a scheme. Linear.
 fn write_hosts(text: &[u8], out: &mut Vec<u8>) {
     let mut at = 0;
     for dot in memchr_iter(b'.', text) {
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn schemes_and_hosts_are_no_link() {
+    fn schemes_and_hosts_are_defanged() {
         check("http://a.example/b.html#c", "hxxp://a[.]example/b.html#c");
         check(
             "HTTPS://joe@a.b.example:80?c",
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_within_a_url_or_a_text_are_no_link() {
+    fn urls_inside_a_url_or_text_are_defanged() {
         check(
             "http://a.example/?u=https://b.example/c&v=www.d.example",
             "hxxp://a[.]example/?u=hxxps://b[.]example/c&v=www[.]d[.]example",
@@ -179,7 +180,7 @@ mod tests {
         write_defanged_host("u=http://a.example", &mut out);
         assert_eq!(out, b"u=http[:]//a[.]example");
     }
-    /// Each host was found by a search for the other prefix to the end of the text.
+    /// Each host once started a search for the other prefix up to the end of the text.
     #[test]
     fn many_hosts_take_linear_time() {
         const HOSTS: usize = 200_000;

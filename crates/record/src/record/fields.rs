@@ -1,8 +1,8 @@
-//! The tables of fields: for each its name, type, values, meaning and uses, written once.
+//! Field tables: the single definition of each field's name, type, values, meaning and uses.
 //!
-//! The JSON lines, the columns of tables and of Arrow, the JSON Schema, the schemas for loaders,
-//! the tables of the documentation and `--fields` are made from them. What the value of a field
-//! is computed from stands in `value.rs`.
+//! The JSON lines, the columns of tables and Arrow, the JSON Schema, the schemas for loaders, the
+//! tables in the documentation and `--fields` are generated from them. `value.rs` computes the
+//! value of each field.
 
 use FieldType::{Boolean, Integer, List, Number, Object, Text, Texts};
 use FieldValues::{Any, Base64, Constant, Digest, Instant, Names, Region, Unit, Version};
@@ -18,47 +18,47 @@ use urlspool_text::parse::{
 };
 use urlspool_text::repair::Repair;
 
-/// A field of a line of JSON.
+/// A field of a JSON line.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a property of the field by itself"
 )]
 pub struct Field {
-    /// The name; within objects dotted: `source.path`. An object stands before its fields.
+    /// Name, dotted inside objects: `source.path`. An object precedes its fields in the table.
     pub name: &'static str,
-    /// The type of its value.
+    /// Type of the value.
     pub json_type: FieldType,
-    /// `true` if null is among the values, where the field does not apply.
+    /// `true` if the value is null where the field does not apply.
     pub is_nullable: bool,
-    /// The values that occur.
+    /// Possible values.
     pub values: FieldValues,
-    /// The meaning, one sentence without its period.
+    /// Meaning, as one sentence without the period.
     pub description: &'static str,
-    /// The values that the value depends on.
+    /// Inputs that the value depends on.
     pub(super) scope: FieldScope,
-    /// The header data of the message that the value is computed from.
+    /// Message header data that the value is computed from.
     pub(super) info: InfoFields,
-    /// `true` for a field of slim records.
+    /// `true` for fields of slim records.
     pub(super) is_slim: bool,
-    /// The place among the columns of a table for which no fields are chosen, from 1.
+    /// Position, from 1, among the default columns of a table.
     pub(super) table_column: Option<u8>,
-    /// `true` for a field that has a column of its own in the table for PostgreSQL, whose rows
-    /// hold whole records.
+    /// `true` for fields with a separate column in the PostgreSQL table, whose rows hold whole
+    /// records.
     pub(super) is_indexed: bool,
-    /// `true` for people's words, which Elasticsearch searches by word too.
+    /// `true` for prose, which Elasticsearch also searches by word.
     pub(super) is_prose: bool,
-    /// `true` for a field that loaders read.
+    /// `true` for fields that loaders read.
     pub is_loaded: bool,
 }
 
-/// Values that a field's value depends on, and so how long its encoding is good for.
+/// Inputs that a field's value depends on. They determine how long its encoding stays valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldScope {
     Record,
-    /// The URL, and whether its link shows another host.
+    /// The URL, and whether its link text names a different host.
     Url,
-    /// The message, and the innermost one in it.
+    /// The message, and the innermost message in it.
     Message,
 }
 
@@ -75,13 +75,13 @@ pub enum FieldType {
     Boolean,
     /// A list of strings.
     Texts,
-    /// An object, whose fields follow in the table.
+    /// An object. Its fields follow in the table.
     Object,
-    /// A list of objects, whose fields follow in the table.
+    /// A list of objects. Their fields follow in the table.
     List,
 }
 
-/// Values that occur in a field; in a list, those of its items.
+/// Possible values of a field, or of the items of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldValues {
     /// Any value of the type.
@@ -92,7 +92,7 @@ pub enum FieldValues {
     Version,
     /// One of these names.
     Names(ClosedSet),
-    /// A region: a name, or a prefix and the name of a header field or an attribute.
+    /// A region: a name, or a prefix and the name of a header field or attribute.
     Region,
     /// 32 hexadecimal digits.
     Digest,
@@ -146,7 +146,7 @@ impl Field {
         self
     }
 
-    /// A field of the message that is computed from its header.
+    /// Marks a field that is computed from the message's header.
     const fn of_header(self, info: InfoFields) -> Field {
         Field {
             info,
@@ -154,7 +154,7 @@ impl Field {
         }
     }
 
-    /// A field of the innermost message.
+    /// Marks a field of the innermost message.
     const fn of_author(self, info: InfoFields) -> Field {
         self.of_header(info.with(InfoFields::AUTHOR))
     }
@@ -184,36 +184,36 @@ impl Field {
         self
     }
 
-    /// The field of a record with this row of the table; `None` for objects and for the fields of
-    /// the items of lists.
+    /// Returns the record field of this row. `None` for objects and for fields of list items.
     #[must_use]
     pub fn id(&self) -> Option<FieldId> {
         let mut ids = FieldId::ALL.iter().copied();
         ids.find(|id| id.name() == self.name)
     }
 
-    /// The field that is null exactly if the object is: its first one. `None` for an object that is
-    /// never null.
+    /// Returns the object's first field, which is null if and only if the object is. `None` for an
+    /// object that is never null.
     #[must_use]
     pub fn null_mark(&self) -> Option<FieldId> {
         let mut members = FieldId::named(self.name);
         members.next().filter(|_| self.is_nullable)
     }
 
-    /// The name of the object or list that holds the field; `None` for a field of the line itself.
+    /// Returns the name of the object or list that contains the field. `None` for a field of the
+    /// line itself.
     #[must_use]
     pub fn parent(&self) -> Option<&'static str> {
         self.name.rsplit_once('.').map(|(parent, _)| parent)
     }
 
-    /// The name within the object that holds the field.
+    /// Returns the name within the object that contains the field.
     #[must_use]
     pub fn key(&self) -> &'static str {
         self.name.rsplit_once('.').map_or(self.name, |(_, key)| key)
     }
 }
 
-/// Returns the fields of `table` that the object or list `parent` holds; `None` stands for the line itself.
+/// Returns the fields of `table` in the object or list `parent`, or in the line itself if `None`.
 pub(super) fn fields_of<'t>(
     table: &'t [Field],
     parent: Option<&'t str>,
@@ -221,18 +221,15 @@ pub(super) fn fields_of<'t>(
     table.iter().filter(move |field| field.parent() == parent)
 }
 
-/// Makes the table of a record's fields, and the enumeration of those that hold no other fields.
+/// Generates the table of a record's fields, and the enumeration of the fields without subfields.
 ///
-/// A row is `Variant => Field, "meaning";`, without a variant for objects and for the fields of
-/// the items of lists.
+/// A row is `Variant => Field, "meaning";`. Objects and fields of list items have no variant.
 macro_rules! record_fields {
     ($($($variant:ident)? => $field:expr, $meaning:literal;)+) => {
-        /// The fields of a URL's record, in the order in which they are written. Every record has
-        /// all of them.
+        /// Fields of a URL's record, in written order. Every record has all fields.
         pub const RECORD_FIELDS: &[Field] = &[$($field.meaning($meaning),)+];
 
-        /// A field of the record that holds no other fields. `docs/record.md` describes
-        /// its values.
+        /// A record field without subfields. `docs/record.md` describes its values.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[expect(missing_docs, reason = "the names are those of the fields")]
         pub enum FieldId {
@@ -240,7 +237,7 @@ macro_rules! record_fields {
         }
 
         impl FieldId {
-            /// All fields, in the order of the record.
+            /// All fields, in record order.
             pub const ALL: &[FieldId] = &[$($(FieldId::$variant,)?)+];
 
             /// Returns the row of the table.
@@ -441,14 +438,13 @@ record_fields! {
 }
 
 impl FieldId {
-    /// Returns the name, dotted within an object: `source.path`.
+    /// Returns the name, dotted inside an object: `source.path`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.field().name
     }
 
-    /// Returns `true` if the value may be null: that of the field itself, or of the object that holds
-    /// it.
+    /// Returns `true` if the field, or the object that contains it, may be null.
     #[must_use]
     pub fn is_optional(self) -> bool {
         let (name, parent) = (self.name(), self.field().parent());
@@ -457,8 +453,7 @@ impl FieldId {
             .any(|field| field.is_nullable && (field.name == name || Some(field.name) == parent))
     }
 
-    /// Returns the fields that `name` names: the field of that name, or all fields of the object
-    /// of that name.
+    /// Returns the field called `name`, or all fields of the object called `name`.
     pub fn named(name: &str) -> impl Iterator<Item = FieldId> {
         FieldId::ALL.iter().copied().filter(move |field| {
             let rest = field.name().strip_prefix(name);
@@ -466,22 +461,21 @@ impl FieldId {
         })
     }
 
-    /// Returns the fields of a slim record, in the order of the record: the URL, its place, and
-    /// the message.
+    /// Returns the fields of a slim record, in record order: the URL, its position and the message.
     #[must_use]
     pub fn slim() -> Vec<FieldId> {
         let all = FieldId::ALL.iter().copied();
         all.filter(|id| id.field().is_slim).collect()
     }
 
-    /// Returns the fields that loaders read, in the order of the record.
+    /// Returns the fields that loaders read, in record order.
     #[must_use]
     pub fn loaded() -> Vec<FieldId> {
         let all = FieldId::ALL.iter().copied();
         all.filter(|id| id.field().is_loaded).collect()
     }
 
-    /// Returns the columns of a table for which no fields are chosen.
+    /// Returns the default columns of a table.
     #[must_use]
     pub fn table_columns() -> Vec<FieldId> {
         let mut columns = FieldId::ALL.to_vec();
@@ -491,14 +485,14 @@ impl FieldId {
     }
 }
 
-/// Makes a table of fields. A row is `Field, "meaning";`.
+/// Generates a field table. A row is `Field, "meaning";`.
 macro_rules! fields {
     ($($field:expr, $meaning:literal;)+) => {
         &[$($field.meaning($meaning),)+]
     };
 }
 
-/// The fields of a rejected candidate. [`SOURCE_FIELDS`] follow.
+/// Fields of a rejected candidate. [`SOURCE_FIELDS`] follow.
 pub(super) const REJECT_FIELDS: &[Field] = fields! {
     Field::new("type", Text).with(Constant("reject")), "Type of the line";
     Field::new("text", Text), "Text of the candidate";
@@ -512,14 +506,14 @@ pub(super) const REJECT_FIELDS: &[Field] = fields! {
     Field::new("reason.error.message", Text), "The error in words";
 };
 
-/// The fields of an event. [`SOURCE_FIELDS`] follow.
+/// Fields of an event. [`SOURCE_FIELDS`] follow.
 pub(super) const EVENT_FIELDS: &[Field] = fields! {
     Field::new("type", Text).with(Constant("event")), "Type of the line";
     Field::new("kind", Text).with(Names(ClosedSet::EventKinds)), "Kind of the event";
     Field::new("message", Text), "The event in words";
 };
 
-/// The `source` of rejects and events, and its fields.
+/// The object `source` of rejects and events, and its fields.
 pub(super) const SOURCE_FIELDS: &[Field] = fields! {
     Field::new("source", Object), "Place in the input";
     Field::new("source.path", Text), "Path of the file, as given and walked";
@@ -534,7 +528,7 @@ pub(super) const SOURCE_FIELDS: &[Field] = fields! {
     Field::new("source.end", Integer).or_null(), "Offset after the last byte";
 };
 
-/// The fields of a message that is gone.
+/// Fields of a removed message.
 pub(super) const GONE_FIELDS: &[Field] = fields! {
     Field::new("type", Text).with(Constant("gone")), "Type of the line";
     Field::new("mailbox", Text),
@@ -545,7 +539,7 @@ pub(super) const GONE_FIELDS: &[Field] = fields! {
         "Digests of the message, as `message.digest` of its records";
 };
 
-/// The name in `hazards` of a link whose text names another host.
+/// Name, in `hazards`, of a link whose text names a different host.
 pub const MISMATCH: &str = "mismatch";
 
 /// A closed set of names.
@@ -555,9 +549,9 @@ pub enum ClosedSet {
     Grammars,
     /// Forms of RFC 1738.
     Forms,
-    /// Warnings of RFC 1738's reading.
+    /// Warnings of RFC 1738's parser.
     Warnings,
-    /// Hazards, that of a misleading link included.
+    /// Hazards, including [`MISMATCH`].
     Hazards,
     /// Delimiters around a URL.
     Wrappers,
@@ -575,11 +569,11 @@ pub enum ClosedSet {
     AuthorKinds,
     /// Kinds of sources.
     SourceKinds,
-    /// Reasons for which a candidate is no URL.
+    /// Reasons why a candidate is not a URL.
     RejectReasons,
     /// Kinds of events.
     EventKinds,
-    /// Reasons for which a file, a member or a message is skipped.
+    /// Reasons why a file, member or message is skipped.
     SkipReasons,
 }
 
@@ -602,7 +596,7 @@ impl ClosedSet {
             ClosedSet::ErrorKinds => RejectKind::ALL.map(RejectKind::name).to_vec(),
             ClosedSet::ErrorParts => RejectPart::ALL.map(RejectPart::name).to_vec(),
             ClosedSet::Redirectors => {
-                // Each name once, in the order of its first row.
+                // Each name once, in the order of the first row that has it.
                 let mut names = Vec::new();
                 for name in redirector_names() {
                     if !names.contains(&name) {
@@ -620,7 +614,7 @@ impl ClosedSet {
     }
 }
 
-/// Returns the regular expression, as validators in any language read it, of a record's `region`.
+/// Returns the regular expression for a record's `region`, valid for validators in any language.
 pub(super) fn region_pattern() -> String {
     let regions = BodyRegion::ALL.map(BodyRegion::name).join("|");
     let attributes: Vec<_> = link_attributes().collect();
@@ -637,7 +631,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_field_has_its_object_before_it() {
+    fn each_field_follows_its_object() {
         for table in [
             RECORD_FIELDS,
             REJECT_FIELDS,
@@ -668,7 +662,7 @@ mod tests {
     }
 
     #[test]
-    fn the_enumeration_has_every_field_that_holds_no_others() {
+    fn the_enumeration_has_every_field_without_subfields() {
         let is_item = |field: &Field| {
             let parent = field.parent().unwrap_or_default();
             RECORD_FIELDS
@@ -703,7 +697,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_begins_with_the_url() {
+    fn a_table_starts_with_the_url() {
         let names: Vec<_> = FieldId::table_columns()
             .iter()
             .map(|field| field.name())
@@ -716,7 +710,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_are_one_sentence_without_its_period() {
+    fn descriptions_are_one_sentence_without_a_period() {
         for field in [
             RECORD_FIELDS,
             REJECT_FIELDS,
@@ -734,9 +728,9 @@ mod tests {
         }
     }
 
-    /// `[^]` is any character in ECMAScript only; elsewhere the set begins with `]`.
+    /// `[^]` matches any character only in ECMAScript. Elsewhere the set starts with `]`.
     #[test]
-    fn the_pattern_of_regions_has_no_empty_set() {
+    fn the_region_pattern_has_no_empty_set() {
         let pattern = region_pattern();
         assert!(
             !pattern.contains("[^]") && !pattern.contains("[]"),
@@ -746,7 +740,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_a_set_differ() {
+    fn names_in_a_set_are_distinct() {
         for field in [RECORD_FIELDS, REJECT_FIELDS, EVENT_FIELDS].concat() {
             let Names(set) = field.values else { continue };
             let names = set.names();

@@ -1,7 +1,7 @@
-//! The formats of a scan's output: whole records, chosen fields, tables, and lists of URLs; and the
-//! writer of lines.
+//! Output formats of a scan (whole records, chosen fields, tables and lists of URLs) and the writer
+//! of their lines.
 //!
-//! A format is resolved once for a run ([`LineFormat`]), so that no name is looked up for a record.
+//! A format is resolved once per run ([`LineFormat`]), which avoids name lookups per record.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,26 +15,26 @@ use urlspool_mail::decode::{Author, InfoFields};
 use urlspool_text::diagnostic::{EscapeForm, printable, printable_lines};
 use urlspool_text::parse::Verdicts;
 
-/// The format of the lines of a run: what is written of each record.
+/// Format of a run's lines: the data written for each record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineFormat {
     /// All or some fields of the record, as JSON.
     Json(JsonFields),
     /// The URL and its fragment.
     Urls(Links),
-    /// The URL that a browser would fetch; no line if there is none.
+    /// The URL that a browser would fetch. No line if there is no such URL.
     Hrefs(Links),
     /// Some fields of the record, as a line of a table.
     Table(Table),
     /// The source, the offset and the URL.
     Grep(GrepStyle, Links),
-    /// As `Grep`, with the hazards of the URL after it, in brackets.
+    /// As `Grep`, followed by the URL's hazards in brackets.
     Watch(GrepStyle, Links),
-    /// No lines: values of these fields, which [`Record`](super::Record) holds.
+    /// No lines, but a [`Record`](super::Record) with the values of these fields.
     Values(Vec<FieldId>),
 }
 
-/// Whole records.
+/// Returns the format of whole records.
 impl Default for LineFormat {
     fn default() -> LineFormat {
         LineFormat::Json(JsonFields::default())
@@ -63,7 +63,8 @@ impl LineFormat {
         }
     }
 
-    /// Appends what stands for the number of occurrences of a URL, if that is more than one.
+    /// Appends the number of occurrences of a URL. `None`, for a single occurrence, is null in JSON
+    /// and empty elsewhere.
     pub fn write_count(&self, count: Option<u64>, out: &mut Vec<u8>) {
         match count {
             Some(count) => out.extend_from_slice(count.to_string().as_bytes()),
@@ -72,25 +73,25 @@ impl LineFormat {
         }
     }
 
-    /// Returns `true` if each record gives one line, and its text has no line end of its own, or is a value.
+    /// Returns `true` if each record is exactly one line, without a line end inside it, or a value.
     #[must_use]
     pub fn has_line_per_record(&self) -> bool {
         matches!(self, LineFormat::Json(_) | LineFormat::Values(_))
     }
 
-    /// Returns the use of identifiers in the lines.
+    /// Returns whether the lines need identifiers.
     #[must_use]
     pub fn ids(&self) -> Demand {
         self.demand(&[FieldId::Id, FieldId::MessageDigest, FieldId::UnwrappedFrom])
     }
 
-    /// Returns the use of line numbers in the lines.
+    /// Returns whether the lines need line numbers.
     #[must_use]
     pub fn line_numbers(&self) -> Demand {
         self.demand(&[FieldId::SourceLine])
     }
 
-    /// Returns the use of regions in the lines.
+    /// Returns whether the lines need regions.
     #[must_use]
     pub fn regions(&self) -> Demand {
         self.demand(&[FieldId::Region])
@@ -104,14 +105,14 @@ impl LineFormat {
         }
     }
 
-    /// Returns the header data of the message that is in the lines.
+    /// Returns the message header data that the lines need.
     #[must_use]
     pub fn info(&self) -> InfoFields {
         let wanted = self.fields().iter().map(|id| id.field().info);
         wanted.fold(InfoFields::NONE, InfoFields::with)
     }
 
-    /// The fields that the lines are made of, as far as they cost more than the URL itself.
+    /// Returns the fields in the lines, except those that come for free with the URL.
     fn fields(&self) -> &[FieldId] {
         match self {
             LineFormat::Json(fields) => fields.chosen(),
@@ -125,7 +126,7 @@ impl LineFormat {
     }
 }
 
-/// Returns a URL as it is written.
+/// Returns the URL in the form in which it is written.
 fn link(url: &[u8], links: Links) -> Cow<'_, [u8]> {
     match links {
         Links::Live => url.into(),
@@ -137,50 +138,50 @@ fn link(url: &[u8], links: Links) -> Cow<'_, [u8]> {
     }
 }
 
-/// The use of escape sequences in lines for people.
+/// Escaping and colour of human-readable lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrepStyle {
-    /// Names and URLs as they are, for files and pipes. A line feed in a name is written `\n`.
+    /// For files and pipes: names and URLs are unchanged. A line feed in a name is written as `\n`.
     Plain,
-    /// For terminals: control characters of names and URLs are escaped.
+    /// For terminals: control characters in names and URLs are escaped.
     Escaped,
-    /// Escaped, with a colour for the path, the offset and the URL.
+    /// Escaped, with colours for the path, the offset and the URL.
     Colored,
 }
 
-/// The values of a line of [`LineFormat::Grep`].
+/// Values of a line of [`LineFormat::Grep`].
 #[derive(Clone, Copy, Debug)]
 pub struct GrepLine<'l> {
-    /// The path of the file.
+    /// Path of the file.
     pub path: &'l [u8],
-    /// The names of the members, from the outermost archive inwards.
+    /// Names of the archive members, outermost first.
     pub member: &'l [Vec<u8>],
-    /// The offset of the URL.
+    /// Offset of the URL.
     pub start: u64,
     /// The URL with its fragment.
     pub url: &'l [u8],
-    /// The text after the URL.
+    /// Text after the URL.
     pub note: &'l str,
 }
 
 impl GrepLine<'_> {
-    /// Appends the line, with colours as `grep` and `ripgrep` have them: path magenta, offset green, URL bold.
+    /// Appends the line. Colours follow `grep` and `ripgrep`: path magenta, offset green, URL bold.
     pub fn write(&self, style: GrepStyle, out: &mut Vec<u8>) {
         let [path, offset, url, end] = match style {
             GrepStyle::Colored => ["\u{1b}[35m", "\u{1b}[32m", "\u{1b}[1m", "\u{1b}[0m"],
             GrepStyle::Plain | GrepStyle::Escaped => [""; 4],
         };
         out.extend_from_slice(path.as_bytes());
-        shown(self.path, style, out);
+        write_text(self.path, style, out);
         for name in self.member {
             out.push(b'!');
-            shown(name, style, out);
+            write_text(name, style, out);
         }
         let start = self.start;
         out.extend_from_slice(format!("{end}:{offset}{start}{end}: {url}").as_bytes());
         match style {
             GrepStyle::Plain => out.extend_from_slice(text(self.url).as_bytes()),
-            GrepStyle::Escaped | GrepStyle::Colored => shown(self.url, style, out),
+            GrepStyle::Escaped | GrepStyle::Colored => write_text(self.url, style, out),
         }
         out.extend_from_slice(end.as_bytes());
         out.extend_from_slice(self.note.as_bytes());
@@ -188,8 +189,9 @@ impl GrepLine<'_> {
     }
 }
 
-/// Appends bytes of a name: as they are, unless they would end the line, or escaped as text.
-fn shown(bytes: &[u8], style: GrepStyle, out: &mut Vec<u8>) {
+/// Appends a name or URL. The plain style only escapes line feeds; the others escape it with
+/// [`printable`].
+fn write_text(bytes: &[u8], style: GrepStyle, out: &mut Vec<u8>) {
     match style {
         GrepStyle::Plain => {
             for &byte in bytes {
@@ -205,45 +207,46 @@ fn shown(bytes: &[u8], style: GrepStyle, out: &mut Vec<u8>) {
     }
 }
 
-/// The columns of a table, and the way in which they are written.
+/// Columns of a table and their syntax.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// The fields, in the order of the columns.
+    /// Fields in column order.
     pub columns: Vec<FieldId>,
-    /// The way in which the lines are written.
+    /// Syntax of the lines.
     pub syntax: TableSyntax,
-    /// The line before the rows.
+    /// Treatment of the line before the rows.
     pub header: HeaderRow,
-    /// The URLs in all cells but the paths of sources.
+    /// Form of URLs in all cells except source paths.
     pub links: Links,
 }
 
-/// The line of the columns' names before the rows.
+/// Treatment of the line of column names before the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderRow {
-    /// It is written.
+    /// The line is written.
     Written,
-    /// It is left out.
+    /// The line is omitted.
     Omitted,
 }
 
-/// The syntax of a table's lines.
+/// Syntax of a table's lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableSyntax {
-    /// Comma-separated values. Values with the delimiter, quotation marks or line ends are quoted; an empty text is `""`, a
-    /// missing value nothing.
+    /// Comma-separated values. A value that contains the delimiter, quotation marks or line ends is
+    /// quoted. An empty text is written as `""`; a missing value is an empty cell.
     Csv {
-        /// The protection of texts that look like formulas.
+        /// Protection against texts that look like formulas.
         guard: FormulaGuard,
-        /// The byte between two cells: one of ASCII, and none of a quotation mark, an apostrophe and a line end.
+        /// Byte between two cells: ASCII, but not a quotation mark, an apostrophe or a line end.
         delimiter: u8,
     },
-    /// Tab-separated values. A tab is written `\t`, a line feed `\n`, a carriage return `\r`, a backslash `\\`.
+    /// Tab-separated values. A tab is written as `\t`, a line feed as `\n`, a carriage return as
+    /// `\r`, and a backslash as `\\`.
     Tsv,
 }
 
 impl TableSyntax {
-    /// The byte between two cells.
+    /// Returns the byte between two cells.
     #[must_use]
     pub fn separator(self) -> u8 {
         match self {
@@ -269,7 +272,7 @@ impl TableSyntax {
         out.push(b'\n');
     }
 
-    /// Appends a cell, quoted or escaped if it needs it. An empty text is `""` in CSV.
+    /// Appends a cell, quoted or escaped if necessary. In CSV, an empty text is `""`.
     fn write_cell(self, cell: &[u8], content: CellContent, out: &mut Vec<u8>) {
         let TableSyntax::Csv { guard, delimiter } = self else {
             return escape_tsv(cell, out);
@@ -298,19 +301,20 @@ impl TableSyntax {
     }
 }
 
-/// The protection against texts that a spreadsheet takes for formulas (those that begin with `=`, `+`, `-`, `@`, a tab or a
-/// carriage return), and against characters that a terminal obeys.
+/// Protection against texts that a spreadsheet takes for formulas (starting with `=`, `+`, `-`,
+/// `@`, a tab or a carriage return), and against characters that control a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormulaGuard {
-    /// An apostrophe is written before them, and such characters are escaped, but for line feeds and tabs.
+    /// Formulas are prefixed with an apostrophe. Control characters except line feeds and tabs are
+    /// escaped.
     On,
-    /// They are written as they are.
+    /// Texts are written unchanged.
     Off,
 }
 
 impl Table {
-    /// Appends the line of a record. Returns the offset at which the count is to be inserted, if it
-    /// is a column.
+    /// Appends the line of a record. Returns the offset at which to insert the count, if it is a
+    /// column.
     fn write(&self, values: &RecordValues<'_, '_>, out: &mut Vec<u8>) -> Option<usize> {
         let (mut count_at, mut cell) = (None, Vec::new());
         for (index, field) in self.columns.iter().enumerate() {
@@ -350,17 +354,17 @@ fn defanged_cell(field: FieldId, cell: &[u8]) -> Vec<u8> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CellContent {
-    /// Nothing, or a value that this crate made.
+    /// Null, or a value that this crate generated.
     Own,
-    /// A text of somebody else.
+    /// Text from the input.
     Text,
-    /// Texts of somebody else, with blanks between them.
+    /// Texts from the input, separated by spaces.
     Texts,
-    /// The number of occurrences, which is not written.
+    /// The number of occurrences, which is inserted later.
     Count,
 }
 
-/// A sink that appends values as texts: nothing for null, lists of objects as JSON.
+/// A sink that appends values as text. Null is empty, and a list of objects is JSON.
 struct CellSink<'o> {
     out: &'o mut Vec<u8>,
     content: CellContent,
@@ -415,9 +419,11 @@ impl ValueSink for CellSink<'_> {
     }
 }
 
-/// Returns `true` if a spreadsheet takes a cell for a formula, or drops its first character and looks at the next.
+/// Returns `true` if a spreadsheet takes a cell for a formula, or drops the first character and
+/// checks the next one.
 ///
-/// In some languages spreadsheets also take the full-width forms of the signs (U+FF1D and others).
+/// In some languages, spreadsheets also accept the full-width forms of the signs (U+FF1D and
+/// others).
 #[must_use]
 pub fn is_formula(cell: &[u8]) -> bool {
     let mut full_width = ["\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}"].iter();
@@ -437,22 +443,21 @@ fn escape_tsv(cell: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Writes the lines of records in one format, or makes values of them. Fields that records share
-/// are encoded once: those of a message until the next begins, those of a URL as long as they are
-/// cached.
+/// Writes the lines of records in one format, or converts records to values. Shared fields are
+/// encoded once: a message's until the next message starts, a URL's as long as they are cached.
 #[derive(Debug)]
 pub struct RecordWriter {
     format: LineFormat,
     tail: MessageTail,
     caches: Caches,
-    /// The maker of values, if there are no lines.
+    /// Builder of values, for the format without lines.
     builder: RecordBuilder,
-    /// The innermost message of the record before.
+    /// Innermost message of the previous record.
     author: Option<Arc<Author>>,
 }
 
 impl RecordWriter {
-    /// A writer of lines in this format.
+    /// Creates a writer of lines in this format.
     #[must_use]
     pub fn new(format: &LineFormat) -> RecordWriter {
         RecordWriter {
@@ -464,7 +469,7 @@ impl RecordWriter {
         }
     }
 
-    /// Begins a message, which the next records belong to.
+    /// Starts the message that the next records belong to.
     pub fn begin(&mut self, tail: MessageTail) {
         self.forget_message();
         self.tail = tail;
@@ -475,7 +480,7 @@ impl RecordWriter {
         self.builder.begin_message();
     }
 
-    /// Forgets the fields of the message if the record is of another one inside it.
+    /// Forgets the fields of the message if the record has a different innermost message.
     fn begin_author(&mut self, record: &FoundRecord<'_>) {
         if self.author.as_ref() != record.author {
             self.forget_message();
@@ -483,16 +488,16 @@ impl RecordWriter {
         }
     }
 
-    /// Appends the line of `record`, of which no repetition was left out.
+    /// Appends the line of `record`, for a URL without dropped duplicates.
     ///
     /// Linear in the length of the line.
     pub fn write(&mut self, record: &FoundRecord<'_>, out: &mut Vec<u8>) {
         self.write_to(record, &mut JsonSink::new(out));
     }
 
-    /// Appends the line of `record` without the number of its occurrences, which is known when the
-    /// message ends. Returns the offset in `out` at which [`LineFormat::write_count`] must insert
-    /// it; `None` if the format does not write it.
+    /// Appends the line of `record` without the number of occurrences, which is known only at the
+    /// end of the message. Returns the offset in `out` at which [`LineFormat::write_count`] must
+    /// insert it, or `None` if the format does not include it.
     ///
     /// Linear in the length of the line.
     #[must_use]
@@ -544,8 +549,8 @@ impl RecordWriter {
         None
     }
 
-    /// Returns the record as a value, with the fields of [`LineFormat::Values`]; without a number of
-    /// occurrences. In another format all fields are null.
+    /// Returns the record as a value, with the fields of [`LineFormat::Values`] except the number
+    /// of occurrences. In any other format, all fields are null.
     #[must_use]
     pub fn record(&mut self, record: &FoundRecord<'_>) -> Record {
         self.begin_author(record);
@@ -553,7 +558,7 @@ impl RecordWriter {
     }
 }
 
-/// A writer of whole records as JSON.
+/// Creates a writer of whole records as JSON.
 impl Default for RecordWriter {
     fn default() -> RecordWriter {
         RecordWriter::new(&LineFormat::default())
@@ -564,7 +569,7 @@ impl Default for RecordWriter {
 mod tests {
     use super::*;
 
-    /// A cell with this text.
+    /// Returns a cell with this text.
     fn cell(text: &str, syntax: TableSyntax) -> String {
         let mut out = Vec::new();
         syntax.write_cell(text.as_bytes(), CellContent::Text, &mut out);
@@ -572,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn csv_is_quoted_where_it_must_be() {
+    fn csv_is_quoted_if_necessary() {
         let syntax = |delimiter| TableSyntax::Csv {
             guard: FormulaGuard::Off,
             delimiter,
@@ -591,7 +596,7 @@ mod tests {
     }
 
     #[test]
-    fn formulas_begin_with_an_apostrophe() {
+    fn formulas_start_with_an_apostrophe() {
         let syntax = TableSyntax::Csv {
             guard: FormulaGuard::On,
             delimiter: b',',
@@ -612,7 +617,7 @@ mod tests {
     }
 
     #[test]
-    fn tsv_has_no_tab_and_no_line_end_in_a_cell() {
+    fn tsv_cells_have_no_tab_or_line_end() {
         let tsv = |text| cell(text, TableSyntax::Tsv);
         assert_eq!(tsv("a\tb\nc\rd\\e"), r"a\tb\nc\rd\\e");
         assert_eq!(tsv("=1,\"2\""), "=1,\"2\"");

@@ -1,6 +1,6 @@
-//! Records as JSON: chosen fields, or all of them, as one object, and its values.
+//! Writes all or chosen fields of records as one JSON object.
 //!
-//! The fields are resolved once for a run, to the bytes between their values and to those that are
+//! The fields are resolved once per run: to the bytes between their values, and to groups that are
 //! encoded once for several records.
 
 use std::borrow::Cow;
@@ -13,53 +13,53 @@ use super::fields::{Field, FieldId, FieldScope, RECORD_FIELDS};
 use super::value::{RecordValues, Scalar, UrlCache, ValueSink};
 use urlspool_text::byte_scan::is_plain_json;
 
-/// Chosen fields of a record as JSON, in the order and the shape that they have in the whole
-/// record. The default is all fields.
+/// Chosen fields of a record as JSON, in the same order and shape as in the whole record. The
+/// default is all fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonFields {
     chosen: Arc<[FieldId]>,
     steps: Arc<[Step]>,
 }
 
-/// Encoded fields that later records may share.
+/// Encoded fields that later records can reuse.
 #[derive(Debug, Default)]
 pub(super) struct Caches {
     urls: UrlCache<Vec<u8>>,
-    /// One buffer for each run of fields; empty before the first record of a message.
+    /// One buffer per run of fields. Empty before the first record of a message.
     message: Vec<Vec<u8>>,
 }
 
 impl Caches {
-    /// Forgets the fields of the message before.
+    /// Forgets the fields of the previous message.
     pub(super) fn begin_message(&mut self) {
         self.message.iter_mut().for_each(Vec::clear);
     }
 }
 
-/// A step of writing an object.
+/// A step in writing an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
-    /// A field, with the bytes before its value: comma, name and colon.
+    /// A field. `key` holds the bytes before its value: comma, name and colon.
     Value {
         key: Vec<u8>,
         field: FieldId,
         /// Index in [`REPEATED`].
         pair: Option<usize>,
     },
-    /// An object, with the bytes before it.
+    /// An object. `key` holds the bytes before it.
     Object {
         key: Vec<u8>,
         name: &'static str,
         steps: Vec<Step>,
     },
-    /// Fields that depend on the URL, and on whether its link shows another host.
+    /// Fields that depend on the URL and on whether its link text names a different host.
     OfUrl(Vec<Step>),
-    /// Fields that depend on the message, and the number of the buffer that keeps them.
+    /// Fields that depend on the message, and the index of the buffer that caches them.
     OfMessage { buffer: usize, steps: Vec<Step> },
 }
 
 impl JsonFields {
-    /// Resolves fields, in any order.
+    /// Resolves fields given in any order.
     #[must_use]
     pub fn new(fields: &[FieldId]) -> JsonFields {
         let all = FieldId::ALL.iter().copied();
@@ -71,7 +71,7 @@ impl JsonFields {
         }
     }
 
-    /// The fields, in the order of the record.
+    /// Returns the fields in record order.
     #[must_use]
     pub fn chosen(&self) -> &[FieldId] {
         &self.chosen
@@ -102,7 +102,7 @@ impl Default for JsonFields {
     }
 }
 
-/// Fields of the message and of the author that are the same if the author is that of the message.
+/// Fields of the message and of the author that are equal if the author is the outermost message's.
 const REPEATED: [[FieldId; 2]; 4] = [
     [FieldId::MessageId, FieldId::AuthorMessageId],
     [FieldId::MessageDate, FieldId::AuthorDate],
@@ -110,12 +110,11 @@ const REPEATED: [[FieldId; 2]; 4] = [
     [FieldId::MessageSubject, FieldId::AuthorSubject],
 ];
 
-/// Minimum number of fields of a URL that are cached. To look fewer up takes longer than to write
-/// them.
+/// Minimum number of URL fields to cache. Looking up fewer takes longer than writing them.
 const CACHED_URL_FIELDS: usize = 4;
 
-/// Returns the steps for the chosen fields of the object `parent`; `None` stands for the record.
-/// `buffers` counts the buffers for fields of a message. Recurses to the depth of the table.
+/// Returns the steps for the chosen fields of the object `parent`, or of the record if `None`.
+/// `buffers` counts the buffers for message fields. Recurses to the depth of the table.
 fn steps(chosen: &[FieldId], parent: Option<&str>, buffers: &mut usize) -> Vec<Step> {
     let mut single = Vec::new();
     for field in RECORD_FIELDS
@@ -153,7 +152,7 @@ fn steps(chosen: &[FieldId], parent: Option<&str>, buffers: &mut usize) -> Vec<S
     runs
 }
 
-/// Returns the scope of the chosen members of an object; `None` if none is chosen.
+/// Returns the scope of an object's chosen members. `None` if no member is chosen.
 fn scope_of_members(chosen: &[FieldId], object: &str) -> Option<FieldScope> {
     let members = chosen.iter().map(|id| id.field());
     let members = members.filter(|member| member.parent() == Some(object));
@@ -169,8 +168,8 @@ fn key(field: &Field, is_first: bool) -> Vec<u8> {
     format!("{comma}\"{}\":", field.key()).into_bytes()
 }
 
-/// Writes members of an object. Fields that were encoded for an earlier record are copied from the
-/// caches; without these all are written from their values. Recurses to the depth of the table.
+/// Writes members of an object. Fields encoded for an earlier record are copied from the caches.
+/// Without caches, all fields are written from their values. Recurses to the depth of the table.
 fn write_steps(
     steps: &[Step],
     values: &RecordValues<'_, '_>,
@@ -236,15 +235,15 @@ fn write_steps(
 /// A sink that appends values as JSON.
 pub(super) struct JsonSink<'o> {
     out: &'o mut Vec<u8>,
-    /// `true` if the number of occurrences of a URL is inserted later, and not null.
+    /// `true` if the number of occurrences is inserted later instead of writing null.
     is_open: bool,
     count_at: Option<usize>,
-    /// Ranges of the values of [`REPEATED`] that were written.
+    /// Ranges of the [`REPEATED`] values written so far.
     pairs: [Option<(usize, usize)>; REPEATED.len()],
 }
 
 impl<'o> JsonSink<'o> {
-    /// A sink for which each URL stands once: its number of occurrences is null.
+    /// Creates a sink that writes null as the number of occurrences.
     pub(super) fn new(out: &'o mut Vec<u8>) -> JsonSink<'o> {
         JsonSink {
             out,
@@ -254,7 +253,7 @@ impl<'o> JsonSink<'o> {
         }
     }
 
-    /// A sink that leaves the number of occurrences out, and remembers its place.
+    /// Creates a sink that omits the number of occurrences and remembers its offset.
     pub(super) fn open(out: &'o mut Vec<u8>) -> JsonSink<'o> {
         JsonSink {
             is_open: true,
@@ -262,28 +261,28 @@ impl<'o> JsonSink<'o> {
         }
     }
 
-    /// Returns the offset at which the number of occurrences is to be inserted, if it was left out.
+    /// Returns the offset at which to insert the number of occurrences, if it was omitted.
     pub(super) fn count_at(&self) -> Option<usize> {
         self.count_at
     }
 
-    /// Appends bytes that are JSON already.
+    /// Appends bytes that are already JSON.
     pub(super) fn push(&mut self, json: &[u8]) {
         self.out.extend_from_slice(json);
     }
 
-    /// The buffer that values are appended to.
+    /// Returns the buffer that values are appended to.
     pub(super) fn out(&mut self) -> &mut Vec<u8> {
         self.out
     }
 
-    /// Appends a value of types of this crate.
+    /// Appends a value of this crate's types.
     pub(super) fn append(&mut self, value: &impl Serialize) {
         serde_json::to_writer(&mut *self.out, value)
             .expect("types of this crate serialize, and a Vec takes all bytes");
     }
 
-    /// Appends a list, whose items `append` writes.
+    /// Appends a list. `append` writes each item.
     pub(super) fn items<T>(
         &mut self,
         items: impl Iterator<Item = T>,
@@ -311,7 +310,7 @@ impl ValueSink for JsonSink<'_> {
             Scalar::Null => self.push(b"null"),
             Scalar::Boolean(value) => self.push(if value { b"true" } else { b"false" }),
             Scalar::Integer(number) => self.append(&number),
-            // The confidence of most records.
+            // Confidence of most records.
             Scalar::Number(1.0) => self.push(b"1.0"),
             Scalar::Number(number) => self.append(&number),
             Scalar::Name(name) => quoted(name.as_bytes(), self.out),
@@ -367,7 +366,7 @@ impl<'o> ObjectWriter<'o> {
         }
     }
 
-    /// Begins a member, and returns the sink that takes its value.
+    /// Starts a member and returns the sink for its value.
     pub(super) fn member(&mut self, name: &'static str) -> &mut JsonSink<'o> {
         if std::mem::replace(&mut self.has_members, true) {
             self.sink.push(b",");
@@ -381,7 +380,7 @@ impl<'o> ObjectWriter<'o> {
         self.member(name).scalar(value);
     }
 
-    /// Begins a member that is an object.
+    /// Starts a member that is an object.
     pub(super) fn object(&mut self, name: &'static str) -> ObjectWriter<'_> {
         ObjectWriter::begin(self.member(name).out)
     }
@@ -390,13 +389,14 @@ impl<'o> ObjectWriter<'o> {
         self.sink.push(b"}");
     }
 
-    /// Ends an object that is a line.
+    /// Ends an object and its line.
     pub(super) fn end_line(mut self) {
         self.sink.push(b"}\n");
     }
 }
 
-/// Returns text for JSON: bytes that are not UTF-8 become U+FFFD, and so does NUL, which databases refuse.
+/// Converts bytes to text for JSON. Bytes that are not UTF-8 become U+FFFD. NUL does too, because
+/// databases reject it.
 pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(bytes);
     match memchr::memchr(0, bytes) {
@@ -405,14 +405,15 @@ pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Appends bytes that need no escapes, in quotation marks.
+/// Appends bytes that need no escapes, inside quotation marks.
 pub(super) fn quoted(plain: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     out.extend_from_slice(plain);
     out.push(b'"');
 }
 
-/// Appends bytes as a JSON string (RFC 8259 section 7). NUL and bytes that are not UTF-8 become U+FFFD.
+/// Appends bytes as a JSON string (RFC 8259 section 7). NUL and bytes that are not UTF-8 become
+/// U+FFFD.
 pub(super) fn string(bytes: &[u8], out: &mut Vec<u8>) {
     if is_plain_json(bytes) {
         return quoted(bytes, out);
@@ -420,7 +421,7 @@ pub(super) fn string(bytes: &[u8], out: &mut Vec<u8>) {
     serde_json::to_writer(out, &text(bytes)).expect("a Vec takes all bytes");
 }
 
-/// Appends a text as a JSON string, with NUL as an escape.
+/// Appends text as a JSON string. NUL is escaped.
 pub(super) fn exact_string(text: &str, out: &mut Vec<u8>) {
     if is_plain_json(text.as_bytes()) {
         return quoted(text.as_bytes(), out);
@@ -428,13 +429,13 @@ pub(super) fn exact_string(text: &str, out: &mut Vec<u8>) {
     serde_json::to_writer(out, text).expect("a Vec takes all bytes");
 }
 
-/// Returns a value of numbers, texts and lists as one line of JSON.
+/// Serializes a value of numbers, texts and lists as one JSON line.
 #[must_use]
 pub fn json_line(value: &impl Serialize) -> Vec<u8> {
     (json(value) + "\n").into_bytes()
 }
 
-/// Returns a value of numbers, texts and lists as JSON.
+/// Serializes a value of numbers, texts and lists as JSON.
 pub(super) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("types of this crate serialize")
 }
@@ -444,7 +445,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_string_equals_the_one_of_serde_json() {
+    fn strings_match_serde_json() {
         let mut texts: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![b'a', byte]).collect();
         texts.extend((0..40).map(|len| [vec![b'x'; len], b"\"".to_vec(), vec![b'y'; 20]].concat()));
         texts.extend((0..40).map(|len| vec![b'~'; len]));
@@ -457,12 +458,12 @@ mod tests {
     }
 
     #[test]
-    fn no_text_holds_a_nul() {
+    fn text_has_no_nul() {
         assert_eq!(text(b"a\0b\xFF"), "a\u{FFFD}b\u{FFFD}");
     }
 
     #[test]
-    fn values_are_written_as_serde_json_writes_them() {
+    fn values_match_serde_json() {
         let mut out = Vec::new();
         let mut sink = JsonSink::new(&mut out);
         sink.scalar(Scalar::Text(b"\xC3\x89\"\xFF"));
@@ -486,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_of_a_count_is_remembered() {
+    fn the_offset_of_a_count_is_remembered() {
         let mut out = b"{".to_vec();
         let mut sink = JsonSink::open(&mut out);
         assert_eq!(sink.count_at(), None);

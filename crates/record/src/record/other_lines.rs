@@ -1,5 +1,5 @@
-//! Lines beside records: rejects, events, messages that are gone, the line of `urlspool parse` with
-//! the readings of all grammars, and the sidecars of segments.
+//! Lines other than records: rejects, events, removed messages, the line of `urlspool parse` with
+//! the results of all grammars, and the sidecars of segments.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ fn put_source(line: &mut ObjectWriter<'_>, source: &Source, start: Option<u64>, 
     place.end();
 }
 
-/// Writes the reason why RFC 1738 rejects a URL or a candidate.
+/// Writes the reason why RFC 1738 rejects a URL or candidate.
 pub(super) fn put_error(line: &mut ObjectWriter<'_>, name: &'static str, reject: Option<Reject>) {
     let Some(reject) = reject else {
         return line.put(name, Scalar::Null);
@@ -41,7 +41,7 @@ pub(super) fn put_error(line: &mut ObjectWriter<'_>, name: &'static str, reject:
     error.end();
 }
 
-/// Appends a rejected candidate, whose text is `candidate`, as one line.
+/// Appends the rejected candidate with the text `candidate` as one line.
 pub fn write_reject(
     candidate: &[u8],
     reason: RejectReason,
@@ -78,7 +78,8 @@ pub fn write_event(event: &Event, out: &mut Vec<u8>) {
     line.end_line();
 }
 
-/// Appends a message that is gone from `mailbox` as one line. `digests` are all digests under which its records were written.
+/// Appends a message removed from `mailbox` as one line. `digests` are all digests under which its
+/// records were written.
 pub fn write_gone(mailbox: &[u8], digests: &[u128], out: &mut Vec<u8>) {
     let mut line = ObjectWriter::begin(out);
     line.put("type", Scalar::Name("gone"));
@@ -89,7 +90,7 @@ pub fn write_gone(mailbox: &[u8], digests: &[u128], out: &mut Vec<u8>) {
     line.end_line();
 }
 
-/// Components in which escapes may stand for other characters.
+/// Components whose escapes may be decoded.
 const DECODED: [&str; 16] = [
     "user",
     "password",
@@ -109,12 +110,13 @@ const DECODED: [&str; 16] = [
     "fields",
 ];
 
-/// Appends a component with its escapes decoded once, each byte as the character of the same number.
+/// Appends a component with its escapes decoded once. Each byte becomes the character with the same
+/// code.
 fn decoded(part: &[u8], out: &mut Vec<u8>) {
     exact_string(&latin1(&decode(part)), out);
 }
 
-/// Hands over the value of a component, its texts as `append` writes them.
+/// Passes the value of a component to `sink`. `append` writes its texts.
 fn put_part(
     value: PartValue<'_, '_>,
     append: impl Fn(&[u8], &mut Vec<u8>),
@@ -134,7 +136,7 @@ fn put_part(
     }
 }
 
-/// Returns each byte as the character of the same number.
+/// Converts each byte to the character with the same code.
 fn latin1(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) if bytes.is_ascii() => text.into(),
@@ -142,17 +144,18 @@ fn latin1(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Appends RFC 1738's reading of `input`, of which the first `url_len` bytes are the URL, as one line.
+/// Appends the result of parsing `input` by RFC 1738 as one line. The first `url_len` bytes of
+/// `input` are the URL.
 ///
-/// Returns `true` if RFC 1738 accepts it.
+/// Returns `true` if RFC 1738 accepts the URL.
 pub fn write_parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
     let verdicts = Verdicts::of(input, url_len);
     let reading = verdicts.rfc1738.as_ref();
-    // No other text has a scheme, a key or hazards.
+    // Rejected text has no scheme, key or hazards.
     let is_accepted = verdicts.conforms().next().is_some();
     let scheme = is_accepted.then_some(verdicts.components.scheme);
     let generic = is_accepted.then_some(Parts::Generic(verdicts.components));
-    // Without a fragment split off, a `#` and what follows it are part of nothing.
+    // If no fragment was split off, the text from the `#` on belongs to no component.
     let url = &input[..memchr::memchr(b'#', input).map_or(url_len, |hash| hash.min(url_len))];
     let mut line = ObjectWriter::begin(out);
     line.put("input", Scalar::Text(input));
@@ -215,10 +218,11 @@ pub fn write_parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
     reading.is_ok()
 }
 
-/// Sidecar of a segment, one line of JSON: enough to verify it. The daemon adds the changes of its state.
+/// Sidecar of a segment, one line of JSON with enough data to verify the segment. The daemon
+/// appends the changes of its state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sidecar {
-    /// Version of the records.
+    /// Version of the record format.
     pub schema: u32,
     /// Identifier of the state that wrote the segment.
     pub instance: String,
@@ -226,20 +230,20 @@ pub struct Sidecar {
     pub seq: u64,
     /// Name of the segment's file.
     pub name: String,
-    /// Length in bytes of its lines, before compression.
+    /// Length of the lines in bytes, before compression.
     pub len: u64,
-    /// XXH3 (64 bits) of its lines, before compression, in hexadecimal digits.
+    /// XXH3 (64 bits) of the lines before compression, in hexadecimal digits.
     pub xxh3_64: String,
-    /// Number of its lines.
+    /// Number of lines.
     pub records: u64,
-    /// Number of messages that these come from.
+    /// Number of messages that the lines come from.
     pub messages: u64,
     /// Number of times that the state was rebuilt.
     pub epoch: u64,
 }
 
 impl Sidecar {
-    /// Reads a sidecar; `None` if its writing was not finished.
+    /// Reads a sidecar. `None` if it was not completely written.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Sidecar> {
         serde_json::from_slice(bytes).ok()

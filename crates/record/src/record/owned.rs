@@ -1,7 +1,7 @@
-//! The record as a value of its own, which iterators, columns and dictionaries are made from.
+//! The record as an owned value, for iterators, columns and dictionaries.
 //!
-//! Nothing in it is encoded. The fields are those of `fields.rs`, and their values come from
-//! `value.rs`, as those of lines do.
+//! Its values are not encoded. As for lines, `fields.rs` defines the fields and `value.rs` computes
+//! their values.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,24 +13,23 @@ use super::fields::{Field, FieldId, FieldScope, FieldType, RECORD_FIELDS, fields
 use super::json::{self, text};
 use super::value::{RecordValues, Scalar, UrlCache, ValueSink};
 
-/// A URL that was found, with its place and its message.
+/// A found URL with its position and message.
 ///
-/// It has the fields that `docs/record.md` describes. Those that most programs use have a method of
-/// their own; [`Record::value`] returns the value of any field. It serializes as the line of JSON
-/// that `urlspool scan` writes.
+/// `docs/record.md` describes the fields. Common fields have a method; [`Record::value`] returns
+/// the value of any field. A record serializes as the JSON line that `urlspool scan` writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     own: Values,
-    /// Values that depend on the URL alone, shared with other records of the URL.
+    /// Values that depend only on the URL, shared with other records of the URL.
     url: Arc<Values>,
-    /// Values that depend on the message, shared with its other records.
+    /// Values that depend on the message, shared with other records of the message.
     message: Arc<Values>,
 }
 
-/// The value of a field.
+/// Value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RecordValue<'r> {
-    /// The field does not apply, or was not chosen.
+    /// The field does not apply or was not chosen.
     Null,
     /// True or false.
     Boolean(bool),
@@ -40,12 +39,12 @@ pub enum RecordValue<'r> {
     Number(f64),
     /// A text.
     Text(&'r str),
-    /// The items of a list. Of a list of objects, the values of the first item's fields, in the
-    /// order of the table, then those of the second, and so on.
+    /// The items of a list. A list of objects is flattened: the values of the first object's fields
+    /// in table order, then the second object's, and so on.
     List(RecordItems<'r>),
 }
 
-/// Iterator over the values in a list.
+/// Iterator over the values of a list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordItems<'r> {
     stored: &'r [Stored],
@@ -65,7 +64,7 @@ impl Record {
         values.stored[index].value(&values.items, &values.text)
     }
 
-    /// Returns the text of a field; `None` if it is null, or has another type.
+    /// Returns the text of a field; `None` if it is null or has another type.
     #[must_use]
     pub fn text(&self, field: FieldId) -> Option<&str> {
         match self.value(field) {
@@ -74,7 +73,7 @@ impl Record {
         }
     }
 
-    /// Returns the number in a field; `None` if it is null, or has another type.
+    /// Returns the number in a field; `None` if it is null or has another type.
     #[must_use]
     pub fn integer(&self, field: FieldId) -> Option<u64> {
         match self.value(field) {
@@ -83,7 +82,7 @@ impl Record {
         }
     }
 
-    /// Returns the texts in a list of texts; none for a field of another type.
+    /// Returns the texts in a list of texts. Empty for a field of another type.
     pub fn texts(&self, field: FieldId) -> impl Iterator<Item = &str> {
         let items = match self.value(field) {
             RecordValue::List(items) => items,
@@ -95,49 +94,52 @@ impl Record {
         })
     }
 
-    /// The name of the URL in its message: 32 hexadecimal digits, the same on every run and machine.
+    /// Returns the identifier of the URL in its message: 32 hexadecimal digits, the same on every
+    /// run and machine.
     #[must_use]
     pub fn id(&self) -> &str {
         self.text(FieldId::Id).unwrap_or_default()
     }
 
-    /// The URL without its fragment, as its author meant it.
+    /// Returns the URL without its fragment, as its author meant it.
     #[must_use]
     pub fn url(&self) -> &str {
         self.text(FieldId::Url).unwrap_or_default()
     }
 
-    /// The fragment without its `#`.
+    /// Returns the fragment without its `#`.
     #[must_use]
     pub fn fragment(&self) -> Option<&str> {
         self.text(FieldId::Fragment)
     }
 
-    /// The scheme in lower case.
+    /// Returns the scheme in lower case.
     #[must_use]
     pub fn scheme(&self) -> &str {
         self.text(FieldId::Scheme).unwrap_or_default()
     }
 
-    /// The host in lower case, non-ASCII names as A-labels; `None` without an authority.
+    /// Returns the host in lower case, with non-ASCII names as A-labels. `None` without an
+    /// authority.
     #[must_use]
     pub fn host(&self) -> Option<&str> {
         self.text(FieldId::Host)
     }
 
-    /// The form for comparing (RFC 1738 sections 2.1 and 2.2); `None` if the URL is truncated.
+    /// Returns the form for comparisons (RFC 1738 sections 2.1 and 2.2). `None` if the URL is
+    /// truncated.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         self.text(FieldId::Key)
     }
 
-    /// The address that a browser would fetch.
+    /// Returns the address that a browser would fetch.
     #[must_use]
     pub fn href(&self) -> Option<&str> {
         self.text(FieldId::Href)
     }
 
-    /// The probability that this reading is right, from 0 to 1.
+    /// Returns the probability (0 to 1) that this reading is right.
     #[must_use]
     pub fn confidence(&self) -> f64 {
         match self.value(FieldId::Confidence) {
@@ -146,19 +148,19 @@ impl Record {
         }
     }
 
-    /// The place in the message: `header:NAME`, `body`, `html:a.href` and so on.
+    /// Returns the region of the message: `header:NAME`, `body`, `html:a.href` and so on.
     #[must_use]
     pub fn region(&self) -> &str {
         self.text(FieldId::Region).unwrap_or_default()
     }
 
-    /// The path of the file, as it was given and walked. Bytes that are not UTF-8 are U+FFFD.
+    /// Returns the path of the file, as given and walked. Bytes that are not UTF-8 become U+FFFD.
     #[must_use]
     pub fn path(&self) -> &str {
         self.text(FieldId::SourcePath).unwrap_or_default()
     }
 
-    /// The bytes that hold the URL, in the decompressed file or member.
+    /// Returns the byte range of the URL in the decompressed file or member.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
         let [start, end] = [FieldId::SourceStart, FieldId::SourceEnd]
@@ -166,24 +168,24 @@ impl Record {
         start..end
     }
 
-    /// The Message-ID of the message with its brackets.
+    /// Returns the Message-ID of the message with its brackets.
     #[must_use]
     pub fn message_id(&self) -> Option<&str> {
         self.text(FieldId::MessageId)
     }
 
-    /// The date of the message in UTC (RFC 3339).
+    /// Returns the date of the message in UTC (RFC 3339).
     #[must_use]
     pub fn message_date(&self) -> Option<&str> {
         self.text(FieldId::MessageDate)
     }
 
-    /// Returns the JSON of a field, as the line has it.
+    /// Returns the JSON of a field, as in the line.
     pub(super) fn json(&self, field: FieldId) -> String {
         json::json(&FieldJson::entry(self, field.field()).1)
     }
 
-    /// Returns `true` if an object is null, whose null mark is `mark`.
+    /// Returns `true` if the object with the null mark `mark` is null.
     #[must_use]
     pub fn is_null_object(&self, mark: Option<FieldId>) -> bool {
         mark.is_some_and(|mark| self.value(mark) == RecordValue::Null)
@@ -195,7 +197,7 @@ impl Record {
         self.own.stored[index] = count.map_or(Stored::Null, Stored::Integer);
     }
 
-    /// About the number of bytes that the record takes in memory, if nothing is shared.
+    /// Returns the approximate size of the record in memory, as if nothing were shared.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.own.bytes() + self.url.bytes() + self.message.bytes()
@@ -208,12 +210,12 @@ impl<'r> Iterator for RecordItems<'r> {
     fn next(&mut self) -> Option<RecordValue<'r>> {
         let (first, rest) = self.stored.split_first()?;
         self.stored = rest;
-        // A list holds no other lists.
+        // Lists are not nested.
         Some(first.value(&[], self.text))
     }
 }
 
-/// Place of a field's value in a record.
+/// Location of a field's value in a record.
 #[derive(Clone, Copy)]
 struct Place {
     scope: FieldScope,
@@ -238,18 +240,18 @@ const PLACES: [Place; FieldId::ALL.len()] = {
     places
 };
 
-/// Values of the fields of one scope.
+/// Values of all fields of one scope.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Values {
-    /// One for each field, in the order of the table.
+    /// One value per field, in table order.
     stored: Vec<Stored>,
-    /// The items of all lists.
+    /// Items of all lists.
     items: Vec<Stored>,
-    /// All texts, one after the other.
+    /// All texts, concatenated.
     text: String,
 }
 
-/// A value, whose text and items are kept beside it.
+/// A value. Its text and items are stored in [`Values`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stored {
     Null,
@@ -282,18 +284,18 @@ impl Values {
     }
 }
 
-/// Maker of the records of a run, which have the same fields. Values that records share are made
-/// once: those of a message until the next begins, those of a URL as long as they are cached.
+/// Builds the records of a run, which all have the same fields. Shared values are built once: a
+/// message's until the next message starts, a URL's as long as they are cached.
 #[derive(Debug)]
 pub(super) struct RecordBuilder {
-    /// The fields of each scope; `None` stands for one that is null.
+    /// Fields of each scope. `None` marks a field that stays null.
     fields: [Vec<Option<FieldId>>; 3],
     urls: UrlCache<Arc<Values>>,
     message: Option<Arc<Values>>,
 }
 
 impl RecordBuilder {
-    /// A builder of records with these fields; all others are null.
+    /// Creates a builder of records with the chosen fields. All other fields are null.
     pub(super) fn new(chosen: &[FieldId]) -> RecordBuilder {
         let mut fields = [const { Vec::new() }; 3];
         for &field in FieldId::ALL {
@@ -307,12 +309,12 @@ impl RecordBuilder {
         }
     }
 
-    /// Forgets the values of the message before.
+    /// Forgets the values of the previous message.
     pub(super) fn begin_message(&mut self) {
         self.message = None;
     }
 
-    /// Makes the record of these values.
+    /// Builds a record from these values.
     pub(super) fn record(&mut self, values: &RecordValues<'_, '_>) -> Record {
         let [own, of_url, of_message] = &self.fields;
         let message = self
@@ -331,8 +333,8 @@ impl RecordBuilder {
     }
 }
 
-/// Returns `true` if a field is chosen, or another field of an object that may be null: the first
-/// field of the object tells whether it is.
+/// Returns `true` if a field, or another field of the same object, is chosen. The object's first
+/// field shows whether the object is null.
 fn is_chosen(field: FieldId, chosen: &[FieldId]) -> bool {
     let parent = field.field().parent();
     chosen.contains(&field)
@@ -354,7 +356,7 @@ fn filled(fields: &[Option<FieldId>], from: &RecordValues<'_, '_>) -> Values {
     values
 }
 
-/// Bytes of the texts of most records in one scope.
+/// Typical length in bytes of a record's texts in one scope.
 const USUAL_TEXT_BYTES: usize = 480;
 
 impl Values {
@@ -374,7 +376,7 @@ impl Values {
         Stored::Text { start, end }
     }
 
-    /// Keeps a list, whose items `fill` adds.
+    /// Stores a list. `fill` adds its items.
     fn items(&mut self, fill: impl FnOnce(&mut Self)) {
         let start = self.items.len() as u32;
         fill(self);
@@ -388,7 +390,7 @@ impl Values {
     }
 }
 
-/// A sink that keeps values.
+/// A sink that stores values.
 impl ValueSink for Values {
     fn scalar(&mut self, value: Scalar<'_>) {
         let stored = self.stored(value);
@@ -408,7 +410,7 @@ impl ValueSink for Values {
     }
 }
 
-/// The line of JSON, without its line feed.
+/// Serializes the record as its JSON line, without the line feed.
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let fields = fields_of(RECORD_FIELDS, None).map(|field| FieldJson::entry(self, field));
@@ -451,7 +453,7 @@ impl Serialize for FieldJson<'_> {
     }
 }
 
-/// An object in a list: its fields and their values.
+/// An object in a list, as fields and values.
 struct ItemJson<'r>(&'r [&'static Field], &'r [RecordValue<'r>]);
 
 impl Serialize for ItemJson<'_> {

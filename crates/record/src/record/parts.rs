@@ -1,5 +1,4 @@
-//! The components of a URL with the names of the record: RFC 1738's words, one set of names for each
-//! form.
+//! URL components under the names used in records. These are RFC 1738's terms, one set per form.
 
 use PartValue::{Assignments, Char, Flag, Name, Port, Text, Texts};
 use urlspool_text::grammar::{
@@ -7,20 +6,20 @@ use urlspool_text::grammar::{
 };
 use urlspool_text::parse::UrlComponents;
 
-/// The components, as written.
+/// Components of a URL, as written.
 #[derive(Clone, Copy, Debug)]
 pub enum Parts<'p> {
-    /// As RFC 1738 reads them.
+    /// Components according to RFC 1738.
     Rfc1738(&'p Url<'p>),
     /// Scheme, host, port, path and query, if only another grammar accepts the URL.
     Generic(UrlComponents<'p>),
 }
 
-/// The value of a component.
+/// Value of a component.
 pub(super) enum PartValue<'v, 'u> {
-    /// A text of the URL; `None` if the URL lacks it.
+    /// A text in the URL; `None` if it is absent.
     Text(Option<&'v [u8]>),
-    /// Texts of the URL.
+    /// Texts in the URL.
     Texts(&'v mut dyn Iterator<Item = &'u [u8]>),
     /// Pairs of a name and a value.
     Assignments(&'v mut dyn Iterator<Item = [&'u [u8]; 2]>),
@@ -28,16 +27,15 @@ pub(super) enum PartValue<'v, 'u> {
     Name(&'static str),
     Port(Option<u16>),
     Flag(bool),
-    /// The character with the number of a byte.
+    /// The character with the code of this byte.
     Char(Option<u8>),
 }
 
-/// Receiver of names and values.
+/// Callback that receives names and values.
 pub(super) type PutPart<'f> = dyn FnMut(&'static str, PartValue<'_, '_>) + 'f;
 
 impl Parts<'_> {
-    /// Passes the components to `put` as texts, one for each item of a list, without those that are
-    /// absent.
+    /// Passes the components to `put` as texts, one per list item. Absent components are omitted.
     pub(super) fn for_each_text(&self, put: &mut dyn FnMut(&'static str, &[u8])) {
         self.for_each(&mut |name, value| match value {
             Text(text) => text.into_iter().for_each(|text| put(name, text)),
@@ -54,7 +52,7 @@ impl Parts<'_> {
         });
     }
 
-    /// Passes the components to `put`, in the order of the record.
+    /// Passes the components to `put`, in record order.
     pub(super) fn for_each(&self, put: &mut PutPart<'_>) {
         match self {
             Parts::Rfc1738(url) => for_each_of_form(url, put),
@@ -70,7 +68,7 @@ impl Parts<'_> {
     }
 }
 
-/// Passes the components of a URL to `put`, as its form by RFC 1738 names them.
+/// Passes the components of a URL to `put`, named as in its RFC 1738 form.
 pub(super) fn for_each_of_form(url: &Url<'_>, put: &mut PutPart<'_>) {
     let port = url.effective_port();
     match &url.form {
@@ -149,7 +147,7 @@ pub(super) fn for_each_of_form(url: &Url<'_>, put: &mut PutPart<'_>) {
             put_site(hostport, put);
             put("effective_port", Port(port));
             put("database", Text(Some(database)));
-            put_part_of_database(*part, put);
+            put_wais_part(*part, put);
         }
         UrlForm::Prospero {
             hostport,
@@ -179,7 +177,7 @@ fn put_gopher_fields(fields: &GopherPath<'_>, put: &mut PutPart<'_>) {
     put("gopher_plus", Text(fields.gopher_plus));
 }
 
-fn put_part_of_database(part: WaisPart<'_>, put: &mut PutPart<'_>) {
+fn put_wais_part(part: WaisPart<'_>, put: &mut PutPart<'_>) {
     let (search, wtype, wpath) = match part {
         WaisPart::Database => (None, None, None),
         WaisPart::Index { search } => (Some(search), None, None),

@@ -1,7 +1,6 @@
-//! Lines of JSON, read back as far as a loader needs them: records of URLs, and messages that are
-//! gone.
+//! Reads back the JSON lines that a loader needs: records of URLs, and removed messages.
 //!
-//! The table of the fields says which are read, and which values they can have.
+//! The field table defines which fields are read and which values they can have.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -24,42 +23,43 @@ use urlspool_text::hash::hash_pieces;
 pub enum RecordLine {
     /// The record of a URL.
     Url(Box<LoadedRecord>),
-    /// Messages that are gone from their mailbox.
+    /// Messages removed from their mailbox.
     Gone(GoneLine),
     /// A line of another type, such as an event.
     Other,
 }
 
-/// The record of a URL, as far as it is loaded.
+/// The loaded fields of a URL's record.
 #[derive(Debug, PartialEq)]
 pub struct LoadedRecord {
-    /// One for each field; null for those that are not loaded.
+    /// One value per field; null for fields that are not loaded.
     values: [LoadedValue; FieldId::ALL.len()],
-    /// The hash that names the file or member: of its path and the names of its members, as bytes.
+    /// Hash that identifies the file or member: of the bytes of its path and of the names of its
+    /// members.
     pub source_key: u128,
-    /// The hash that names the record: of `id` and of the file or member. It is the same for each
-    /// copy of the record.
+    /// Hash that identifies the record: of `id` and `source_key`. Equal for all copies of the
+    /// record.
     pub record_key: u128,
 }
 
-/// The value of a field that is loaded.
+/// Value of a loaded field.
 #[derive(Debug, PartialEq)]
 pub enum LoadedValue {
     /// The field does not apply.
     Null,
     /// True or false.
     Boolean(bool),
-    /// A number without a fraction, which is not negative.
+    /// A non-negative number without a fraction.
     Integer(i64),
     /// A number with a fraction.
     Number(f64),
     /// A text without a NUL.
     Text(String),
-    /// A list of texts, as the text of its JSON.
+    /// A list of texts, as JSON.
     Texts(Box<str>),
 }
 
-/// Returns the texts of a list of texts, given its JSON; none if it is another value.
+/// Parses a JSON list of texts. Empty if `json` is any other value.
 #[must_use]
 pub fn list_texts(json: &str) -> Vec<String> {
     if json == "[]" {
@@ -68,24 +68,24 @@ pub fn list_texts(json: &str) -> Vec<String> {
     serde_json::from_str(json).unwrap_or_default()
 }
 
-/// Messages that are gone from their mailbox for good.
+/// Messages permanently removed from their mailbox.
 #[derive(Debug)]
 pub struct GoneLine {
-    /// The mailbox, as `source.mailbox` has it.
+    /// Mailbox, as in `source.mailbox`.
     pub mailbox: String,
-    /// Its bytes if they are not UTF-8, as `source.mailbox_b64` has them.
+    /// Bytes of the mailbox if they are not UTF-8, as in `source.mailbox_b64`.
     pub mailbox_b64: Option<String>,
-    /// The digests of the messages, as `message.digest` has them.
+    /// Digests of the messages, as in `message.digest`.
     pub digests: Vec<String>,
 }
 
-/// The reason why a line cannot be loaded.
+/// Reason why a line cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineError {
-    /// It is no line that urlspool wrote. The others can be loaded.
+    /// The line was not written by urlspool. Other lines can still be loaded.
     NoRecord(String),
-    /// It is a record of a URL, but of another version, or without a field that is needed. Others
-    /// will be like it.
+    /// The line is a URL's record, but of another version or without a required field. Other lines
+    /// will have the same problem.
     Unsuitable(String),
 }
 
@@ -100,19 +100,21 @@ impl fmt::Display for LineError {
 
 impl std::error::Error for LineError {}
 
-/// The start of a record as it is written: the version and the type.
+/// Start of a written record: version and type.
 const RECORD_START: &str = "{\"schema\":1,\"type\":\"url\",";
 
-/// Maximum length of a digest, in bytes: no index of a database takes long texts. Ours have 32.
+/// Maximum length of a digest in bytes, because database indexes cannot hold long texts. Our
+/// digests have 32 bytes.
 const DIGEST_BYTES: usize = 128;
 
 /// Reads a line of JSON.
 ///
 /// # Errors
 ///
-/// The line is not JSON or no line of urlspool, or a record that cannot be loaded.
+/// Returns an error if the line is not JSON, was not written by urlspool, or is a record that
+/// cannot be loaded.
 pub fn read_record_line(line: &[u8]) -> Result<RecordLine, LineError> {
-    // Checked once, and not again for each text.
+    // Checked once here rather than for each text.
     let line = std::str::from_utf8(line).map_err(|error| {
         LineError::NoRecord(format!("byte {} is not UTF-8", error.valid_up_to() + 1))
     })?;
@@ -174,7 +176,7 @@ fn read_url(line: &str) -> Result<RecordLine, LineError> {
         needed: 0,
         has_read: 0,
         last: None,
-        is_twice: false,
+        is_repeated: false,
     };
     let mut json = serde_json::Deserializer::from_str(line);
     let object = ObjectReader {
@@ -187,7 +189,7 @@ fn read_url(line: &str) -> Result<RecordLine, LineError> {
         (Ok(()), _) => None,
         (Err(error), None) => return Err(no_object(&error)),
         (Err(error), _) if !error.is_data() => return Err(no_object(&error)),
-        (Err(_), Some(field)) if reading.is_twice => {
+        (Err(_), Some(field)) if reading.is_repeated => {
             let name = field.key();
             Some(LineError::NoRecord(format!(
                 "the field `{name}` is repeated"
@@ -210,7 +212,7 @@ fn read_url(line: &str) -> Result<RecordLine, LineError> {
             "the field `{name}` is missing; whole records are needed, as `urlspool scan` writes them without --fields and --slim"
         )));
     }
-    // Only an escape of four digits can give a NUL.
+    // Only a `\u` escape can produce a NUL.
     record.check_texts(memmem::find(line.as_bytes(), b"\\u").is_some())?;
     let list = record.text(record.member_field());
     let members = list.map_or(Ok(Vec::new()), serde_json::from_str::<Vec<String>>);
@@ -233,30 +235,30 @@ fn other_schema(schema: i64) -> LineError {
     ))
 }
 
-/// The members of an object, as they are looked up for each name in a line.
+/// Members of an object, for looking up each name in a line.
 struct Members {
-    /// The members, in the order in which they are written.
+    /// Members in written order.
     list: Vec<Member>,
-    /// The bits of those that the object must have.
+    /// Bits of the required members.
     needed: u128,
 }
 
-/// A row of the table of the fields.
+/// A row of the field table.
 struct Member {
     field: &'static Field,
     key: &'static str,
     id: Option<FieldId>,
-    /// The bit with the number of the row; 0 if its value is not read.
+    /// Bit at the row's index; 0 if the value is not read.
     bit: u128,
-    /// The members of its value, if that is an object.
+    /// Members of the value, if it is an object.
     members: Option<Members>,
 }
 
-/// The members of a record.
+/// Members of a record.
 static MEMBERS: LazyLock<Members> = LazyLock::new(|| members_of(None));
 
-/// Returns the members of the object of this name, or of the record itself. Recurses to the depth
-/// of the table.
+/// Returns the members of the object with this name, or of the record if `None`. Recurses to the
+/// depth of the table.
 fn members_of(object: Option<&str>) -> Members {
     let mut members = Members {
         list: Vec::new(),
@@ -282,25 +284,24 @@ fn members_of(object: Option<&str>) -> Members {
     members
 }
 
-/// Returns `true` if the value of a field is loaded, and is not the same in each record.
+/// Returns `true` if a field is loaded and its value is not constant.
 fn is_read(field: &Field) -> bool {
     field.is_loaded && !matches!(field.values, FieldValues::Constant(_))
 }
 
-/// A record that is being read.
+/// State of reading a record.
 struct Reading {
     record: Box<LoadedRecord>,
-    /// The bits of the fields that it must have.
+    /// Bits of the required fields.
     needed: u128,
     has_read: u128,
-    /// The field that was met last, of those that are read.
+    /// Last field encountered, among the fields that are read.
     last: Option<&'static Field>,
-    /// `true` if that one was met before.
-    is_twice: bool,
+    /// `true` if `last` was already read before.
+    is_repeated: bool,
 }
 
-/// Reads an object with these members into a record. Null, where it is allowed, leaves the record as
-/// it is.
+/// Reads an object with these members into a record. Null, if allowed, leaves the record unchanged.
 struct ObjectReader<'r> {
     members: &'static Members,
     may_be_null: bool,
@@ -336,7 +337,7 @@ impl<'de> Visitor<'de> for ObjectReader<'_> {
         } = self;
         let list = &members.list;
         reading.needed |= members.needed;
-        // Lines that we wrote have the order of the table.
+        // Lines written by urlspool follow the order of the table.
         let mut next = 0;
         while let Some(found) = map.next_key_seed(MemberName { list, next })? {
             next = found.map_or(next, |place| place + 1);
@@ -347,7 +348,7 @@ impl<'de> Visitor<'de> for ObjectReader<'_> {
             };
             reading.last = Some(member.field);
             if reading.has_read & member.bit != 0 {
-                reading.is_twice = true;
+                reading.is_repeated = true;
                 return Err(A::Error::duplicate_field(member.key));
             }
             reading.has_read |= member.bit;
@@ -367,7 +368,7 @@ impl<'de> Visitor<'de> for ObjectReader<'_> {
     }
 }
 
-/// Finds the place of a name among the members of an object, and looks at `next` first.
+/// Finds the index of a name among the members of an object. `next` is tried first.
 struct MemberName {
     list: &'static [Member],
     next: usize,
@@ -396,7 +397,7 @@ impl Visitor<'_> for MemberName {
     }
 }
 
-/// Reads the value of a field. Of texts only the type is checked.
+/// Reads the value of a field. For texts, only the type is checked.
 fn read_value<'de, A: MapAccess<'de>>(field: &Field, map: &mut A) -> Result<LoadedValue, A::Error> {
     fn of<'de, A: MapAccess<'de>, T: Deserialize<'de>>(
         field: &Field,
@@ -455,8 +456,8 @@ impl LoadedRecord {
         &self.values[field as usize]
     }
 
-    /// Returns the text of a field; `None` if it is null, or has another type. Of a list it is the
-    /// JSON.
+    /// Returns the text of a field, or the JSON of a list. `None` if it is null or has another
+    /// type.
     #[must_use]
     pub fn text(&self, field: FieldId) -> Option<&str> {
         match self.value(field) {
@@ -472,7 +473,7 @@ impl LoadedRecord {
         self.text(FieldId::SourceMailbox).unwrap_or_default()
     }
 
-    /// Returns the bytes of the mailbox in base64, if they are not UTF-8.
+    /// Returns the bytes of the mailbox in base64 if they are not UTF-8.
     #[must_use]
     pub fn mailbox_b64(&self) -> Option<&str> {
         self.text(FieldId::SourceMailboxBase64)
@@ -490,7 +491,7 @@ impl LoadedRecord {
         self.text(FieldId::MessageDigest).unwrap_or_default()
     }
 
-    /// Returns the field that has the names of the members with all of their bytes.
+    /// Returns the field that holds the member names without loss.
     fn member_field(&self) -> FieldId {
         match self.value(FieldId::SourceMemberBase64) {
             LoadedValue::Null => FieldId::SourceMember,
@@ -498,8 +499,8 @@ impl LoadedRecord {
         }
     }
 
-    /// Computes the hashes that name the file or member and the record. `members` are the names in
-    /// [`LoadedRecord::member_field`].
+    /// Computes the hashes that identify the file or member and the record. `members` are the names
+    /// in [`LoadedRecord::member_field`].
     fn set_keys<'m>(&mut self, members: impl Iterator<Item = &'m str>) -> Result<(), LineError> {
         let mut joined = Vec::new();
         match self.text(FieldId::SourcePathBase64) {
@@ -533,7 +534,8 @@ impl LoadedRecord {
         Some(hash_pieces(&[key.as_bytes()]))
     }
 
-    /// Checks the texts that name the record, and that no text has a NUL if the line may have one.
+    /// Checks the texts that identify the record. If the line may have a NUL, also checks that no
+    /// text contains one.
     fn check_texts(&self, may_have_nul: bool) -> Result<(), LineError> {
         for id in [FieldId::Id, FieldId::Url] {
             if self.text(id) == Some("") {
@@ -562,7 +564,7 @@ impl LoadedRecord {
     }
 }
 
-/// Takes the loaded values of a record of this process, which are those that its line would give.
+/// Loads the values of a record without going through its line. The result is the same.
 impl From<&Record> for LoadedRecord {
     fn from(record: &Record) -> LoadedRecord {
         let mut loaded = LoadedRecord::without_values();
@@ -585,13 +587,14 @@ impl From<&Record> for LoadedRecord {
     }
 }
 
-/// Returns a list of texts as JSON.
+/// Serializes a list of texts as JSON.
 pub fn json_list<'t>(texts: impl Iterator<Item = &'t str>) -> Box<str> {
     let texts: Vec<_> = texts.collect();
     json(&texts).into()
 }
 
-/// Returns a hash that differs between mailboxes whose names look alike: `base64` has the bytes of one that is not UTF-8.
+/// Hashes a mailbox. `base64` holds its bytes if they are not UTF-8, to distinguish mailboxes whose
+/// names look the same as text.
 #[must_use]
 pub fn mailbox_key(mailbox: &str, base64: Option<&str>) -> u128 {
     hash_pieces(&[
@@ -601,7 +604,8 @@ pub fn mailbox_key(mailbox: &str, base64: Option<&str>) -> u128 {
     ])
 }
 
-/// Appends a name after its length, so that no two lists of names are the same bytes.
+/// Appends a name, preceded by its length. Different lists of names then never produce the same
+/// bytes.
 fn add_name(joined: &mut Vec<u8>, name: &[u8]) {
     joined.extend_from_slice(&(name.len() as u64).to_le_bytes());
     joined.extend_from_slice(name);
@@ -612,8 +616,8 @@ fn from_base64(text: &str, field: FieldId) -> Result<Vec<u8>, LineError> {
     decoded.map_err(|_| invalid(field.name(), "a text in base64"))
 }
 
-/// Returns `true` if the texts of a list are texts without a NUL. An escape may give a NUL, or half
-/// a pair of surrogates.
+/// Returns `true` if the texts of a list are valid and contain no NUL. An escape may produce a NUL
+/// or a lone surrogate.
 fn is_clean_list(json: &str) -> bool {
     fn has_nul(value: &Value) -> bool {
         match value {
@@ -628,7 +632,7 @@ fn is_digest(text: &str) -> bool {
     (1..=DIGEST_BYTES).contains(&text.len())
 }
 
-/// The error of a field whose value is not as expected.
+/// Returns the error for a field with an unexpected value.
 fn invalid(field: &str, expected: &str) -> LineError {
     LineError::NoRecord(format!("the field `{field}` must be {expected}"))
 }
@@ -637,7 +641,7 @@ fn no_field(field: &str) -> LineError {
     LineError::NoRecord(format!("the field `{field}` is missing"))
 }
 
-/// The error of a line that is no object of JSON.
+/// Returns the error for a line that is not a JSON object.
 fn no_object(error: &serde_json::Error) -> LineError {
     LineError::NoRecord(if error.is_data() {
         "it is not a JSON object".to_owned()
@@ -649,7 +653,7 @@ fn no_object(error: &serde_json::Error) -> LineError {
     })
 }
 
-/// The values that a field can have, as far as its type goes, in words.
+/// Describes the values that a field of this type can have.
 fn expected(field: &Field) -> &'static str {
     match field.json_type {
         FieldType::Text => "a text",

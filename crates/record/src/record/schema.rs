@@ -1,5 +1,5 @@
-//! The schemas of the output, made from the table of fields: JSON Schema, the same for loaders, and
-//! the tables of the documentation.
+//! Generates the schemas of the output from the field table: JSON Schema, schemas for loaders, and
+//! the tables in the documentation.
 
 use serde_json::{Map, Value, json};
 
@@ -8,19 +8,19 @@ use super::fields::{
     REJECT_FIELDS, SOURCE_FIELDS, fields_of, region_pattern,
 };
 
-/// Languages of a schema.
+/// Schema languages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SchemaLanguage {
-    /// JSON Schema, draft 2020-12: of records, rejects, events and messages that are gone.
+    /// JSON Schema, draft 2020-12, for records, rejects, events and removed messages.
     #[default]
     JsonSchema,
-    /// A Python expression that makes a schema of pyarrow.
+    /// A Python expression for a pyarrow schema.
     Arrow,
-    /// A table of DuckDB.
+    /// A DuckDB table.
     Duckdb,
-    /// A table of PostgreSQL.
+    /// A PostgreSQL table.
     Postgresql,
-    /// An index template of Elasticsearch.
+    /// An Elasticsearch index template.
     Elasticsearch,
 }
 
@@ -36,7 +36,7 @@ pub fn schema(language: SchemaLanguage) -> String {
     }
 }
 
-/// Returns a Python expression that makes the schema, given `import pyarrow as pa`.
+/// Returns a Python expression for the schema, given `import pyarrow as pa`.
 fn pyarrow_schema() -> String {
     let mut out = "pa.schema([\n".to_owned();
     for field in fields_of(RECORD_FIELDS, None) {
@@ -45,10 +45,10 @@ fn pyarrow_schema() -> String {
     out + "])\n"
 }
 
-/// The type of a field. Recurses to the depth of the table.
+/// Returns the type of a field. Recurses to the depth of the table.
 fn pyarrow_type(field: &Field) -> String {
     match field.json_type {
-        // Seconds reach over all years that a date can have.
+        // Seconds cover all years that a date can have.
         FieldType::Text if field.values == FieldValues::Instant => {
             "pa.timestamp(\"s\", tz=\"UTC\")".to_owned()
         }
@@ -69,7 +69,7 @@ fn pyarrow_struct(parent: &Field) -> String {
     format!("pa.struct([{}])", fields.join(", "))
 }
 
-/// Returns the statement that creates the table, and one that loads it as a comment.
+/// Returns the statement that creates the table. A comment has the statement that loads it.
 fn duckdb_table() -> String {
     let columns: Vec<_> = fields_of(RECORD_FIELDS, None)
         .map(|field| {
@@ -83,7 +83,7 @@ fn duckdb_table() -> String {
     )
 }
 
-/// The type of a field. Recurses to the depth of the table.
+/// Returns the type of a field. Recurses to the depth of the table.
 fn duckdb_type(field: &Field) -> String {
     match field.json_type {
         FieldType::Text if field.values == FieldValues::Instant => "TIMESTAMPTZ".to_owned(),
@@ -104,16 +104,17 @@ fn duckdb_struct(parent: &Field) -> String {
     format!("STRUCT({})", fields.join(", "))
 }
 
-/// Returns the statement that creates the table, and the command of psql that loads it as a comment.
+/// Returns the statement that creates the table. A comment has the psql command that loads it.
 ///
-/// A date is text: its cast to a time depends on settings, so that a generated column cannot have it.
+/// Dates are stored as text. Casting them to a time depends on settings, which generated columns do
+/// not allow.
 fn postgresql_table() -> String {
     let columns: String = RECORD_FIELDS
         .iter()
         .filter(|field| field.is_indexed)
         .map(postgresql_column)
         .collect();
-    // A line of CSV whose delimiter and quote never occur in JSON is one field, taken as it is.
+    // The delimiter and quote never occur in JSON, so CSV reads a line as one unchanged field.
     format!(
         "CREATE TABLE urls (\n    record jsonb NOT NULL{columns}\n);\n\
          -- \\copy urls (record) FROM 'urls.jsonl' WITH (FORMAT csv, DELIMITER E'\\x01', QUOTE E'\\x02')\n"
@@ -137,13 +138,14 @@ fn postgresql_column(field: &Field) -> String {
     )
 }
 
-/// The version of the mapping, in its `_meta.urlspool`.
+/// Version of the mapping, stored in `_meta.urlspool`.
 pub const ELASTICSEARCH_VERSION: u64 = 1;
 
-/// The priority of the template: servers reserve those up to 200 for their own, and of two with one priority refuse the second.
+/// Priority of the template. Servers reserve priorities up to 200 for their own templates, and
+/// reject a second template with the same priority.
 const PRIORITY: u64 = 500;
 
-/// Returns the mapping of an index. Fields without a mapping are stored, but not indexed.
+/// Returns the mapping of an index. Fields without a mapping are stored but not indexed.
 #[must_use]
 pub fn elasticsearch_mapping() -> Value {
     let mut mapping = json!({
@@ -151,7 +153,7 @@ pub fn elasticsearch_mapping() -> Value {
         "dynamic": false,
         "properties": properties(None),
     });
-    // What a loader computes: the key without tracking parameters, the date of the message if it is
+    // A loader computes these: the key without tracking parameters, the message's date if
     // plausible, the text by which matches are sorted, and the words.
     let properties = &mut mapping["properties"];
     properties["clean_key"] = keyword();
@@ -171,7 +173,7 @@ fn index_template() -> String {
     serde_json::to_string_pretty(&template).expect("a fixed value") + "\n"
 }
 
-/// The mappings of an object's fields. Recurses to the depth of the table.
+/// Returns the mappings of an object's fields. Recurses to the depth of the table.
 fn properties(parent: Option<&str>) -> Map<String, Value> {
     fields_of(RECORD_FIELDS, parent)
         .map(|field| (field.key().to_owned(), mapping(field)))
@@ -181,7 +183,7 @@ fn properties(parent: Option<&str>) -> Map<String, Value> {
 fn mapping(field: &Field) -> Value {
     match field.json_type {
         FieldType::Text if field.values == FieldValues::Instant => {
-            // A date of a year that the server does not read is no reason to refuse the record.
+            // A year that the server cannot parse must not reject the whole record.
             json!({"type": "date", "ignore_malformed": true})
         }
         FieldType::Text if field.is_prose => {
@@ -195,7 +197,8 @@ fn mapping(field: &Field) -> Value {
     }
 }
 
-/// A text that is compared as a whole. Lucene refuses terms of more than 32,766 bytes, and a character has up to four.
+/// Returns the mapping of a text that is compared as a whole. Lucene rejects terms of more than
+/// 32,766 bytes, and a character has up to four.
 fn keyword() -> Value {
     json!({"type": "keyword", "ignore_above": 8191})
 }
@@ -223,7 +226,7 @@ fn line(table: &[Field], description: &str) -> Value {
     schema
 }
 
-/// The schema of an object of the table. Recurses to the depth of the table.
+/// Returns the schema of an object of the table. Recurses to the depth of the table.
 fn object(table: &[Field], parent: Option<&str>) -> Value {
     let properties: Map<String, Value> = fields_of(table, parent)
         .map(|field| (field.key().to_owned(), described(table, field)))
@@ -232,7 +235,7 @@ fn object(table: &[Field], parent: Option<&str>) -> Value {
     json!({"type": "object", "required": required, "properties": properties})
 }
 
-/// The schema of a field, with its description.
+/// Returns the schema of a field, with its description.
 fn described(table: &[Field], field: &Field) -> Value {
     let mut schema = match field.json_type {
         FieldType::Object => object(table, Some(field.name)),
@@ -253,7 +256,7 @@ fn described(table: &[Field], field: &Field) -> Value {
     schema
 }
 
-/// The schema of a text or number.
+/// Returns the schema of a text or number.
 fn scalar(json_type: &str, field: &Field) -> Value {
     let mut schema = match field.values {
         FieldValues::Any if field.json_type == FieldType::Integer => json!({"minimum": 0}),
@@ -271,7 +274,7 @@ fn scalar(json_type: &str, field: &Field) -> Value {
     schema
 }
 
-/// The schema of counts by the names of a set.
+/// Returns the schema of counts keyed by the names of a set.
 fn counts(set: ClosedSet) -> Value {
     json!({
         "type": "object",
@@ -280,7 +283,7 @@ fn counts(set: ClosedSet) -> Value {
     })
 }
 
-/// The schema of the counts by name in a summary.
+/// Returns the schema of the counts in a summary.
 fn summary() -> Value {
     let (skipped, failed) = (
         counts(ClosedSet::SkipReasons),

@@ -1,5 +1,5 @@
-//! Byte ranges in files: of a record, read back from its JSON for `urlspool show`, and work items of
-//! `urlspool splits`, written and read: `{"path","start","end","kind"}`, one per line.
+//! Byte ranges in files. Ranges of records are read back from JSON for `urlspool show`. Work items
+//! of `urlspool splits` are written and read as `{"path","start","end","kind"}`, one per line.
 
 use std::path::PathBuf;
 
@@ -10,16 +10,16 @@ use super::json::ObjectWriter;
 use super::value::{Scalar, is_lossless, put_base64};
 use urlspool_text::origin::{FileRange, Source, SourceKind};
 
-/// A range of bytes of a source.
+/// A byte range of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceRange {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The names of the members, from the outermost archive inwards.
+    /// Names of the archive members, outermost first.
     pub member: Vec<Vec<u8>>,
-    /// The offset of the first byte.
+    /// Offset of the first byte.
     pub start: u64,
-    /// The offset after the last byte.
+    /// Offset after the last byte.
     pub end: u64,
 }
 
@@ -27,7 +27,7 @@ pub struct SourceRange {
 ///
 /// # Errors
 ///
-/// The reason in words: the line is not JSON, or a field of its `source` is missing or has another form.
+/// Describes the reason: the line is not JSON, or a field of its `source` is missing or malformed.
 pub fn read_source_range(line: &str) -> Result<SourceRange, String> {
     let record = read_json(line)?;
     let source = &record["source"];
@@ -47,7 +47,7 @@ fn read_json(line: &str) -> Result<Value, String> {
     serde_json::from_str(line).map_err(|error| format!("not JSON at character {}", error.column()))
 }
 
-/// Reads the names in `member_b64`, or else in `member`; without either there are none.
+/// Reads the names in `member_b64`, or in `member` if that is null. Empty if both are null.
 fn read_member(source: &Value) -> Result<Vec<Vec<u8>>, String> {
     let (encoded, names) = (&source["member_b64"], &source["member"]);
     if !encoded.is_null() {
@@ -73,7 +73,7 @@ fn read_names(
         .ok_or_else(|| format!("{field} is not a list of names"))
 }
 
-/// The `kind` of a file whose kind is recognized when it is read.
+/// Value of `kind` for a file whose kind is recognized when it is read.
 const AUTO: &str = "auto";
 
 /// Appends a work item as one line.
@@ -94,12 +94,12 @@ pub fn write_item(item: &FileRange, line: &mut Vec<u8>) {
     json.end_line();
 }
 
-/// Reads a work item. Without `kind` the file is recognized when it is read; without `start` and `end` the item is the whole
-/// file.
+/// Reads a work item. Without `kind`, the kind is recognized when the file is read. Without `start`
+/// and `end`, the item is the whole file.
 ///
 /// # Errors
 ///
-/// The reason in words: the line is not JSON, `path` is missing, or a field has another form.
+/// Describes the reason: the line is not JSON, `path` is missing, or a field is malformed.
 pub fn read_item(line: &str) -> Result<FileRange, String> {
     let value = read_json(line)?;
     let kind = read_kind(&value)?;
@@ -138,8 +138,8 @@ fn read_offset(value: &Value, name: &str) -> Result<Option<u64>, String> {
     }
 }
 
-/// Reads the path that `object` has in `path` or, if it is not UTF-8, in `path_b64`. Errors name the
-/// field after `prefix`.
+/// Reads the path from `path_b64`, which is set if the path is not UTF-8, or from `path`. Errors
+/// put `prefix` before the field name.
 fn read_path(object: &Value, prefix: &str) -> Result<PathBuf, String> {
     let Some(encoded) = object["path_b64"].as_str() else {
         let path = object["path"].as_str().map(PathBuf::from);

@@ -1,7 +1,7 @@
-//! The values of a record's fields: what each is computed from; and the cache of those of URLs.
+//! Computes the values of a record's fields, and caches the fields that depend only on the URL.
 //!
-//! A value is handed to a [`ValueSink`], which writes it as JSON, as text, or into a column.
-//! `fields.rs` has the names, types and meanings.
+//! Values are passed to a [`ValueSink`], which writes them as JSON or text or stores them in an
+//! owned record. `fields.rs` has the names, types and meanings.
 
 use std::cell::OnceCell;
 
@@ -18,18 +18,18 @@ use urlspool_text::limits::{RECORD_CACHE_ENTRIES, RECORD_CACHE_ENTRY_BYTES};
 use urlspool_text::origin::mailbox;
 use urlspool_text::parse::{Grammar, Site, UrlComponents, Verdicts, components, key};
 
-/// A value that is no list.
+/// A value that is not a list.
 #[derive(Clone, Copy)]
 pub(super) enum Scalar<'t> {
     Null,
     Boolean(bool),
     Integer(u64),
     Number(f64),
-    /// A name of this crate, which needs no escapes.
+    /// A name defined in this crate. It needs no escapes.
     Name(&'static str),
-    /// A text of somebody else, which may hold bytes that are not UTF-8.
+    /// Text from the input, which may contain bytes that are not UTF-8.
     Text(&'t [u8]),
-    /// A hash, which stands for its 32 hexadecimal digits.
+    /// A hash, written as 32 hexadecimal digits.
     Digest(u128),
 }
 
@@ -51,26 +51,27 @@ impl<'t> Scalar<'t> {
     }
 }
 
-/// Receiver of the value of a field.
+/// Receives the value of a field.
 pub(super) trait ValueSink {
-    /// Receives a value that is no list.
+    /// Receives a value that is not a list.
     fn scalar(&mut self, value: Scalar<'_>);
 
     /// Receives a list of values.
     fn list<'t>(&mut self, items: impl Iterator<Item = Scalar<'t>>);
 
-    /// Receives a list of objects: `each` passes on the values of one after the other, in the order
-    /// of `keys`, which has the JSON before each value.
+    /// Receives a list of objects. `each` passes the values of one object at a time, in the order
+    /// of `keys`. `keys` holds the JSON before each value.
     fn objects(&mut self, keys: &[&str], each: impl FnOnce(&mut dyn FnMut(&[Scalar<'_>])));
 
-    /// Receives the place of the number of occurrences, which is known when the message ends.
+    /// Marks the position of the number of occurrences, which is known only at the end of the
+    /// message.
     fn count(&mut self);
 }
 
-/// The keys of parts of a URL, and of header fields.
+/// Keys of URL parts and of header fields.
 const NAME_AND_VALUE: &[&str] = &["{\"name\":", ",\"value\":"];
 
-/// The keys of other readings.
+/// Keys of alternate readings.
 const ALTERNATE: &[&str] = &[
     "{\"url\":",
     ",\"fragment\":",
@@ -78,17 +79,17 @@ const ALTERNATE: &[&str] = &[
     ",\"confidence\":",
 ];
 
-/// State of a message's end when the message was taken.
+/// State of the message's end at the time when it was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MessageTail {
     /// The message ended at a line end.
     #[default]
     Complete,
-    /// The message ended within a line, and may grow: its records have `truncated_tail`.
+    /// The message ended within a line and may still grow. Its records have `truncated_tail`.
     Truncated,
 }
 
-/// A record, with the values that several of its fields are computed from.
+/// A record and the intermediate values that several of its fields need.
 pub(super) struct RecordValues<'v, 'r> {
     record: &'v FoundRecord<'r>,
     tail: MessageTail,
@@ -106,7 +107,7 @@ impl<'v, 'r> RecordValues<'v, 'r> {
         }
     }
 
-    /// Returns `true` if the object of this name is null.
+    /// Returns `true` if the object called `name` is null.
     pub(super) fn is_null_object(&self, name: &str) -> bool {
         match name {
             "error" => self.reject().is_none(),
@@ -116,7 +117,7 @@ impl<'v, 'r> RecordValues<'v, 'r> {
         }
     }
 
-    /// Returns what the fields of the scope `Url` depend on; `None` for a truncated URL, whose
+    /// Returns the key for the cached fields of the scope `Url`. `None` for a truncated URL, whose
     /// fields depend on the bytes that were cut off.
     pub(super) fn url_cache_key(&self) -> Option<CacheKey<'_>> {
         let found = self.record.found;
@@ -126,9 +127,9 @@ impl<'v, 'r> RecordValues<'v, 'r> {
         })
     }
 
-    /// Hands the value of a field to `sink`.
+    /// Passes the value of a field to `sink`.
     ///
-    /// Linear in the length of the value, and of the URL for what is computed from it.
+    /// Linear in the length of the value, and of the URL for values computed from it.
     #[expect(clippy::too_many_lines, reason = "a line for each field")]
     pub(super) fn put<S: ValueSink>(&self, field: FieldId, sink: &mut S) {
         use FieldId as F;
@@ -292,17 +293,17 @@ impl<'v, 'r> RecordValues<'v, 'r> {
             .as_encoded_bytes()
     }
 
-    /// A text from the header of the message.
+    /// Returns a text from the header of the message.
     fn info(&self, text: fn(&MessageInfo) -> Option<&str>) -> Scalar<'_> {
         Scalar::str(self.record.message.and_then(text))
     }
 
-    /// Returns `true` if the author is that of the outermost message.
+    /// Returns `true` if the author is the outermost message's.
     pub(super) fn has_outer_author(&self) -> bool {
         self.record.author.is_none()
     }
 
-    /// A text from the header of the innermost message.
+    /// Returns a text from the header of the innermost message.
     fn author(&self, text: fn(&MessageInfo) -> Option<&str>) -> Scalar<'_> {
         let inner = self.record.author.map(|author| &author.info);
         Scalar::str(inner.or(self.record.message).and_then(text))
@@ -313,7 +314,7 @@ impl<'v, 'r> RecordValues<'v, 'r> {
         sink.list(texts.iter().map(|text| Scalar::Text(text.as_bytes())));
     }
 
-    /// The components of the URL, without a check by any grammar.
+    /// Returns the components of the URL, not checked by any grammar.
     fn components(&self) -> &UrlComponents<'r> {
         let found = self.record.found;
         match found.verdicts {
@@ -322,25 +323,25 @@ impl<'v, 'r> RecordValues<'v, 'r> {
         }
     }
 
-    /// Host, port and domain of a URL with an authority.
+    /// Returns host, port and domain of a URL with an authority.
     fn site(&self) -> Option<&Site<'r>> {
         let site = self.site.get_or_init(|| Site::of(self.components()));
         site.as_ref()
     }
 
-    /// The URL as RFC 1738 reads it, if it accepts it.
+    /// Returns the URL as parsed by RFC 1738, if that accepts it.
     fn rfc1738(&self) -> Option<&'r Url<'r>> {
         self.record.found.verdicts?.rfc1738.as_ref().ok()
     }
 
-    /// The reason for which RFC 1738 refuses the URL.
+    /// Returns the reason why RFC 1738 rejects the URL.
     fn reject(&self) -> Option<Reject> {
         let verdicts = self.record.found.verdicts?;
         verdicts.rfc1738.as_ref().err().copied()
     }
 }
 
-/// Hands over a scheme in lower case, which most schemes are in.
+/// Passes a scheme in lower case. Most schemes already are, and are not copied.
 fn put_lowercase(scheme: &[u8], sink: &mut impl ValueSink) {
     if scheme.iter().any(u8::is_ascii_uppercase) {
         sink.scalar(Scalar::Text(&scheme.to_ascii_lowercase()));
@@ -349,12 +350,12 @@ fn put_lowercase(scheme: &[u8], sink: &mut impl ValueSink) {
     }
 }
 
-/// Rounds a confidence to three digits, so that it is written alike on all machines.
+/// Rounds a confidence to three digits, to write it identically on all machines.
 pub(super) fn rounded(confidence: f32) -> f64 {
     (f64::from(confidence) * 1000.0).round() / 1000.0
 }
 
-/// Hands over the names of the members that a source is in; null outside archives.
+/// Passes the names of a source's archive members; null outside archives.
 pub(super) fn put_member(names: &[Vec<u8>], sink: &mut impl ValueSink) {
     if names.is_empty() {
         sink.scalar(Scalar::Null);
@@ -363,7 +364,7 @@ pub(super) fn put_member(names: &[Vec<u8>], sink: &mut impl ValueSink) {
     }
 }
 
-/// Hands over these names in base64, if the text of one does not hold all of its bytes.
+/// Passes the names in base64 if any of them is not lossless as text; otherwise null.
 pub(super) fn put_member_base64(names: &[Vec<u8>], sink: &mut impl ValueSink) {
     if names.iter().all(|name| is_lossless(name)) {
         return sink.scalar(Scalar::Null);
@@ -372,12 +373,12 @@ pub(super) fn put_member_base64(names: &[Vec<u8>], sink: &mut impl ValueSink) {
     sink.list(encoded.iter().map(|name| Scalar::Text(name.as_bytes())));
 }
 
-/// Returns `true` if the text of bytes keeps every byte.
+/// Returns `true` if converting the bytes to text keeps every byte.
 pub(super) fn is_lossless(bytes: &[u8]) -> bool {
     memchr::memchr(0, bytes).is_none() && std::str::from_utf8(bytes).is_ok()
 }
 
-/// Hands over bytes in base64, if their text does not hold them all.
+/// Passes bytes in base64 if they are not lossless as text; otherwise null.
 pub(super) fn put_base64(bytes: &[u8], sink: &mut impl ValueSink) {
     if is_plain_json(bytes) || is_lossless(bytes) {
         sink.scalar(Scalar::Null);
@@ -386,34 +387,34 @@ pub(super) fn put_base64(bytes: &[u8], sink: &mut impl ValueSink) {
     }
 }
 
-/// The Date field as written, if it is no date or its zone is unknown.
+/// Returns the Date field as written, if it is not a date or its zone is unknown.
 fn raw_date(info: &MessageInfo) -> Option<&str> {
     let date = info.date.as_ref()?;
     (date.utc.is_none() || date.zone == Zone::Unknown).then_some(date.raw.as_str())
 }
 
-/// Cache of the fields of a record that depend on the URL alone, encoded or as values. It pays
-/// because mailing lists name themselves in each message, and people their pages.
+/// Cache of record fields that depend only on the URL, encoded or as values. It pays off because
+/// mailing lists and people repeat their own URLs in each message.
 ///
 /// Holds at most [`RECORD_CACHE_ENTRIES`] URLs of up to [`RECORD_CACHE_ENTRY_BYTES`] bytes. The
-/// hash of a URL selects its entry, and a later URL replaces an earlier one.
+/// hash of a URL selects its entry. A later URL replaces an earlier one.
 #[derive(Debug)]
 pub(super) struct UrlCache<T> {
     entries: Vec<CacheEntry<T>>,
 }
 
-/// Everything that the cached fields depend on.
+/// All inputs of the cached fields.
 #[derive(Clone, Copy)]
 pub(super) struct CacheKey<'u> {
     /// The URL with its fragment.
     pub(super) full: &'u [u8],
-    /// `true` if the link shows another host.
+    /// `true` if the link text names a different host.
     pub(super) mismatch: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 struct CacheEntry<T> {
-    /// The URL with its fragment; empty while the entry is free.
+    /// The URL with its fragment; empty if the entry is free.
     full: Vec<u8>,
     mismatch: bool,
     fields: T,
@@ -427,9 +428,9 @@ impl<T> Default for UrlCache<T> {
 }
 
 impl<T: Clone + Default> UrlCache<T> {
-    /// Returns the fields for `key`; `None` if the URL is too long for the cache. Calls `make` if
-    /// they are not cached, to replace the fields of another URL; the new ones must depend on `key`
-    /// alone.
+    /// Returns the fields for `key`, or `None` if the URL is too long for the cache. If they are
+    /// not cached, calls `make` to replace the fields in the entry. The new fields must depend only
+    /// on `key`.
     pub(super) fn get_or_make(
         &mut self,
         key: CacheKey<'_>,
@@ -459,7 +460,7 @@ impl<T: Clone + Default> UrlCache<T> {
 mod tests {
     use super::*;
 
-    /// Returns the bytes that are appended for some URLs, and the number of those that had to be written.
+    /// Writes URLs through a cache. Returns the output and the number of cache misses.
     fn appended(urls: &[(&[u8], bool)]) -> (Vec<u8>, usize) {
         let mut cache: UrlCache<Vec<u8>> = UrlCache::default();
         let (mut out, mut written) = (Vec::new(), 0);
@@ -486,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_loses_a_nul_and_what_is_not_utf8() {
+    fn nul_and_invalid_utf8_are_lossy() {
         assert!(is_lossless("\u{E9}".as_bytes()) && !is_lossless(b"\0") && !is_lossless(b"\xFF"));
     }
 

@@ -1,12 +1,13 @@
-//! Recognition of lines that urlspool wrote. A line that is only a URL shows nothing: others write such lines too.
+//! Recognizes lines that urlspool wrote. A line with just a URL proves nothing: other programs
+//! write such lines too.
 
 use serde_json::{Map, Value};
 
 use super::FieldId;
 
-/// Beginnings of the lines that urlspool writes: records, rejects, events, the messages that are gone, and summaries. Each goes
-/// on to keys that other programs do not write in this order. `#` stands for digits, `@` for the digits of an identifier, and `*`
-/// for the inside of a string.
+/// Prefixes of the lines that urlspool writes: records, rejects, events, removed messages and
+/// summaries. Each is long enough to contain keys that other programs do not write in this order.
+/// `#` matches digits, `@` the digits of an identifier, and `*` the inside of a string.
 const STARTS: [&str; 5] = [
     r#"{"schema":#,"type":"url","id":"@""#,
     r#"{"type":"reject","text":"*","reason":{"kind":""#,
@@ -15,25 +16,27 @@ const STARTS: [&str; 5] = [
     r#"{"files":#,"files_read":#,"files_skipped":{"#,
 ];
 
-/// Beginning of a record without its first fields. Its second key, if there is one, is a field of the record too.
+/// Prefix of a record without its first fields. The second key, if present, must also be a record
+/// field.
 const ID_START: &str = r#"{"id":"@""#;
 
-/// Beginning of the sidecar of a segment.
+/// Prefix of a segment's sidecar.
 const SIDECAR_START: &str = r#"{"schema":#,"instance":"*","seq":#,"name":""#;
 
 /// Number of hexadecimal digits of an identifier.
 const ID_DIGITS: usize = 32;
 
-/// Returns `true` if a file that begins with these bytes begins with a line that urlspool wrote.
+/// Returns `true` if a file with these first bytes starts with a line that urlspool wrote.
 #[must_use]
 pub fn is_written_line(start: &[u8]) -> bool {
     let is_started =
-        STARTS.iter().any(|known| strip(start, known).is_some()) || begins_with_id(start);
+        STARTS.iter().any(|known| strip(start, known).is_some()) || starts_with_id(start);
     is_started || first_line(start).is_some_and(|line| has_chosen_fields(line) || is_header(line))
 }
 
-/// Returns `true` if a file that begins with these bytes begins like a segment of the daemon or another output of urlspool, or
-/// like a sidecar. An editor may have put a byte order mark or blank lines before it.
+/// Returns `true` if a file with these first bytes looks like a segment of the daemon, a sidecar,
+/// or another output of urlspool. A byte order mark or blank lines, which an editor may add, are
+/// skipped.
 #[must_use]
 pub fn is_written_file(start: &[u8]) -> bool {
     let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
@@ -41,19 +44,19 @@ pub fn is_written_file(start: &[u8]) -> bool {
     is_written_line(start) || strip(start, SIDECAR_START).is_some()
 }
 
-/// The place and the URL in a line of the format `grep`: `PATH:START: URL`.
+/// Position and URL in a line of the format `grep`: `PATH:START: URL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParsedGrepLine<'l> {
-    /// The file, and the members of an archive.
+    /// File name, and names of archive members.
     pub names: &'l str,
-    /// The offset of the URL's first byte.
+    /// Offset of the URL's first byte.
     pub start: u64,
     /// The URL.
     pub url: &'l str,
 }
 
-/// Parses the first line of a file that begins with these bytes as a line of the format `grep`. Other programs write such lines,
-/// too.
+/// Parses the first line of a file with these first bytes as a line of the format `grep`. Other
+/// programs write such lines too.
 #[must_use]
 pub fn parse_grep_line(start: &[u8]) -> Option<ParsedGrepLine<'_>> {
     let (place, url) = first_line(start)?.rsplit_once(": ")?;
@@ -65,14 +68,14 @@ pub fn parse_grep_line(start: &[u8]) -> Option<ParsedGrepLine<'_>> {
     })
 }
 
-/// The first line, if it is complete.
+/// Returns the first line if it is complete and UTF-8.
 fn first_line(start: &[u8]) -> Option<&str> {
     let end = memchr::memchr(b'\n', start)?;
     std::str::from_utf8(&start[..end]).ok()
 }
 
-/// Returns `true` for a line of JSON that has no other fields than a record, and an object among them, which has the record's
-/// fields too.
+/// Returns `true` for a JSON line that has only record fields. At least one must be an object, and
+/// all objects must contain only record fields.
 fn has_chosen_fields(line: &str) -> bool {
     let Ok(record) = serde_json::from_str::<Map<String, Value>>(line) else {
         return false;
@@ -89,21 +92,21 @@ fn has_chosen_fields(line: &str) -> bool {
         && record.keys().all(|name| is_known(name))
 }
 
-/// Returns `true` for the name of a field of the record, or of an object in it.
+/// Returns `true` for the name of a record field or of an object in the record.
 fn is_known(name: &str) -> bool {
     FieldId::named(name).next().is_some()
 }
 
-/// Returns `true` for the names of a table's columns, one of which names a field within an object.
+/// Returns `true` for a table header with at least one field inside an object.
 fn is_header(line: &str) -> bool {
-    // The names have no other characters than these.
+    // Names contain only these characters, so any other one is the delimiter.
     let mut characters = line.chars();
     let delimiter = characters.find(|it| !it.is_ascii_alphanumeric() && !"._".contains(*it));
     let mut names = line.split(delimiter.unwrap_or('\n'));
     line.contains('.') && names.all(|name| FieldId::ALL.iter().any(|field| field.name() == name))
 }
 
-fn begins_with_id(start: &[u8]) -> bool {
+fn starts_with_id(start: &[u8]) -> bool {
     let Some(rest) = strip(start, ID_START) else {
         return false;
     };
@@ -113,7 +116,7 @@ fn begins_with_id(start: &[u8]) -> bool {
     rest.starts_with(b"}") || key.is_some_and(is_known)
 }
 
-/// The bytes after this beginning, written as in [`STARTS`], if the text has it.
+/// Strips a prefix, written as in [`STARTS`]. `None` if `text` does not match it.
 fn strip<'t>(text: &'t [u8], start: &str) -> Option<&'t [u8]> {
     start.bytes().try_fold(text, |rest, piece| {
         let len = match piece {
@@ -123,17 +126,17 @@ fn strip<'t>(text: &'t [u8], start: &str) -> Option<&'t [u8]> {
             _ => 1,
         };
         let (taken, rest) = rest.split_at_checked(len)?;
-        let is_right = match piece {
+        let is_match = match piece {
             b'#' => !taken.is_empty(),
             b'@' => taken.iter().all(u8::is_ascii_hexdigit),
             b'*' => true,
             byte => taken == [byte],
         };
-        is_right.then_some(rest)
+        is_match.then_some(rest)
     })
 }
 
-/// The number of bytes before the quotation mark that ends a JSON string.
+/// Returns the number of bytes before the quotation mark that ends a JSON string.
 fn text_len(text: &[u8]) -> Option<usize> {
     let mut is_escaped = false;
     text.iter().position(|&byte| {
@@ -181,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_for_people_has_a_place_and_a_url() {
+    fn a_grep_line_has_a_position_and_a_url() {
         let line = |text| parse_grep_line(text);
         let parsed = ParsedGrepLine {
             names: "a: b.tar!c",
@@ -235,7 +238,7 @@ mod tests {
         ));
     }
 
-    /// Settings of programs and logs of others were replaced.
+    /// Settings and logs of other programs were once overwritten.
     #[test]
     fn foreign_json_is_not_recognized() {
         for foreign in [

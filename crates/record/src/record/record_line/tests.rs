@@ -1,11 +1,11 @@
-//! Tests of reading lines back.
+//! Tests for reading lines back.
 
 use serde_json::{Value, json};
 
 use super::*;
 use crate::record::FieldType;
 
-fn refusal(line: &str) -> LineError {
+fn error_of(line: &str) -> LineError {
     read_record_line(line.as_bytes()).unwrap_err()
 }
 
@@ -26,18 +26,18 @@ fn lines_of_other_types_are_recognized() {
 }
 
 #[test]
-fn what_is_no_record_is_distinguished_from_what_cannot_be_loaded() {
-    assert!(matches!(refusal("x"), LineError::NoRecord(_)));
-    assert!(matches!(refusal("{\"files\":1}"), LineError::NoRecord(_)));
-    assert!(matches!(refusal("[]"), LineError::NoRecord(_)));
+fn other_lines_are_distinguished_from_unsuitable_records() {
+    assert!(matches!(error_of("x"), LineError::NoRecord(_)));
+    assert!(matches!(error_of("{\"files\":1}"), LineError::NoRecord(_)));
+    assert!(matches!(error_of("[]"), LineError::NoRecord(_)));
     let nul = r#"{"type":"gone","mailbox":"a\u0000","digests":[]}"#;
-    assert!(matches!(refusal(nul), LineError::NoRecord(_)));
+    assert!(matches!(error_of(nul), LineError::NoRecord(_)));
     for line in [
         "{\"id\":\"00\",\"url\":\"http://a/\"}",
         "{\"schema\":1,\"type\":\"url\",\"id\":\"00\"}",
         "{\"schema\":2,\"type\":\"url\",\"id\":\"00\"}",
     ] {
-        assert!(matches!(refusal(line), LineError::Unsuitable(_)), "{line}");
+        assert!(matches!(error_of(line), LineError::Unsuitable(_)), "{line}");
     }
 }
 
@@ -83,7 +83,7 @@ fn record() -> Value {
     serde_json::from_str(RECORD).unwrap()
 }
 
-/// The record with another value of a field; without the field if the value is `None`.
+/// Returns the record with a changed field. `None` removes the field.
 fn changed(field: &str, value: Option<Value>) -> String {
     let mut record = record();
     let (parent, key) = match field.split_once('.') {
@@ -97,9 +97,9 @@ fn changed(field: &str, value: Option<Value>) -> String {
     record.to_string()
 }
 
-/// The field that is named as invalid.
+/// Returns the field that the error reports as invalid.
 fn invalid_field(line: &str) -> String {
-    let error = refusal(line).to_string();
+    let error = error_of(line).to_string();
     let rest = error.strip_prefix("not a record: the field `");
     match rest.and_then(|rest| rest.split_once("` must be ")) {
         Some((field, _)) => field.to_owned(),
@@ -108,7 +108,7 @@ fn invalid_field(line: &str) -> String {
 }
 
 #[test]
-fn a_field_of_another_type_is_named() {
+fn a_field_of_the_wrong_type_is_named() {
     let mut tried = 0;
     for field in RECORD_FIELDS {
         if field.name == "type" || !field.is_loaded {
@@ -138,7 +138,7 @@ fn a_field_of_another_type_is_named() {
 }
 
 #[test]
-fn a_field_that_is_missing_is_named_if_it_is_loaded() {
+fn a_missing_field_is_named_if_it_is_loaded() {
     for field in RECORD_FIELDS {
         let outermost = field.name.split('.').next().unwrap();
         let is_loaded = field.name != "type" && field.is_loaded;
@@ -170,7 +170,7 @@ fn a_record_needs_no_context() {
 }
 
 #[test]
-fn values_that_are_never_written_are_refused() {
+fn values_that_are_never_written_are_rejected() {
     for (field, wrong) in [
         ("id", json!("")),
         ("url", json!("")),
@@ -204,7 +204,7 @@ fn values_that_are_never_written_are_refused() {
 }
 
 #[test]
-fn faults_are_told_in_plain_words() {
+fn errors_use_plain_words() {
     let twice = record()
         .to_string()
         .replacen("\"port\":80", "\"port\":80,\"port\":80", 1);
@@ -230,7 +230,7 @@ fn faults_are_told_in_plain_words() {
             "a record that cannot be loaded: its schema is 7, and this program knows schema 1; load it with a newer urlspool, or scan again with this one",
         ),
     ] {
-        assert_eq!(refusal(line).to_string(), expected);
+        assert_eq!(error_of(line).to_string(), expected);
     }
     let bytes = read_record_line(b"{\"a\xFF").unwrap_err();
     assert_eq!(bytes.to_string(), "not a record: byte 4 is not UTF-8");
