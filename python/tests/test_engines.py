@@ -81,7 +81,7 @@ def test_spark_writes_the_records_of_one_scan(spark: Any, mail: Path, tmp_path: 
     assert all(name.startswith("part-") and name.endswith(".parquet") for name in names[2:])
     [event] = spark.read.json(str(tmp_path / "out" / "_events")).collect()
     assert event.kind == "damage" and event.source.path.endswith("c.gz")
-    # A folder that has something in it is not touched.
+    # A folder that is not empty is left untouched.
     with pytest.raises(FileExistsError, match="out is not empty"):
         scan.write_parquet(tmp_path / "out")
     with pytest.raises(ValueError, match="nope"):
@@ -105,7 +105,7 @@ def test_a_part_that_is_written_again_replaces_itself(mail: Path, tmp_path: Path
     assert len(files) == 2 and first["records"] == len(expected(mail))
     assert write_part(str(tmp_path / "out"), {}, splits, {}, {}, columns, "zstd") == first
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == files
-    # What fails leaves nothing.
+    # A failed call leaves no file behind.
     with pytest.raises(ValueError):
         write_part(str(tmp_path / "out"), {}, splits[:1], {}, {"rules": "nope"}, columns, "zstd")
     assert {path for path in (tmp_path / "out").rglob("*") if path.is_file()} == set(files)

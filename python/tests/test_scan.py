@@ -180,7 +180,7 @@ def test_an_interrupt_ends_a_table_of_a_scan_that_never_waits(tmp_path: Path, ta
     pytest.importorskip(module)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    # A program that goes on after any error, as with a file that cannot be read, ends too.
+    # A program that continues after errors, such as an unreadable file, also ends.
     program = textwrap.dedent(
         f"""
         import {module}, urlspool

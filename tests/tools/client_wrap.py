@@ -122,7 +122,7 @@ def url_of(random, least, most):
             return made
 
 
-# Wrapping: turns a paragraph (words, some of them URLs) into lines.
+# Wrapping: turns a paragraph (words and URLs) into lines.
 
 # Marks a line that ends inside a word, until the lines are finished.
 INSIDE = "\0"

@@ -80,7 +80,7 @@ class Repository:
         if not self.base:
             self.git("-C", self.path, "update-ref", "-d", "refs/heads/master")
         self.commits = []
-        # A different time, so that all commits are new.
+        # A different time makes all commits new.
         self.write(random.randrange(10**6), commits, self.base)
         self.commits = commits
 

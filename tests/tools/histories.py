@@ -156,7 +156,7 @@ class History:
             for folder in ("new", "cur", "tmp"):
                 os.makedirs(f"{self.base}/sp/md/{box}/{folder}")
         self.names, self.messages, self.present, self.writers = {}, {}, set(), {}
-        # The daemon was ready since its last start.
+        # The daemon has been ready since it was last started.
         self.was_ready, self.log_at = False, 0
         self.sweep = self.rng.choice(["1s", "5m"])
         self.compress = self.rng.choice(["none", "zstd"]) if shutil.which("zstd") else "none"

@@ -101,7 +101,7 @@ class Url:
             if not right:
                 break
         self.wanted = sum(step.right for step in self.breaks)
-        # A label may allow the URL with and without its last pieces.
+        # A label may allow the URL both with and without the final pieces.
         self.allowed = {sum(continues(reading, step[1], step[2]) for step in steps) for reading in readings}
         # A URL that continues where the program sees no continuation is never joined as meant.
         if steps:

@@ -15,7 +15,7 @@ import argparse, concurrent.futures, os, re, shutil, subprocess, sys, tempfile
 
 # Maximum ratio of the work when the input doubles.
 MAX_RATIO = 2.3
-# Minimum instructions for the smallest input, so that waiting threads do not matter.
+# Minimum instructions for the smallest input. Below that, waiting threads would matter.
 MIN_INSTRUCTIONS = 1_000_000
 # Factor of the input of a family that needs fewer.
 CHEAP_FACTOR = 40

@@ -125,7 +125,7 @@ def other_devices():
     os.mkdir(world.spool)
 
     def mount():
-        # The last device stays for a while, so that its number is not reused.
+        # The last device is kept for a while to prevent reuse of its number.
         loop = run("losetup", "--show", "-f", image.name).stdout.strip()
         loops.append(loop)
         if len(loops) > 2:
