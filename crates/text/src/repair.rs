@@ -26,7 +26,7 @@ pub use prefilter::{PrefilterReject, prefilter};
 pub use quote_marks::quote_depth;
 pub use rewritten_link::{REWRITTEN_LINK_CONFIDENCE, rewritten_link_len};
 pub use url_run::{BareWord, LineBreakPolicy, url_run_end};
-pub use url_run::{after_slashes, ends_with_page, word_terminator_len};
+pub use url_run::{after_slashes, after_userinfo, ends_with_page, word_terminator_len};
 pub use wrapper::{WrappedText, unfold_wrapper};
 
 use std::iter;

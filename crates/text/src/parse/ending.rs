@@ -10,8 +10,8 @@ use crate::byte_scan::{last_char, prefix_len, suffix_len};
 use crate::grammar::{BareRequirement, escaped_byte};
 use crate::limits::LINE_LOOKBACK_BYTES;
 use crate::repair::{
-    after_slashes, ends_with_page, is_frequent_word, rewritten_link_len, url_run_end,
-    word_terminator_len,
+    after_slashes, after_userinfo, ends_with_page, is_frequent_word, rewritten_link_len,
+    url_run_end, word_terminator_len,
 };
 use crate::scan::{
     HostAndPort, Rules, Scanner, host_before_refused, is_country, is_ipv4, plausible_host,
@@ -120,12 +120,12 @@ fn end_before_outer_syntax(run: &[u8], prior: &[u8]) -> usize {
     if memchr::memchr3(b'|', b'{', b',', run).is_none() && memchr::memchr(b'&', run).is_none() {
         return end;
     }
-    let scheme = memchr::memchr(b':', run).map_or(0, |colon| colon + 1);
+    let host = after_userinfo(run);
     let query = memchr::memchr2(b'?', b'#', run).unwrap_or(run.len());
     let is_cell = is_cell(prior, run);
     let mut commands = [&b"@uref{"[..], b"@url{", b"@indicateurl{"].into_iter();
     let is_argument = commands.any(|command| prior.ends_with(command));
-    let found = (scheme..end).find(|&at| {
+    let found = (host..end).find(|&at| {
         let rest = &run[at + 1..];
         match run[at] {
             b'|' if at < query => is_cell || is_label(rest),
@@ -160,11 +160,11 @@ fn end_before_label(run: &[u8]) -> usize {
     open.unwrap_or(run.len())
 }
 
-/// Returns `true` if `rest`, which follows a bar in a path, is a label and not a number or a
-/// single letter.
+/// Returns `true` if `rest`, which follows a bar in a path, is a label: not a number, not a single
+/// letter, and not a path as after the drive in `file:///C|/`.
 fn is_label(rest: &[u8]) -> bool {
     let letters = prefix_len(rest, u8::is_ascii_alphanumeric);
-    letters != 1 && !rest.first().is_some_and(u8::is_ascii_digit)
+    letters != 1 && !matches!(rest.first(), Some(b'/' | b'0'..=b'9'))
 }
 
 /// Returns `true` if `prior` opens a link or cell that a bar ends, even after a query: in a wiki
@@ -1438,7 +1438,9 @@ mod tests {
             {color:red}«http://a.example/b»{color} «http://a.example/b»{*} «http://a.example/{code}» \
             «http://a.example/b{id}» @uref{«http://a.example/b»,,c {«http://a.example/b,c» \
             «http://a.example/b»[c-d]. «http://a.example/b/»[] «http://a.example/?b=c»[d^] «http://a.example/b[c]» \
-            «http://a.example/?b[c]» «http://a.example/b[c]/d» «http://a.example/#b=c[d,e]»";
+            «http://a.example/?b[c]» «http://a.example/b[c]/d» «http://a.example/#b=c[d,e]» \
+            «http://a.example|@b.example/c» «http://a.example{code}@b.example/» «http://a&&b:c@d.example/» \
+            «mailto:a&&b@c.example» «mailto:a@b.example»|bc@d.example «file:///C|/b»";
         cases.split(' ').for_each(check_markup);
         check_markup("curl «http://a.example/?b»|sh");
         let pod = |after: &str| {

@@ -151,6 +151,18 @@ pub fn after_slashes(url: &[u8]) -> Option<usize> {
         .map(|at| at + 2)
 }
 
+/// Returns the offset in `url` after its name and password, or after its scheme. A bar in the name
+/// starts no label, because browsers go to the host after the `@`.
+#[must_use]
+pub fn after_userinfo(url: &[u8]) -> usize {
+    let Some(site) = after_slashes(url) else {
+        let colon = memchr::memchr(b':', url).map_or(0, |colon| colon + 1);
+        return memchr::memchr(b'@', url).map_or(colon, |at| at + 1);
+    };
+    let end = memchr::memchr3(b'/', b'?', b'#', &url[site..]).map_or(url.len(), |len| site + len);
+    memchr::memrchr(b'@', &url[site..end]).map_or(site, |at| site + at + 1)
+}
+
 /// Returns the end of the URL at `from` if non-ASCII text and then `scheme:` follow without a
 /// blank, as in sentences of East Asian languages. The URL ends before that text if the text
 /// touches a letter or digit, otherwise before the scheme. The value of a field may contain both

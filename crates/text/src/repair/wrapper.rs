@@ -11,8 +11,8 @@ use super::bare_url::{AT_SIGN_CONFIDENCE, host_at, is_local_part};
 use super::quote_marks::{CommonMarks, QuoteMarks, QuoteStyle, common_marks, marks};
 use super::quoted_printable::{Residue, ResidueText, is_residue};
 use super::{
-    Features, LineEnd, LogicalLine, Repair, RepairSet, after_slashes, is_blank, is_line_end,
-    line_end, line_start, whitespace_len,
+    Features, LineEnd, LogicalLine, Repair, RepairSet, after_slashes, after_userinfo, is_blank,
+    is_line_end, line_end, line_start, whitespace_len,
 };
 use crate::byte_scan::prefix_len;
 use crate::grammar::{BareRequirement, Scheme, SchemeClass};
@@ -181,13 +181,16 @@ fn has_label(url: &[u8], written: &[u8]) -> bool {
     let Some(bar) = memchr::memchr(b'|', url) else {
         return false;
     };
+    if bar < after_userinfo(url) {
+        return false;
+    }
     let (url, label) = (&url[..bar], &url[bar + 1..]);
     let site = &url[after_slashes(url).unwrap_or(0)..];
     let Some(query) = memchr::memchr2(b'?', b'#', site) else {
         return 1 < label.len() && !label[0].is_ascii_digit();
     };
-    let written = memchr::memchr(b'|', written).map_or(written, |bar| &written[bar..]);
-    written.contains(&b' ')
+    let (before, after) = written.split_at(memchr::memchr(b'|', written).unwrap_or(0));
+    after.contains(&b' ') && !before.contains(&b' ')
         || url.starts_with(label)
         || !label.is_empty() && site[..query].starts_with(label)
         || memchr::memmem::find(label, b"://").is_some()
@@ -546,7 +549,8 @@ mod tests {
         let labelled = "http://a.example/b|cd;http://a.example/?b|c d;http://a.example/?b|a.example;\
             http://a.example/?b|http://a.example/;mailto:a@b.example|a@b.example";
         assert!(labelled.split(';').all(is_label));
-        let whole = "http://a.example/b|12;http://a.example/b|c;http://a.example/?b=0:|c|d;http://a.example/b";
+        let whole = "http://a.example/b|12;http://a.example/b|c;http://a.example/?b=0:|c|d;http://a.example/b;\
+            http://a.example|@b.example/c;http://a.example/?b=c d|e f";
         assert!(!whole.split(';').any(is_label));
     }
 
