@@ -140,6 +140,7 @@ FAMILIES = [
     ("bodies: quoted headers", body(b"> A: b\n> Content-Transfer-Encoding: base64\n")),
     ("bodies: base64", body(b"Content-Transfer-Encoding: base64\n\naHR0cDovL2EuYi8K\n\n")),
     ("bodies: quoted-printable", body(b"> a=3Db\n", b"\n> Content-Transfer-Encoding: quoted-printable\n> \n")),
+    ("bodies: headers without a trace", body(b"Content-Transfer-Encoding: quoted-printable\n\n")),
     ("bodies: quoted-printable that ends", body(b"Content-Transfer-Encoding: quoted-printable\n\na=3D\nb=c\n")),
     ("pages: marks of public-inbox", lambda size: b"<html>" + repeat(b"<pre\nid=b>\n\n<!-- /email-header: gravatar, ", size)),
     ("mailboxes of Dovecot", lambda size: b"2 M1e C5\n" + repeat(b"\x01\x02N          0000000000000007\nA: b\n\nx", size)),

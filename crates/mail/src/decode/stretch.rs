@@ -130,17 +130,7 @@ fn bodies(text: &[u8]) -> Vec<Stretch> {
 /// Returns the start of the header that contains an encoding field, at or after `floor`, and the
 /// quote marks before each line. The name of the field ends at `field`.
 fn header_start(text: &[u8], floor: usize, field: usize) -> Option<(usize, &[u8])> {
-    const NAME: &[u8] = b"content-transfer";
-    let mut start = line_start(text, floor, field);
-    let before = &text[start..field];
-    let (marks, name) = before.split_at(before.len().checked_sub(NAME.len())?);
-    if !name.eq_ignore_ascii_case(NAME)
-        || !marks
-            .iter()
-            .all(|&byte| is_blank(byte) || matches!(byte, b'>' | b'|'))
-    {
-        return None;
-    }
+    let (mut start, marks) = field_start(text, floor, field)?;
     while floor < start {
         let above = line_start(text, floor, start - 1);
         let line = unmarked(&text[above..start], marks);
@@ -150,6 +140,29 @@ fn header_start(text: &[u8], floor: usize, field: usize) -> Option<(usize, &[u8]
         start = above;
     }
     Some((start, marks))
+}
+
+/// Returns the start of the line of an encoding field, whose name ends at `field`, and the quote
+/// marks before it; `None` for another field.
+fn field_start(text: &[u8], floor: usize, field: usize) -> Option<(usize, &[u8])> {
+    const NAME: &[u8] = b"content-transfer";
+    let start = line_start(text, floor, field);
+    let before = &text[start..field];
+    let (marks, name) = before.split_at(before.len().checked_sub(NAME.len())?);
+    let is_mark = |&byte: &u8| is_blank(byte) || matches!(byte, b'>' | b'|');
+    (name.eq_ignore_ascii_case(NAME) && marks.iter().all(is_mark)).then_some((start, marks))
+}
+
+/// Returns the start of the next encoding field at or after `from`, or the end of the text.
+fn next_field(text: &[u8], from: usize) -> usize {
+    let mut passed = from;
+    while let Some(field) = ENCODINGS.find(text, passed) {
+        if let Some((start, _)) = field_start(text, passed, field) {
+            return start;
+        }
+        passed = line_end(text, field);
+    }
+    text.len()
 }
 
 /// Returns the start of the line that ends at `end`, or `floor`.
@@ -171,21 +184,9 @@ fn body_of(text: &[u8], start: usize, marks: &[u8], header: &[u8]) -> Option<Str
     let fields = HeaderFields::of(header, usize::MAX);
     let encoding = fields.first_known(KnownField::ContentTransferEncoding)?;
     let encoding = TransferEncoding::named(&field_text(encoding.value.of(header)));
-    let mut traces = 0;
-    let mut end = start;
-    while end < text.len() {
-        let next = line_end(text, end);
-        let line = unmarked(&text[end..next], marks).map(<[u8]>::trim_ascii_end);
-        let of_line = line.and_then(|line| match encoding {
-            TransferEncoding::Base64 => (!line.is_empty() && is_base64(line))
-                .then_some(usize::from(line.len().is_multiple_of(4))),
-            TransferEncoding::QuotedPrintable => escapes(line),
-            _ => None,
-        });
-        let Some(of_line) = of_line else { break };
-        traces += of_line;
-        end = next;
-    }
+    // A body that is refused is searched again for headers. No line of it is read by two of them.
+    let limit = next_field(text, start);
+    let (end, traces) = encoded_lines(&text[..limit], start, marks, encoding);
     let content = ContentType::of_header(header, &fields, DEFAULT_TYPE);
     let stretch = Stretch {
         span: Span::new(start, end),
@@ -203,7 +204,36 @@ fn body_of(text: &[u8], start: usize, marks: &[u8], header: &[u8]) -> Option<Str
             PartReader::Text(_) | PartReader::Message
         )
     };
-    (0 < traces && stretch.form != TextForm::Other && is_text()).then_some(stretch)
+    let is_encoded = 0 < traces && stretch.form != TextForm::Other && is_text();
+    is_encoded.then(|| Stretch {
+        span: Span::new(start, encoded_lines(text, end, marks, encoding).0),
+        ..stretch
+    })
+}
+
+/// Returns the end of the encoded lines at `start`, and the number of traces of a program in them.
+fn encoded_lines(
+    text: &[u8],
+    start: usize,
+    marks: &[u8],
+    encoding: TransferEncoding,
+) -> (usize, usize) {
+    let mut traces = 0;
+    let mut end = start;
+    while end < text.len() {
+        let next = line_end(text, end);
+        let line = unmarked(&text[end..next], marks).map(<[u8]>::trim_ascii_end);
+        let of_line = line.and_then(|line| match encoding {
+            TransferEncoding::Base64 => (!line.is_empty() && is_base64(line))
+                .then_some(usize::from(line.len().is_multiple_of(4))),
+            TransferEncoding::QuotedPrintable => escapes(line),
+            _ => None,
+        });
+        let Some(of_line) = of_line else { break };
+        traces += of_line;
+        end = next;
+    }
+    (end, traces)
 }
 
 /// Counts the equals signs in a quoted-printable line that only a program writes: encoded equals
