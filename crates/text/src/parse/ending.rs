@@ -93,7 +93,11 @@ pub(super) fn end_of_run(text: WordInText<'_>, rules: Rules) -> UrlEnd {
 /// glued to it. `text` is the word that `run` is the certain part of.
 fn guessed_end(run: &[u8], text: WordInText<'_>) -> usize {
     let end = end_before_glued_word(run, text.prior);
-    let end = end_before_outer_syntax(&run[..end], text.prior);
+    let end = match end_before_outer_syntax(&run[..end], text.prior) {
+        // Inside quotation marks, no other syntax continues.
+        cut if cut < end && end == text.word.len() && is_enclosed(text) => end,
+        cut => cut,
+    };
     let end = end_before_open_bracket(&run[..end]);
     let end = end - position_len(&run[..end]);
     if run[..end].is_ascii() {
@@ -1470,6 +1474,9 @@ mod tests {
             ("", "http://a.example/b/DVD\u{30B7}", " ", false),
             ("", "http://a.example/C\u{5DC}\u{5D1}", " ", true),
             ("", "http://a.example/C\u{3092}", " ", false),
+            ("\"", "http://a.example/b[cd]", "\"", true),
+            ("\"", "http://a.example/b|cd", "\"", true),
+            ("\"", "http://a.example/b|cd", " ", false),
         ] {
             let text = WordInText {
                 word: word.as_bytes(),
@@ -1478,7 +1485,7 @@ mod tests {
             };
             let found = end(text, Rules::Wide);
             assert_eq!(found.url == word.len(), whole, "{prior}{word}{after}");
-            assert!(found.other.is_some());
+            assert!(found.other.is_some() || word.ends_with(']'));
         }
     }
 
