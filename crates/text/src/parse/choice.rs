@@ -422,13 +422,20 @@ impl CandidateParser<'_> {
         }
     }
 
-    /// Adds the reading with the other end, if the chosen end is guessed. Returns the maximum
-    /// confidence in the chosen reading.
+    /// Adds the reading with the other end, or up to the first byte that a URL cannot have, if the
+    /// chosen end is guessed. Returns the maximum confidence in the chosen reading.
     fn add_other_end(&self, end: UrlEnd, confidence: f32, alternates: &mut Alternates<'_>) -> f32 {
         let Some(other) = end.other else {
             return 1.0;
         };
-        let other = self.with_scheme(&self.candidate.line.text()[..other]);
+        let mut other = self.with_scheme(&self.candidate.line.text()[..other]);
+        if self.reading(&other, TextContext::Bare).is_err()
+            && let Some(refused) = end_before_refused(&other, self.scanner)
+            && end.url < refused
+        {
+            let written = ending::trimmed(&other[..refused], None, self.scanner.rules());
+            other.to_mut().truncate(written);
+        }
         if self.reading(&other, TextContext::Bare).is_ok() {
             let part = (1.0 - GUESSED_END_CONFIDENCE) * confidence;
             alternates.add(&other, AlternateReason::OtherEnd, part);

@@ -111,6 +111,34 @@ fn the_path_of_an_ftp_location_may_contain_an_at_sign() {
     }
 }
 
+#[test]
+fn the_other_end_is_before_what_is_refused() {
+    let text = b"git+ssh://a.example/b&&c|sh";
+    let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Find, &[]);
+    let start = scanner.starts(text).next_from(0).unwrap();
+    let bare_word = BareWord {
+        from: start.content,
+        before: None,
+        rules: Rules::Wide,
+        breaks: LineBreakPolicy::Join,
+        max_bytes: usize::MAX,
+    };
+    let mut line = LogicalLine::default();
+    unfold_bare_word(text, &bare_word, None, &mut line);
+    let candidate = Candidate {
+        start: &start,
+        prior: b"",
+        line: &line,
+        after: b"",
+        close: None,
+    };
+    let mut found = Vec::new();
+    parse_candidate(&candidate, &scanner, usize::MAX, &mut |url| {
+        found.extend(url.alternates.iter().map(|other| other.full.clone()));
+    });
+    assert_eq!(found, [b"git+ssh://a.example/b&&c"]);
+}
+
 proptest! {
     #[test]
     fn no_rejected_word_is_a_url(
