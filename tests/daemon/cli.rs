@@ -319,6 +319,8 @@ fn the_configuration_filters_what_a_daemon_writes_and_what_a_scan_prints() {
     );
     configure(root, "[extract]\nexclude_domains = [\"./none\"]\n");
     assert_eq!(code(&once(root, &[])), 2);
+    let ignored = ["watch", "--defang", "--stdout", &spool];
+    assert_eq!(code(&program_command().args(ignored).output().unwrap()), 2);
 }
 
 #[test]
@@ -351,6 +353,58 @@ fn a_configured_daemon_prints_lines_once_and_says_what_is_missing() {
         status().contains("is missing, or empty although it was not")
     });
     assert!(status().contains("\"healthy\":false"));
+    signal(&daemon, Signal::TERM);
+    daemon.wait().unwrap();
+}
+
+#[test]
+fn a_growing_message_is_not_written_twice_when_the_filter_changes() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    let mbox = folder.path("spool/inbox");
+    let mut text = "From a@b Thu Jan  1 00:00:00 2026\nFrom: a@b.example\n\n".to_owned();
+    let mut found = Vec::new();
+    // A leading dot means the same domain.
+    for (number, filter) in ["[\".bad.example\"]", "[\"ok.example\"]", "[]"]
+        .iter()
+        .enumerate()
+    {
+        configure(root, &format!("[extract]\nexclude_domains = {filter}\n"));
+        text += &format!("http://bad.example/{number} http://ok.example/{number}\n");
+        fs::write(&mbox, &text).unwrap();
+        let shown = once(root, &["--stdout"]);
+        assert_eq!(code(&shown), 0);
+        found.extend(urls(&shown.stdout));
+    }
+    assert_eq!(found[0], "http://ok.example/0");
+    found.sort_unstable();
+    let each = ["bad", "ok"].map(|host| (0..3).map(move |n| format!("http://{host}.example/{n}")));
+    assert_eq!(found, each.into_iter().flatten().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_reload_reads_a_list_of_domains_outside_the_spools_again() {
+    let (folder, lists) = (Folder::in_memory(), Folder::in_memory());
+    let root = folder.root();
+    let list = lists.path("no");
+    fs::write(&list, "a.example\n").unwrap();
+    configure(root, &format!("[extract]\nexclude_domains = [{list:?}]\n"));
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let confined = config.replace("[watch]\n", "[watch]\nconfine = \"reads\"\n");
+    fs::write(root.join("c.toml"), confined).unwrap();
+    let log = folder.path("log");
+    let mut daemon = program(root, &["watch", "--stdout"])
+        .stdout(Stdio::null())
+        .stderr(fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let has_logged = |line: &str| fs::read_to_string(&log).unwrap().contains(line);
+    wait_until("the daemon watches", || has_logged("watching"));
+    fs::write(&list, "a.example\nb.example\n").unwrap();
+    signal(&daemon, Signal::HUP);
+    wait_until("the list was read again", || {
+        has_logged("changed the domains to exclude: 1 -> 2 names")
+    });
     signal(&daemon, Signal::TERM);
     daemon.wait().unwrap();
 }

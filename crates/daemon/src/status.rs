@@ -478,7 +478,7 @@ impl Status {
         let (name, errors) = ("read_errors_total", &self.counts.read_errors);
         let help = "Failed attempts to read a file, by kind of error.";
         write_labelled(&mut text, name, help, &READ_ERRORS, errors);
-        let (name, help) = ("hazards_total", "Records searched, by hazard of their URL.");
+        let (name, help) = ("hazards_total", "Records, by hazard of their URL.");
         let hazards = ClosedSet::Hazards.names();
         write_labelled(&mut text, name, help, &hazards, &self.counts.hazards);
         self.counts.write_lags(&mut text);

@@ -103,7 +103,10 @@ pub struct ExtractTable {
     pub exclude_domains: Vec<String>,
     /// The domains of `exclude_domains`, after [`Config::check_filters`] has read its files.
     #[serde(skip)]
-    pub(crate) excluded: HashSet<String>,
+    pub excluded: HashSet<String>,
+    /// The value of `exclude_domains` that `excluded` was read from.
+    #[serde(skip)]
+    pub(crate) excluded_by: Vec<String>,
     /// Regions of the URLs to write; empty for all.
     pub region: Vec<String>,
     /// `true` to write only links whose text names a different host.
@@ -133,6 +136,7 @@ impl Default for ExtractTable {
             domain: Vec::new(),
             exclude_domains: Vec::new(),
             excluded: HashSet::new(),
+            excluded_by: Vec::new(),
             region: Vec::new(),
             mismatch: false,
             hazard: Vec::new(),

@@ -250,8 +250,8 @@ pub(crate) struct FilterArgs {
 
     /// Write harmless URLs, such as `hxxp://a[.]example/b`
     ///
-    /// This works for urls, hrefs, grep, csv and tsv. In csv and tsv it applies to the URLs and
-    /// hosts of all columns but the paths of sources.
+    /// This works for urls, hrefs, grep, csv and tsv of `scan`, and for the lines of `watch PATH`.
+    /// In csv and tsv it applies to the URLs and hosts of all columns but the paths of sources.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) defang: bool,
 }

@@ -32,6 +32,11 @@ impl PathWatch {
         config.metrics.listen = String::new();
         args.filters.apply(&mut config.extract);
         config.check_filters().map_err(CommandError::usage)?;
+        if args.filters.defang && (args.stdout || args.output.is_some()) {
+            let message = "--defang is for the lines that `watch PATH` shows; use it without -o \
+                           and --stdout";
+            return Err(CommandError::usage(message));
+        }
         for path in &args.paths {
             check_path(path)?;
             let path = absolute(path);

@@ -435,9 +435,6 @@ impl MessageIngest<'_> {
             self.extractor,
             &mut |finding| match finding {
                 Finding::Url(record) | Finding::Unwrapped(record) => {
-                    for hazard in record.hazards() {
-                        *output.hazards.entry(hazard).or_default() += 1;
-                    }
                     if has_ids && output.url_ids.len() < GROWING_URLS {
                         let id = url_id(record.found.full, &mut counts);
                         output.url_ids.push(id);
@@ -457,6 +454,9 @@ impl MessageIngest<'_> {
                         }
                     }
                     output.records += 1;
+                    for hazard in record.hazards() {
+                        *output.hazards.entry(hazard).or_default() += 1;
+                    }
                     writer.write(record, &mut output.lines);
                     if held_bytes < output.lines.len() {
                         output.move_lines(self.session);
@@ -471,6 +471,13 @@ impl MessageIngest<'_> {
                 _ => {}
             },
         );
+        // A filter may hold back URLs that an earlier one let through. They stay recorded.
+        let found: HashSet<u128> = output.url_ids.iter().copied().collect();
+        let missing = recorded.difference(&found).copied();
+        if 0 < output.filtered {
+            let room = GROWING_URLS.saturating_sub(output.url_ids.len());
+            output.url_ids.extend(missing.take(room));
+        }
         output
     }
 

@@ -181,8 +181,8 @@ fn writable_folders(config: &Config) -> Vec<PathBuf> {
     folders
 }
 
-/// The readable folders: the spools, the configuration's folder, and the random numbers for
-/// `SQLite`.
+/// The readable folders: the spools, the folders of the configuration and of its lists of domains,
+/// which a reload reads again, and the random numbers for `SQLite`.
 fn readable_folders(config_path: Option<&Path>, config: &Config) -> Vec<PathBuf> {
     let folder = config_path.map(|path| {
         path.parent()
@@ -194,8 +194,11 @@ fn readable_folders(config_path: Option<&Path>, config: &Config) -> Vec<PathBuf>
         .spool
         .iter()
         .map(|spool| watched_path(&spool.path).to_owned());
+    let lists = config.domain_files();
+    let lists = lists.filter_map(|list| list.parent().map(Path::to_owned));
     spools
         .chain(folder)
+        .chain(lists)
         .chain(["/dev/urandom".into()])
         .collect()
 }

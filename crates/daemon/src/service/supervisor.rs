@@ -2,7 +2,7 @@
 //! readers are blocked, replaces the readers when the configuration changes, and lists the changed
 //! keys for the log.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -365,9 +365,17 @@ const AFTER_RESTART: [&str; 5] = [
 
 /// Returns the differences between two configurations, ordered by key.
 pub(super) fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
+    let lists = [old, new].map(|config| &config.extract.excluded);
     let (old, new) = (values(old), values(new));
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let mut changes = Vec::new();
+    if lists[0] != lists[1] {
+        let [before, after] = lists.map(HashSet::len);
+        changes.push(ConfigChange {
+            line: format!("changed the domains to exclude: {before} -> {after} names"),
+            waits_for_restart: false,
+        });
+    }
     // For an added or removed spool, the line about the spool itself suffices.
     let mut whole: Option<String> = None;
     for key in keys {

@@ -90,6 +90,10 @@ impl Config {
             region_name(text).map_err(str::to_owned)
         })?;
         each_name("hazard", &mut extract.hazard, hazard_name)?;
+        // Each file is read once, since it may be a pipe.
+        if extract.excluded_by == extract.exclude_domains {
+            return Ok(());
+        }
         extract.excluded = HashSet::new();
         for entry in &mut extract.exclude_domains {
             if !is_path(entry) {
@@ -108,6 +112,7 @@ impl Config {
                 }
             }
         }
+        extract.excluded_by.clone_from(&extract.exclude_domains);
         Ok(())
     }
 
@@ -185,6 +190,12 @@ impl Config {
         }
         Ok(())
     }
+
+    /// The files among the entries of `exclude_domains`.
+    pub fn domain_files(&self) -> impl Iterator<Item = &Path> {
+        let entries = self.extract.exclude_domains.iter();
+        entries.filter(|entry| is_path(entry)).map(Path::new)
+    }
 }
 
 /// Replaces each name of a filter by the result of `parse`.
@@ -203,8 +214,9 @@ fn wrong(key: &str, value: &str, why: &str) -> ConfigError {
     ConfigError::unusable(format!("extract.{key}: {value:?}: {why}"))
 }
 
+/// Parses a domain. Lists also write it with a leading dot.
 fn domain_name(text: &str) -> Result<String, String> {
-    host_of(text, "domain")
+    host_of(text.strip_prefix('.').unwrap_or(text), "domain")
 }
 
 /// Returns `true` if an entry of `exclude_domains` is a file that lists domains.
@@ -408,6 +420,19 @@ fn expand(key: &'static str, path: &mut PathBuf, home: Option<&Path>) -> Result<
 mod tests {
     use super::super::{DedupeScope, Spool};
     use super::*;
+
+    /// A list may be a pipe, and a scan checks its filters once more after the flags.
+    #[test]
+    fn a_list_of_domains_is_read_once() {
+        let path = std::env::temp_dir().join(format!("urlspool-list-{}", std::process::id()));
+        fs::write(&path, ".a.example\n").unwrap();
+        let mut config = Config::default();
+        config.extract.exclude_domains = vec![path.display().to_string()];
+        config.check_filters().unwrap();
+        fs::remove_file(&path).unwrap();
+        config.check_filters().unwrap();
+        assert!(config.extract.excluded.contains("a.example"));
+    }
 
     #[track_caller]
     fn check(text: &str, message: &str) {
