@@ -1,5 +1,4 @@
-"""A spool, a daemon that watches it, and a check of its output. Library of the Python tools in this
-folder.
+"""A spool, a daemon that watches it, and a check of its output: a library of the Python tools here.
 
 The environment variable SPOOLS=FOLDER puts the spools there, for example into memory, and
 everything else into TMPDIR. Tools that move or mount spools do not support it. KEEP=1 keeps the
