@@ -600,7 +600,14 @@ mod tests {
         let text = Status::default().metrics();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let name = line.split([' ', '{']).next().unwrap();
-            assert!(text.contains(&format!("# TYPE {name} ")), "{line}");
+            let histogram = name
+                .rsplit_once('_')
+                .map_or(name, |(histogram, _)| histogram);
+            assert!(
+                text.contains(&format!("# TYPE {name} "))
+                    || text.contains(&format!("# TYPE {histogram} histogram")),
+                "{line}"
+            );
         }
     }
 

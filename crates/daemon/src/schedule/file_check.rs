@@ -219,7 +219,9 @@ impl SpoolReader {
         if !is_read && matches!(outcome, FileOutcome::Complete | FileOutcome::Partial) {
             self.counters.files_read += 1;
             let changed_ms = u64::try_from(version.ctime / 1_000_000).unwrap_or(0);
-            if let Some(now_ms) = host.unix_ms() {
+            if self.spools[checked.spool].scanned
+                && let Some(now_ms) = host.unix_ms()
+            {
                 self.counters.lag_ms(now_ms.saturating_sub(changed_ms));
             }
         }
