@@ -14,10 +14,11 @@ pa = pytest.importorskip("pyarrow")
 
 
 def plain(record: dict[str, Any]) -> dict[str, Any]:
-    """A record from JSON with its date as Arrow has it."""
-    date = record["message"]["date"]
-    if date is not None:
-        record["message"]["date"] = datetime.datetime.fromisoformat(date.replace("Z", "+00:00"))
+    """A record from JSON with its dates as Arrow has them."""
+    for holder in record["message"], record["author"]:
+        date = holder["date"]
+        if date is not None:
+            holder["date"] = datetime.datetime.fromisoformat(date.replace("Z", "+00:00"))
     return record
 
 
