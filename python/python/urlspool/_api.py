@@ -200,8 +200,8 @@ def scan_stream(
     """
     for method in ("seek", "read"):
         if not hasattr(file, method):
-            name = type(file).__name__
-            raise TypeError(f"file must be a binary file object, but {name} has no {method}")
+            kind = type(file).__name__
+            raise TypeError(f"file must be a binary file object, but {kind} has no {method}")
     if isinstance(file, io.TextIOBase):
         raise TypeError('file must be in binary mode; open it with "rb"')
     for bound, offset in (("start", start), ("end", end)):
