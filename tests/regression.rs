@@ -161,3 +161,14 @@ fn quoted_printable_that_is_undone_is_a_repair_with_an_alternate() {
         format!("{full}Zw==cd.html")
     );
 }
+
+/// An unknown host with a path was skipped together with the address of the archive around it.
+#[test]
+fn a_page_of_the_wayback_machine_needs_no_scheme() {
+    let urls: Vec<String> = found("x web.archive.org/web/20010203/http://a.example/b\n")
+        .into_iter()
+        .map(|(url, _)| url)
+        .collect();
+    let page = "http://web.archive.org/web/20010203/http://a.example/b";
+    assert_eq!(urls, [page, "http://a.example/b"]);
+}

@@ -85,7 +85,7 @@ impl MessagePass<'_, '_> {
                 self.link(text, link, &mut parts);
             }
             let Some(start) = self.with_known_host(text, start) else {
-                from = start.resume;
+                starts.skip_host();
                 continue;
             };
             let outcome = self.start(text, &start, &mut parts);

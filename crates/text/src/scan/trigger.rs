@@ -83,6 +83,12 @@ impl<'t> UrlStarts<'t> {
         None
     }
 
+    /// Skips the host with a path that [`UrlStarts::next_from`] returned last. Starts inside it or
+    /// around it remain: `web.archive.org/web/2001/http://a.example/` is found at its scheme.
+    pub fn skip_host(&mut self) {
+        self.slash = self.next_slash(self.slash + 1);
+    }
+
     fn next_colon(&self, from: usize) -> usize {
         let rest = self.text.get(from..).unwrap_or_default();
         memchr(b':', rest).map_or(self.text.len(), |at| from + at)
