@@ -219,7 +219,7 @@ fn mbox(mails: &[Mail], ends: &str, at: &Path, quoting: Quoting, has_lengths: bo
     write(&at.join("inbox"), &all);
 }
 
-/// How often each URL was found in each message.
+/// Number of times each URL was found in each message.
 type Found = BTreeMap<(String, String), usize>;
 
 fn expected(mails: &[Mail]) -> Found {

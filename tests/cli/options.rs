@@ -1,4 +1,4 @@
-//! How each option of `scan` affects the records and the other outputs.
+//! Effect of each option of `scan` on the records and the other outputs.
 
 mod evidence;
 mod filters;

@@ -1,4 +1,4 @@
-//! What `scan` prints on a terminal: hints, progress and the last line.
+//! Output of `scan` on a terminal: hints, progress and the last line.
 
 use std::fs::File;
 use std::io::Read;

@@ -216,7 +216,7 @@ impl CheckResult {
     }
 }
 
-/// How a result was used. If several links have its URL, the greatest value applies.
+/// Use of an imported result. If several links have its URL, the greatest value applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ResultUse {
     /// No planned link has the URL.

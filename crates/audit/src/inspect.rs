@@ -40,7 +40,7 @@ pub struct InspectJob {
     pub database: PathBuf,
     /// A mail address or a page for server owners to write to.
     pub contact: String,
-    /// Whether to honor robots.txt.
+    /// Policy on robots.txt.
     pub robots: RobotsPolicy,
     /// Age at which an inspection is out of date.
     pub max_age: Duration,

@@ -42,13 +42,13 @@ pub struct PlanJob {
 pub struct Sample {
     /// Number of links.
     pub size: u64,
-    /// How links are divided into strata.
+    /// Property that divides links into strata.
     pub by: StratumKind,
     /// Random seed.
     pub seed: u64,
 }
 
-/// How links are divided into strata.
+/// Property of a link that decides its stratum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StratumKind {
     /// By year of the first citation.

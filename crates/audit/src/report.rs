@@ -41,13 +41,13 @@ pub struct ReportJob {
     /// Folder for a BagIt bag, which must not exist; `None` writes none. The bag contains the CSV
     /// files.
     pub bag_folder: Option<PathBuf>,
-    /// Whether citations name senders.
+    /// Policy on senders in citations.
     pub senders: SenderPolicy,
     /// Handling of existing files that urlspool did not write.
     pub replacement: Replacement,
 }
 
-/// Whether a report names people.
+/// Policy on names of people in a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SenderPolicy {
     /// Citations include the sender and the Message-ID.

@@ -197,7 +197,7 @@ fn normal_tail(quantile: f64) -> f64 {
 /// error corresponds to 0.5.
 const DISTANCE: f64 = 1e-6;
 
-/// The same distance for an estimate in the bootstrap.
+/// [`DISTANCE`] for estimates in the bootstrap.
 const RESAMPLE_DISTANCE: f64 = 0.05;
 
 /// Maximum number of rounds of an estimate in the bootstrap, which starts at the estimate for all

@@ -27,7 +27,7 @@ pub(crate) use mbox::{WriterLock, why_locked};
 pub(crate) use message_ingest::ParserPool;
 pub(crate) use suspects::Suspects;
 
-/// Whether the content of a file may still change.
+/// State of a file's content: settled, or still changing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SettleState {
     /// The file has not changed for the settle time.

@@ -142,7 +142,7 @@ pub struct SpoolStatus {
     pub absent: u64,
     /// Files that prevent reports of gone messages, at most [`REPORTED_FAILURES`].
     pub withheld: Vec<WithheldBy>,
-    /// Whether the kernel reports changes in the spool.
+    /// The kernel's reports of changes in the spool.
     pub notices: Notices,
     /// Milliseconds since the last such report; `None` before the first one.
     pub last_notice_ms: Option<u64>,
@@ -154,7 +154,7 @@ pub struct SpoolStatus {
     pub stalled_ms: u64,
 }
 
-/// Whether the kernel reports changes in a spool.
+/// State of the kernel's reports of changes in a spool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Notices {

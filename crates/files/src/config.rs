@@ -42,7 +42,7 @@ pub struct Config {
     pub output: OutputTable,
     /// The daemon's state.
     pub state: StateTable,
-    /// How the daemon watches spools.
+    /// Intervals and waits of the daemon.
     pub watch: WatchTable,
     /// The daemon's metrics.
     pub metrics: MetricsTable,

@@ -88,12 +88,12 @@ limits! {
 
     /// Maximum nesting of multipart and message/rfc822 parts.
     ///
-    /// The same as in Dovecot's parser and Postfix's `mime_nesting_limit`.
+    /// Equal to the limit of Dovecot's parser and to Postfix's `mime_nesting_limit`.
     mime_depth: Number, at least 1, default 100;
 
     /// Maximum number of parts of one message.
     ///
-    /// The same as in Dovecot's parser.
+    /// Equal to the limit of Dovecot's parser.
     mime_parts: Number, at least 1, default 10_000;
 
     /// Maximum size of the header of one message; the rest is read as body.
@@ -166,7 +166,7 @@ limits! {
 
     /// Maximum size of a member's name. A longer name is truncated.
     ///
-    /// The same as `PATH_MAX` on Linux.
+    /// Equal to `PATH_MAX` on Linux.
     member_name_bytes: Bytes, at least 1, default 4 << 10;
 
     /// Maximum size of the window or dictionary that a zstd or xz file may request. A file that

@@ -21,7 +21,7 @@ use urlspool_text::limits::{
     INSPECT_ROBOTS_BYTES, INSPECT_ROBOTS_REDIRECTS, INSPECT_SECONDS,
 };
 
-/// Whether to honor robots.txt.
+/// Policy on robots.txt: obey or ignore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RobotsPolicy {
     /// Pages excluded by robots.txt are not requested.

@@ -83,7 +83,7 @@ fn moved(asked: &Url, last: &Url) -> Option<PageState> {
     })
 }
 
-/// How a page equals the page for a path that cannot exist.
+/// Match between a page and the page for a path that cannot exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SamePage {
     /// Both redirect to the same place.

@@ -27,7 +27,7 @@ const YEAR_SECONDS: f64 = 31_557_600.0;
 /// Length of the citation period, in years.
 const CITED_YEARS: f64 = 34.0;
 
-/// How links end.
+/// Pattern in which links die.
 #[derive(Clone, Copy, Debug)]
 enum Death {
     Host,

@@ -65,7 +65,7 @@ pub struct StateDb {
     failure: RefCell<Option<DaemonError>>,
 }
 
-/// What to do with a database that does not exist or has no tables.
+/// Action for a database that does not exist or has no tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MissingTables {
     /// Create them: no output was written yet.

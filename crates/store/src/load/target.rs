@@ -103,7 +103,7 @@ pub struct RefusedRecord {
     pub reason: String,
 }
 
-/// Whether to keep the text of a line next to its parsed record.
+/// Text of a line: kept next to its parsed record, or dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineTexts {
     #[cfg_attr(

@@ -81,8 +81,8 @@ pub const REWRITTEN_LINK_BYTES: usize = 4 << 10;
 
 /// Maximum size, in bytes, of a bare URL continued over lines, and of the first token of a line.
 ///
-/// The same as the default of `Limits::wrapper_bytes`. URLs that programs break over lines are
-/// much shorter.
+/// Equal to the default of `Limits::wrapper_bytes`. URLs that programs break over lines are much
+/// shorter.
 pub const CONTINUATION_BYTES: usize = 8 << 10;
 
 /// Maximum number of newsgroups, of references, and of header fields requested by name that the

@@ -52,7 +52,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 /// Starts programs: this process itself, or a process that has permission to.
 pub type StartProgram = Arc<dyn Fn(Command) -> io::Result<Child> + Send + Sync>;
 
-/// How to start `git` processes, and their limits.
+/// Function that starts `git` processes, and their limits.
 #[derive(Clone)]
 pub struct GitHost {
     start: StartProgram,

@@ -27,7 +27,7 @@ use crate::load::target_name::MACHINE_AUTHORITIES;
 /// TLS parameters of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TlsParameters {
-    /// Whether to encrypt.
+    /// Encryption policy, as `sslmode` names it.
     pub(super) mode: SslMode,
     /// `true` if the certificate must be valid for the host and issued by a trusted authority.
     is_verified: bool,
