@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,3 +42,34 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "b.mbox.gz").write_bytes(gzip.compress(mailbox(20)))
     (tmp_path / "c.txt").write_bytes(b"http://a.example/ in \xff text\n")
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def mail(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an mbox, a compressed one, and one that is cut off."""
+    import gzip
+
+    folder = tmp_path_factory.mktemp("mail")
+    (folder / "a.mbox").write_bytes(mailbox(3000))
+    (folder / "b.gz").write_bytes(gzip.compress(mailbox(100)))
+    (folder / "c.gz").write_bytes(gzip.compress(mailbox(100))[:500])
+    return folder
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
+    os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable)
+    builder = sql.SparkSession.builder.master(os.environ.get("URLSPOOL_SPARK_MASTER", "local[2]"))
+    for key, value in {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.parquet.compression.codec": "zstd",
+    }.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()

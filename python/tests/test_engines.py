@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,38 +10,9 @@ import urlspool
 from conftest import mailbox
 
 
-@pytest.fixture(scope="module")
-def mail(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    import gzip
-
-    folder = tmp_path_factory.mktemp("mail")
-    (folder / "a.mbox").write_bytes(mailbox(3000))
-    (folder / "b.gz").write_bytes(gzip.compress(mailbox(100)))
-    (folder / "c.gz").write_bytes(gzip.compress(mailbox(100))[:500])
-    return folder
-
-
 def expected(folder: Path) -> list[str]:
     with pytest.warns(urlspool.ScanWarning):
         return sorted(record["id"] for record in urlspool.scan(folder))
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
-    os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable)
-    builder = sql.SparkSession.builder.master(os.environ.get("URLSPOOL_SPARK_MASTER", "local[2]"))
-    for key, value in {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.parquet.compression.codec": "zstd",
-    }.items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    yield session
-    session.stop()
 
 
 def test_spark_gives_the_records_of_one_scan(spark: Any, mail: Path, tmp_path: Path) -> None:

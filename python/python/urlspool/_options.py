@@ -173,6 +173,28 @@ def texts_of(
     return tuple((name, texts) for name, texts in given if texts is not None)
 
 
+def options_of_texts(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Returns options that are given as texts, as Spark does.
+
+    >>> options_of_texts({"context": "80", "no_html": "true", "limit": "url_bytes=999,depth=3"})
+    {'context': 80, 'no_html': True, 'limit': {'url_bytes': '999', 'depth': '3'}}
+    """
+    return {name: _value_of_text(name, text) for name, text in texts.items()}
+
+
+def _value_of_text(name: str, text: str) -> Any:
+    if name in _NUMBERS:
+        return int(text)
+    if name == "limit":
+        return dict(setting.split("=", 1) for setting in text.split(","))
+    has_text = any(name in names for names in (_LISTS, _REPEATED, *(row[0] for row in _TYPES)))
+    if has_text or name not in ScanOptions.__annotations__:
+        return text
+    if text.lower() not in ("true", "false"):
+        raise ValueError(f"{name} must be true or false, not {text!r}")
+    return text.lower() == "true"
+
+
 def _texts(name: str, value: Any) -> tuple[str, ...] | None:
     """Returns the texts of an option; `None` for a flag that is not set."""
     if name == "limit":

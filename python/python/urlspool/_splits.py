@@ -110,7 +110,7 @@ def scan_splits(
     with _EVIDENCE_LOCK:
         evidence = content and _evidence(content, texts)
     for split in splits:
-        with closing(_open(split.path, storage_options or {})) as file:
+        with closing(open_file(split.path, storage_options or {})) as file:
             yield _urlspool.scan_stream(file, split.path, split.start, split.end, texts, evidence)
 
 
@@ -138,7 +138,7 @@ def with_content(
     if options.get("evidence") is None:
         return dict(options)
     name = os.fspath(options["evidence"])
-    with closing(_open(name, storage_options or {})) as file:
+    with closing(open_file(name, storage_options or {})) as file:
         content = file.read()
     if content.startswith(b"SQLite format 3\0"):
         raise ValueError(
@@ -172,12 +172,31 @@ class EmptyFile:
         return b""
 
 
-def _is_url(path: str) -> bool:
+def columns_of(options: Mapping[str, Any]) -> Any:
+    """Returns the Arrow schema of records with these options. Spark needs times in microseconds."""
+    import pyarrow as pa
+
+    texts = texts_of({**options, "threads": 1, "evidence": None}, StreamOptions)
+    fields = pa.schema(_urlspool.scan_stream(EmptyFile(), "", 0, None, texts))
+    return pa.schema([_in_microseconds(field) for field in fields])
+
+
+def _in_microseconds(field: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(field.type):
+        return field.with_type(pa.timestamp("us", tz="UTC"))
+    if pa.types.is_struct(field.type):
+        return field.with_type(pa.struct([_in_microseconds(child) for child in field.type]))
+    return field
+
+
+def is_url(path: str) -> bool:
     return "://" in path
 
 
-def _open(path: str, storage_options: Mapping[str, Any]) -> Any:
-    if not _is_url(path):
+def open_file(path: str, storage_options: Mapping[str, Any]) -> Any:
+    if not is_url(path):
         return open(path, "rb")
     import fsspec
 
@@ -192,7 +211,7 @@ def _files(root: str, storage_options: Mapping[str, Any]) -> Iterator[tuple[str,
     Like a scan of a folder, omits files in the `tmp` of a Maildir, which may be incomplete
     (maildir(5)).
     """
-    if _is_url(root):
+    if is_url(root):
         import fsspec
 
         filesystem, name = fsspec.core.url_to_fs(root, **storage_options)
@@ -228,7 +247,7 @@ def _splits_of(
 ) -> list[Split]:
     parts = 1
     if size < length:
-        with closing(_open(path, storage_options)) as file:
+        with closing(open_file(path, storage_options)) as file:
             if _urlspool.is_splittable(cast("BinaryFile", file).read(_START_BYTES)):
                 parts = -(-length // size)
     bounds = [length * part // parts for part in range(parts + 1)]

@@ -22,14 +22,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ._api import scan_stream
 from ._options import StrPath
 from ._parts import begin_parts, end_parts, write_part
 from ._splits import (
     DEFAULT_SIZE,
-    EmptyFile,
     Split,
     check_options,
+    columns_of,
     grouped,
     plan,
     scan_splits,
@@ -107,7 +106,7 @@ class Scan:
         place = dict(self._storage_options if storage_options is None else storage_options)
         begin_parts(target, place, compression)
         options, sources = dict(self._options), dict(self._storage_options)
-        columns = _columns(self._options)
+        columns = columns_of(self._options)
 
         def write_tasks(batches: Iterator[Any]) -> Iterator[Any]:
             import pyarrow as pa
@@ -167,7 +166,7 @@ def scan(
     splits = plan(roots, split_size, storage_options)
     groups = grouped(splits, split_size, partitions)
     given = json.dumps(dict(storage_options or {}))
-    fields = _columns(options)
+    fields = columns_of(options)
     columns = from_arrow_schema(fields)
     result = StructType([StructField("record", columns), StructField("event", StringType())])
     record_type = pa.struct(list(fields))
@@ -200,24 +199,6 @@ def links(records: DataFrame) -> DataFrame:
         f.min("message.date").alias("first"),
         f.max("message.date").alias("last"),
     )
-
-
-def _columns(options: Mapping[str, Any]) -> Any:
-    """Returns the Arrow schema of records with these options. Spark needs times in microseconds."""
-    import pyarrow as pa
-
-    fields = pa.schema(scan_stream(EmptyFile(), **{**options, "threads": 1, "evidence": None}))
-    return pa.schema([_in_microseconds(field) for field in fields])
-
-
-def _in_microseconds(field: Any) -> Any:
-    import pyarrow as pa
-
-    if pa.types.is_timestamp(field.type):
-        return field.with_type(pa.timestamp("us", tz="UTC"))
-    if pa.types.is_struct(field.type):
-        return field.with_type(pa.struct([_in_microseconds(child) for child in field.type]))
-    return field
 
 
 def _batches(
