@@ -15,7 +15,7 @@ use super::terminal::{CSV, StdoutLines, check_is_not_database, escaped, print_me
 use urlspool_files::config::NamedValue;
 use urlspool_record::record::TableSyntax;
 use urlspool_store::browse::{BrowseError, Browser};
-use urlspool_store::load::{self, Citation, CitedThing, FoundRow, ListRow, LoadError, SearchQuery};
+use urlspool_store::load::{self, Citation, FoundRow, ListRow, LoadError, SearchQuery};
 use urlspool_store::stats::Stats;
 use urlspool_text::diagnostic::{EscapeForm, counted, grouped};
 use urlspool_text::parse::host_name;
@@ -60,7 +60,8 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     }
     let mut line = Vec::new();
     let mut has_found = false;
-    load::search(database, &query, |row| -> Result<bool, CommandError> {
+    load::search(database, &query, |citation| -> Result<bool, CommandError> {
+        let row = &citation.found;
         has_found = true;
         line.clear();
         match format {
@@ -195,7 +196,7 @@ fn check_has_condition(query: &SearchQuery) -> Result<(), CommandError> {
 
 pub(super) fn cited(args: &CitedArgs) -> CommandResult {
     check_is_file(&args.database)?;
-    let thing = thing(&args.thing)?;
+    let query = cited_query(args)?;
     check_is_not_database(&args.database)?;
     let style = args.color.grep_style();
     let mut out = match args.format {
@@ -206,25 +207,19 @@ pub(super) fn cited(args: &CitedArgs) -> CommandResult {
     if args.format == CitedFormat::Csv {
         out.put((Citation::COLUMNS.join(",") + "\n").as_bytes())?;
     }
-    let mut left = args.limit.unwrap_or(u64::MAX);
     let mut has_found = false;
     let mut lines = Vec::new();
-    load::citations(
-        &args.database,
-        &thing,
-        args.sort,
-        |citation| -> Result<bool, CommandError> {
-            has_found = true;
-            left -= 1;
-            lines.clear();
-            match args.format {
-                CitedFormat::Text => citation.write_text(style, &mut lines),
-                CitedFormat::Csv => citation.write_row(CSV, &mut lines),
-                CitedFormat::Jsonl => citation.write_json(&mut lines),
-            }
-            Ok(out.put(&lines)? && 0 < left)
-        },
-    )?;
+    let found = |citation: &Citation| {
+        has_found = true;
+        lines.clear();
+        match args.format {
+            CitedFormat::Text => citation.write_text(style, &mut lines),
+            CitedFormat::Csv => citation.write_row(CSV, &mut lines),
+            CitedFormat::Jsonl => citation.write_json(&mut lines),
+        }
+        out.put(&lines)
+    };
+    load::search(&args.database, &query, found)?;
     out.finish()?;
     if !has_found {
         print_message(format_args!(
@@ -235,18 +230,26 @@ pub(super) fn cited(args: &CitedArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Returns what an argument refers to: text with a colon is a URL.
-fn thing(text: &str) -> Result<CitedThing, CommandError> {
+/// Returns the search for the thing that an argument names: text with a colon is a URL.
+fn cited_query(args: &CitedArgs) -> Result<SearchQuery, CommandError> {
+    let text = &args.thing;
+    let mut query = SearchQuery {
+        limit: args.limit,
+        order: args.sort,
+        ..SearchQuery::default()
+    };
     if text.contains(':') {
-        return Ok(CitedThing::Url(text.to_owned()));
+        query.url = Some(text.clone());
+        return Ok(query);
     }
-    let host = host_name(text).filter(|_| !text.contains('*'));
-    host.map(CitedThing::Host).ok_or_else(|| {
-        let text = escaped(text);
-        CommandError::usage(format!(
-            "{text} is neither a URL nor a domain; write http://{text}, or a domain such as cern.ch"
-        ))
-    })
+    query.host = host_name(text).filter(|_| !text.contains('*'));
+    if query.host.is_some() {
+        return Ok(query);
+    }
+    let text = escaped(text);
+    Err(CommandError::usage(format!(
+        "{text} is neither a URL nor a domain; write http://{text}, or a domain such as cern.ch"
+    )))
 }
 
 pub(super) fn browse(args: &BrowseArgs) -> CommandResult {

@@ -32,8 +32,7 @@ pub use lines::RecordFeed;
 pub use removal::ScannedFiles;
 pub use run::{load, load_scan};
 pub use search::{
-    CitedThing, SearchOrder, SearchQuery, citation_of_row, citations, evidence_of_database, key_of,
-    search,
+    SearchOrder, SearchQuery, citation_of_row, evidence_of_database, key_of, search,
 };
 pub use sqlite::{
     files_of_database, is_file_of_database, open_to_extend, open_to_read, sqlite_error,

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use rusqlite::{Connection, ErrorCode, InterruptHandle, OptionalExtension};
 
-use super::pages::{self, Asked, LinkFacts, PageRow, Position, SearchPage, Subject};
+use super::pages::{self, Asked, LinkFacts, Position, SearchPage, Subject};
 use super::raw::passage;
 use super::request::{
     BAD_REQUEST, FAILED, Filter, FilterField, LinkOrder, NOT_FOUND, PageSearch, Refusal,
@@ -17,8 +17,8 @@ use super::request::{
 use super::selection::{
     Selection, key_of_link, links_of_domain, links_page, ordered_links, select,
 };
-use crate::load::{CitedLink, ListRow, citation_of_row, key_of};
-use urlspool_record::record::{FormulaGuard, TableSyntax, list_texts};
+use crate::load::{Citation, CitedLink, ListRow, citation_of_row, key_of};
+use urlspool_record::record::{FormulaGuard, TableSyntax};
 use urlspool_text::limits::{
     BROWSE_KEPT_LISTS, BROWSE_PAGE_LINKS, BROWSE_PAGE_ROWS, BROWSE_PASSAGE_CHARS, BROWSE_TOP_NAMES,
 };
@@ -172,7 +172,8 @@ impl Answerer {
     fn search_page(&self, asked: &Asked, subject: Subject) -> Result<String, Refusal> {
         let ids = &asked.list.ids;
         let position = Position::new(asked.page, BROWSE_PAGE_ROWS, ids.len());
-        let rows = ids[position.rows()].iter().map(|id| self.page_row(*id));
+        let rows = ids[position.rows()].iter();
+        let rows = rows.map(|id| citation_of_row(&self.db, *id));
         let rows: rusqlite::Result<Vec<_>> = rows.filter_map(Result::transpose).collect();
         let mut rows = answered(rows)?;
         answered(mark_words(&mut rows, &asked.search))?;
@@ -236,10 +237,10 @@ impl Answerer {
 
     /// Renders the page with the raw bytes of a citation.
     fn bytes_page(&self, id: i64) -> Result<String, Refusal> {
-        let row = answered(self.page_row(id))?.ok_or(NOT_FOUND)?;
+        let row = answered(citation_of_row(&self.db, id))?.ok_or(NOT_FOUND)?;
         let sql = "SELECT kind FROM sources WHERE id = (SELECT source FROM urls WHERE id = ?1)";
         let kind: String = answered(self.db.query_row(sql, [id], |row| row.get(0)))?;
-        let passage = passage(&row.citation.found, &kind, self.files.as_deref());
+        let passage = passage(&row.found, &kind, self.files.as_deref());
         Ok(pages::bytes_page(&row, &passage))
     }
 
@@ -267,7 +268,7 @@ impl Answerer {
         if let Some(kept) = self.kept(&query, version) {
             return Ok(kept);
         }
-        let list = Arc::new(answered(select(&self.db, search))?);
+        let list = Arc::new(answered(select(&self.db, &search.query))?);
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         if BROWSE_KEPT_LISTS <= lists.len() {
             lists.remove(0);
@@ -296,29 +297,6 @@ impl Answerer {
             let found = fs::metadata(path).ok()?;
             Some((found.len(), found.modified().ok()?))
         })
-    }
-
-    /// Returns a citation, or `None` if a load has removed it in the meantime.
-    fn page_row(&self, id: i64) -> rusqlite::Result<Option<PageRow>> {
-        let Some(citation) = citation_of_row(&self.db, id)? else {
-            return Ok(None);
-        };
-        let sql = "SELECT links.key, links.citations, urls.hazards, urls.truncated,
-            urls.domain FROM urls LEFT JOIN links ON links.id = urls.link WHERE urls.id = ?1";
-        let mut statement = self.db.prepare_cached(sql)?;
-        let row = statement.query_row([id], |row| {
-            let hazards: Option<String> = row.get(2)?;
-            Ok(PageRow {
-                id,
-                citation,
-                key: row.get(0)?,
-                citations: row.get::<_, Option<i64>>(1)?.map_or(0, i64::cast_unsigned),
-                hazards: list_texts(hazards.as_deref().unwrap_or_default()),
-                is_truncated: row.get::<_, Option<bool>>(3)?.unwrap_or(false),
-                domain: row.get(4)?,
-            })
-        });
-        row.optional()
     }
 
     fn link_facts(&self, url: &str) -> rusqlite::Result<Option<LinkFacts>> {
@@ -435,11 +413,8 @@ fn piece<R: ListRow>(
 }
 
 /// Shortens the context of rows for the page, and marks the words of the search.
-fn mark_words(rows: &mut [PageRow], search: &PageSearch) -> rusqlite::Result<()> {
-    for context in rows
-        .iter_mut()
-        .flat_map(|row| &mut row.citation.found.context)
-    {
+fn mark_words(rows: &mut [Citation], search: &PageSearch) -> rusqlite::Result<()> {
+    for context in rows.iter_mut().flat_map(|row| &mut row.found.context) {
         context.shorten(BROWSE_PASSAGE_CHARS);
     }
     if search.query.words.is_empty() {
@@ -447,7 +422,7 @@ fn mark_words(rows: &mut [PageRow], search: &PageSearch) -> rusqlite::Result<()>
     }
     let mut marker = search.query.marker()?;
     rows.iter_mut()
-        .try_for_each(|row| marker.mark(&mut row.citation.found))
+        .try_for_each(|row| marker.mark(&mut row.found))
 }
 
 /// Converts the result of a query. Distinguishes an interrupted query from a database that cannot

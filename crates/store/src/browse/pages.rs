@@ -56,7 +56,7 @@ pub(super) struct Asked {
 pub(super) struct SearchPage<'p> {
     pub(super) database: &'p Path,
     pub(super) asked: &'p Asked,
-    pub(super) rows: Vec<PageRow>,
+    pub(super) rows: Vec<Citation>,
     pub(super) subject: Subject,
     pub(super) position: Position,
 }
@@ -96,20 +96,6 @@ pub(super) enum Subject {
     /// A domain, a list or a sender.
     Name(FilterField, String),
     Link(Box<LinkFacts>),
-}
-
-/// A citation and details of its link.
-pub(super) struct PageRow {
-    /// Row of `urls`.
-    pub(super) id: i64,
-    pub(super) citation: Citation,
-    /// Key of its link; `None` if the URL is truncated.
-    pub(super) key: Option<String>,
-    /// Number of citations of the link.
-    pub(super) citations: u64,
-    pub(super) hazards: Vec<String>,
-    pub(super) is_truncated: bool,
-    pub(super) domain: Option<String>,
 }
 
 /// Details of a link, for its page.
@@ -517,7 +503,7 @@ fn word_notes(page: &SearchPage<'_>) -> Markup {
             (counted(page.asked.search.words_left_out as u64, "other was", "others were"))
             " left out. Search for less."
         } "\n" }
-        @if let Some(key) = &page.asked.search.clean_key { p.note role="status" {
+        @if let Some(key) = &page.asked.search.query.clean_key { p.note role="status" {
             "The URL was searched without its parameters of visitors and campaigns, as "
             code { (foreign(key)) } ". Links that have such parameters match too."
         } "\n" }
@@ -740,8 +726,8 @@ fn results(page: &SearchPage<'_>) -> Markup {
 }
 
 /// Renders a citation. Each name in it links to the filter with one more condition.
-fn result(row: &PageRow, filter: &Filter) -> Markup {
-    let found = &row.citation.found;
+fn result(row: &Citation, filter: &Filter) -> Markup {
+    let found = &row.found;
     let (url, message) = (found.whole_url(), &found.message);
     html! {
         li { "\n"
@@ -755,7 +741,7 @@ fn result(row: &PageRow, filter: &Filter) -> Markup {
             @if let Some(text) = &found.anchor { p.passage { "Link text: " (foreign(text)) } "\n" }
             @if let Some(context) = &found.context { p.passage { (passage(context, &url)) } "\n" }
             p.soft {
-                @for list in row.citation.lists() {
+                @for list in row.lists() {
                     (thing(FilterField::List, &list, filter)) " \u{b7} " }
                 @if let Some(domain) = &row.domain {
                     (thing(FilterField::Domain, domain, filter)) " \u{b7} " }
@@ -764,11 +750,11 @@ fn result(row: &PageRow, filter: &Filter) -> Markup {
                         (counted(row.citations, "citation", "citations")) " of this link"
                     }
                 }
-                @if let Some(thread) = &row.citation.thread {
+                @if let Some(thread) = &row.thread {
                     " \u{b7} " a href=(thread_link(thread)) { "its thread" }
                 }
-                @if 0 < row.citation.quote_depth {
-                    @let depth = row.citation.quote_depth.cast_unsigned();
+                @if 0 < row.quote_depth {
+                    @let depth = row.quote_depth.cast_unsigned();
                     " \u{b7} quoted " (counted(depth, "level", "levels")) " deep"
                 }
                 @if row.is_truncated { " \u{b7} cut short" }
@@ -779,10 +765,10 @@ fn result(row: &PageRow, filter: &Filter) -> Markup {
             } "\n"
             details {
                 summary { "Location" }
-                p { a href={ "bytes?row=" (row.id) } {
+                p { a href={ "bytes?row=" (row.row) } {
                     "The text around it, as it is in the file" } } "\n"
-                p { "In a terminal: " code { (foreign(&show_command(&row.citation))) } } "\n"
-                @if let Some(thread) = &row.citation.thread { p {
+                p { "In a terminal: " code { (foreign(&show_command(row))) } } "\n"
+                @if let Some(thread) = &row.thread { p {
                     "Thread: " a href=(thread_link(thread)) { (foreign(thread)) }
                 } }
                 @if let Some(id) = &message.id { p { "Message-ID: " (foreign(id)) } }
@@ -797,12 +783,12 @@ fn thread_link(thread: &str) -> String {
 }
 
 /// Renders the page with the raw bytes of a citation, marked, and the text around them.
-pub(super) fn bytes_page(row: &PageRow, passage: &Result<RawPassage, NoPassage>) -> String {
-    let source = &row.citation.found.source;
+pub(super) fn bytes_page(row: &Citation, passage: &Result<RawPassage, NoPassage>) -> String {
+    let source = &row.found.source;
     let main = html! {
         h1 { "As it is in the file" } "\n"
         section #results tabindex="-1" { "\n"
-            p.soft { (foreign(&place(&row.citation))) } "\n"
+            p.soft { (foreign(&place(row))) } "\n"
             @match passage {
                 Ok(RawPassage { before, bytes, after, left_before, left_out, left_after }) => {
                     @if 0 < *left_before { p.soft {
@@ -838,11 +824,11 @@ pub(super) fn bytes_page(row: &PageRow, passage: &Result<RawPassage, NoPassage>)
                     "started."
                 }
             }
-            p { "In a terminal: " code { (foreign(&show_command(&row.citation))) } } "\n"
+            p { "In a terminal: " code { (foreign(&show_command(row))) } } "\n"
             ol.cited { "\n" (result(row, &Filter::default())) } "\n"
         } "\n"
     };
-    let url = shortened(&row.citation.found.url, TITLE_CHARS);
+    let url = shortened(&row.found.url, TITLE_CHARS);
     let title = format!("As it is in the file: {url}");
     document("", &title, &Filter::default(), &main)
 }

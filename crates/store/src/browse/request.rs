@@ -231,9 +231,7 @@ impl Filter {
     pub(super) fn search(&self) -> Result<PageSearch, NoSearch> {
         let PageSearch {
             query,
-            clean_key,
             words_left_out,
-            ..
         } = words(self.value(FilterField::Words));
         let host = |field| self.text(field).map(|text| host_in(&text).to_owned());
         let scheme = self.text(FilterField::Scheme);
@@ -245,6 +243,7 @@ impl Filter {
             list: self.text(FilterField::List),
             hazard: self.text(FilterField::Hazard),
             url: self.text(FilterField::Key),
+            thread: self.text(FilterField::Thread),
             ..query
         };
         let typed = self.value(FilterField::Words);
@@ -269,8 +268,6 @@ impl Filter {
         }
         Ok(PageSearch {
             query: search,
-            thread: self.text(FilterField::Thread),
-            clean_key,
             words_left_out,
         })
     }
@@ -294,11 +291,6 @@ impl Filter {
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct PageSearch {
     pub(super) query: SearchQuery,
-    /// A thread, by its name.
-    pub(super) thread: Option<String>,
-    /// Clean key of a URL with tracking parameters among the words. Links with this clean key
-    /// match.
-    pub(super) clean_key: Option<String>,
     /// Number of words and phrases that were dropped after the first [`BROWSE_WORDS`].
     pub(super) words_left_out: usize,
 }
@@ -306,16 +298,13 @@ pub(super) struct PageSearch {
 impl PageSearch {
     /// Returns the registrable domain if it is the only condition.
     pub(super) fn domain_alone(&self) -> Option<String> {
-        let alone = PageSearch {
-            query: SearchQuery {
-                domain: self.query.domain.clone(),
-                order: self.query.order,
-                ..SearchQuery::default()
-            },
-            ..PageSearch::default()
+        let alone = SearchQuery {
+            domain: self.query.domain.clone(),
+            order: self.query.order,
+            ..SearchQuery::default()
         };
         let domain = self.query.domain.as_ref()?;
-        (*self == alone).then(|| domain.to_ascii_lowercase())
+        (self.query == alone).then(|| domain.to_ascii_lowercase())
     }
 }
 
@@ -336,8 +325,8 @@ fn words(text: &str) -> PageSearch {
         ..PageSearch::default()
     };
     for word in all.into_iter().take(BROWSE_WORDS) {
-        match clean_key_of_pasted(word).filter(|_| search.clean_key.is_none()) {
-            Some(key) => search.clean_key = Some(key),
+        match clean_key_of_pasted(word).filter(|_| search.query.clean_key.is_none()) {
+            Some(key) => search.query.clean_key = Some(key),
             None => search.query.words.push(word.to_owned()),
         }
     }
@@ -487,12 +476,15 @@ mod tests {
             filter.search().unwrap()
         };
         let pasted = search("lamp <HTTP://M.example:80/x?utm_source=a&id=1#top>");
-        assert_eq!(pasted.clean_key.as_deref(), Some("http://m.example/x?id=1"));
+        assert_eq!(
+            pasted.query.clean_key.as_deref(),
+            Some("http://m.example/x?id=1")
+        );
         assert_eq!(pasted.query.words, ["lamp"]);
         for words in ["http://m.example/x?id=1", "x?utm_source=a"] {
             let other = search(words);
             assert_eq!(
-                (other.clean_key, other.query.words),
+                (other.query.clean_key, other.query.words),
                 (None, vec![words.to_owned()])
             );
         }

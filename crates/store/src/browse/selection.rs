@@ -4,14 +4,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
-use super::request::{FilterField, LinkOrder, PageSearch};
-use crate::load::SearchOrder;
+use super::request::{FilterField, LinkOrder};
+use crate::load::{SearchOrder, SearchQuery};
 use crate::stats::{list_names, sender_address};
 use urlspool_mail::decode::AuthorKind;
-use urlspool_record::record::{json_list, list_texts};
+use urlspool_record::record::list_texts;
 use urlspool_text::limits::{
     BROWSE_EXACT_ROWS, BROWSE_SAMPLE_ROWS, BROWSE_SAMPLE_RUNS, BROWSE_TOP_NAMES,
 };
@@ -67,8 +66,8 @@ fn top(counts: Counts) -> Vec<(String, u64)> {
 }
 
 /// Selects the rows of a search.
-pub(super) fn select(db: &Connection, search: &PageSearch) -> rusqlite::Result<Selection> {
-    let (filter, values) = clause(search)?;
+pub(super) fn select(db: &Connection, search: &SearchQuery) -> rusqlite::Result<Selection> {
+    let (filter, values) = search.filter()?;
     // Collect the ids first, because some conditions read all messages.
     let sql = format!(
         "SELECT urls.id FROM urls{filter} LIMIT {}",
@@ -80,45 +79,8 @@ pub(super) fn select(db: &Connection, search: &PageSearch) -> rusqlite::Result<S
     if BROWSE_EXACT_ROWS < ids.len() as u64 {
         sample(db, search)
     } else {
-        all_of(db, ids, search.query.order)
+        all_of(db, ids, search.order)
     }
-}
-
-/// Returns the conditions as a `WHERE` clause, with the values of its parameters.
-fn clause(search: &PageSearch) -> rusqlite::Result<(String, Vec<Value>)> {
-    let (mut filter, mut values) = search.query.filter()?;
-    let mut add = |condition: &str, texts: [&str; 2]| {
-        values.extend(texts.map(|text| Value::from(text.to_owned())));
-        let condition = condition.replace("?first", &format!("?{}", values.len() - 1));
-        filter.push_str(if filter.is_empty() {
-            " WHERE "
-        } else {
-            " AND "
-        });
-        filter.push_str(&condition.replace("?second", &format!("?{}", values.len())));
-    };
-    if let Some(thread) = &search.thread {
-        // A thread is named after the first reference, or after the message if it has no
-        // references. Lists are stored without spaces, so the lists that start with a given name
-        // form a range of texts.
-        let list = json_list(std::iter::once(&**thread));
-        let start = list.strip_suffix(']').unwrap_or(&list);
-        add(
-            "urls.message IN (SELECT id FROM messages WHERE reference_ids BETWEEN ?second || ',' \
-             AND ?second || ']' OR ifnull(reference_ids, '[]') = '[]' AND message_id = ?first)",
-            [thread, start],
-        );
-    }
-    if let Some(key) = &search.clean_key {
-        // A key and its clean key are equal up to the question mark, and keys are indexed.
-        let (start, _) = key.split_once('?').unwrap_or((key, ""));
-        add(
-            "urls.link IN (SELECT id FROM links WHERE ?first <= key AND key < ?first || \
-             char(1114111) AND clean_key = ?second)",
-            [start, key],
-        );
-    }
-    Ok((filter, values))
 }
 
 /// Selects all rows of a list.
@@ -140,8 +102,8 @@ fn all_of(db: &Connection, mut ids: Vec<i64>, order: SearchOrder) -> rusqlite::R
 }
 
 /// Selects the rows of a sample and estimates the total.
-fn sample(db: &Connection, search: &PageSearch) -> rusqlite::Result<Selection> {
-    let (filter, values) = clause(search)?;
+fn sample(db: &Connection, search: &SearchQuery) -> rusqlite::Result<Selection> {
+    let (filter, values) = search.filter()?;
     // The sample is materialized before conditions apply. Otherwise, SQLite could select rows by a
     // condition first and walk the list of rows or links again for each run.
     let runs = runs(db)?;
@@ -155,7 +117,7 @@ fn sample(db: &Connection, search: &PageSearch) -> rusqlite::Result<Selection> {
     while let Some(row) = rows.next()? {
         made.add(row)?;
     }
-    let mut selection = made.finish(search.query.order)?;
+    let mut selection = made.finish(search.order)?;
     let (all, examined) = (rows_of(db, "urls")?, rows_of(db, &runs)?);
     selection.sampled = Some(examined);
     selection.total = if filter.is_empty() {
@@ -384,7 +346,6 @@ pub(super) fn links_of_domain(db: &Connection, domain: &str) -> rusqlite::Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::SearchQuery;
 
     /// Creates a database with the columns that are read. Every fourth row is from 1996 and cites
     /// `a.example`.
@@ -414,13 +375,10 @@ mod tests {
         db
     }
 
-    fn search(change: impl FnOnce(&mut SearchQuery)) -> PageSearch {
+    fn search(change: impl FnOnce(&mut SearchQuery)) -> SearchQuery {
         let mut query = SearchQuery::default();
         change(&mut query);
-        PageSearch {
-            query,
-            ..PageSearch::default()
-        }
+        query
     }
 
     #[test]
@@ -452,12 +410,12 @@ mod tests {
             ("http://a.example/", 0),
             ("http://b.example/", 300),
         ] {
-            let clean = PageSearch {
+            let clean = SearchQuery {
                 clean_key: Some(key.to_owned()),
                 ..search(|_| {})
             };
             assert_eq!(select(&db, &clean).unwrap().ids.len(), count, "{key}");
-            let both = PageSearch {
+            let both = SearchQuery {
                 clean_key: Some(key.to_owned()),
                 ..search(|query| query.domain = Some("a.example".to_owned()))
             };
@@ -484,7 +442,7 @@ mod tests {
             ("<1>\"x", &[5]),
             ("<1", &[]),
         ] {
-            let thread = PageSearch {
+            let thread = SearchQuery {
                 thread: Some(thread.to_owned()),
                 ..search(|query| query.since = Some(0))
             };

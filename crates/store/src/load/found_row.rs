@@ -322,6 +322,21 @@ pub struct Citation {
     pub newsgroups: Vec<String>,
     /// First Message-ID in `References`; without one, the message's own Message-ID.
     pub thread: Option<String>,
+    /// Row of `urls`.
+    #[serde(skip)]
+    pub(crate) row: i64,
+    /// Key of the link; `None` if the URL is truncated.
+    #[serde(skip)]
+    pub(crate) key: Option<String>,
+    /// Number of citations of the link.
+    #[serde(skip)]
+    pub(crate) citations: u64,
+    #[serde(skip)]
+    pub(crate) hazards: Vec<String>,
+    #[serde(skip)]
+    pub(crate) is_truncated: bool,
+    #[serde(skip)]
+    pub(crate) domain: Option<String>,
 }
 
 impl Citation {

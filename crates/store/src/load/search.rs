@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Params, Row, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use super::LoadError;
 use super::found_row::{Citation, FoundAuthor, FoundContext, FoundMessage, FoundRow, FoundSource};
@@ -11,8 +11,7 @@ use super::sqlite::{open_to_read, sqlite_error};
 use super::words::{Marker, Phrase, Phrases};
 use urlspool_files::config::named_values;
 use urlspool_files::evidence::WHOLE_CONFIDENCE;
-use urlspool_mail::decode::AuthorKind;
-use urlspool_record::record::list_texts;
+use urlspool_record::record::{json_list, list_texts};
 use urlspool_text::parse::key;
 use urlspool_text::repair::{Repair, UrlEvidence};
 
@@ -25,7 +24,7 @@ use urlspool_text::repair::{Repair, UrlEvidence};
 pub fn search<E: From<LoadError>>(
     path: &Path,
     query: &SearchQuery,
-    mut found: impl FnMut(&FoundRow) -> Result<bool, E>,
+    mut found: impl FnMut(&Citation) -> Result<bool, E>,
 ) -> Result<(), E> {
     let db = open_to_read(path)?;
     let named = |error| sqlite_error(path, error);
@@ -33,11 +32,16 @@ pub fn search<E: From<LoadError>>(
     phrases.check()?;
     let mut marker = Marker::new(phrases.wanted).map_err(named)?;
     let (sql, values) = query.statement().map_err(named)?;
-    each_found(path, &db, &sql, params_from_iter(values), |row| {
-        let mut row = found_row(row).map_err(named)?;
-        marker.mark(&mut row).map_err(named)?;
-        found(&row)
-    })
+    let mut statement = db.prepare(&sql).map_err(named)?;
+    let mut rows = statement.query(params_from_iter(values)).map_err(named)?;
+    while let Some(row) = rows.next().map_err(named)? {
+        let mut row = citation(row).map_err(named)?;
+        marker.mark(&mut row.found).map_err(named)?;
+        if !found(&row)? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the complete URLs in the database at `path`, which serve as evidence for joins.
@@ -73,133 +77,66 @@ pub fn evidence_of_database(path: &Path, max_urls: usize) -> Result<UrlEvidence,
     Ok(evidence)
 }
 
-/// Subject of a search for citations.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CitedThing {
-    /// A URL, in any spelling with the same key ([`urlspool_text::parse::key`]).
-    Url(String),
-    /// A host, or a registrable domain with all its hosts, as written in records
-    /// ([`urlspool_text::parse::host_name`]).
-    Host(String),
-}
-
-/// Finds citations in the database at `path` and passes each to `found`. Stops when `found` returns
-/// `false`.
-///
-/// # Errors
-///
-/// The database cannot be read, or was not made by `urlspool load`.
-pub fn citations<E: From<LoadError>>(
-    path: &Path,
-    thing: &CitedThing,
-    order: SearchOrder,
-    mut found: impl FnMut(&Citation) -> Result<bool, E>,
-) -> Result<(), E> {
-    let db = open_to_read(path)?;
-    let (condition, value) = match thing {
-        CitedThing::Url(url) => (WITH_KEY, key_of(url)),
-        CitedThing::Host(host) => (WITH_HOST, host.to_ascii_lowercase()),
-    };
-    let (condition, order) = (condition.replace('?', "?1"), order.clause());
-    let sql = format!("{COLUMNS}, {CONVERSATION} FROM urls {TABLES} WHERE {condition} {order}");
-    each_found(path, &db, &sql, [value], |row| {
-        found(&citation(row).map_err(|error| sqlite_error(path, error))?)
-    })
-}
-
-/// Passes the rows of a query to `found` until it returns `false`.
-fn each_found<E: From<LoadError>>(
-    path: &Path,
-    db: &Connection,
-    sql: &str,
-    values: impl Params,
-    mut found: impl FnMut(&Row<'_>) -> Result<bool, E>,
-) -> Result<(), E> {
-    let named = |error| sqlite_error(path, error);
-    let mut statement = db.prepare(sql).map_err(named)?;
-    let mut rows = statement.query(values).map_err(named)?;
-    while let Some(row) = rows.next().map_err(named)? {
-        if !found(row)? {
-            break;
-        }
-    }
-    Ok(())
-}
-
 /// Returns the citation in a row of `urls`, or `None` if the row does not exist.
 pub fn citation_of_row(db: &Connection, id: i64) -> rusqlite::Result<Option<Citation>> {
-    let sql = format!("{COLUMNS}, {CONVERSATION} FROM urls {TABLES} WHERE urls.id = ?1");
+    let sql = format!("{COLUMNS} FROM urls {TABLES} WHERE urls.id = ?1");
     let mut statement = db.prepare_cached(&sql)?;
     statement.query_row([id], citation).optional()
 }
 
-/// Columns that [`citation`] reads in addition to the columns of [`found_row`].
-const CONVERSATION: &str =
-    "urls.quote_depth, messages.list_id, messages.newsgroups, messages.reference_ids";
-
+/// Returns the citation in a row of [`COLUMNS`].
 fn citation(row: &Row<'_>) -> rusqlite::Result<Citation> {
-    let found = found_row(row)?;
-    let first = texts(row, "reference_ids")?.into_iter().next();
-    Ok(Citation {
-        quote_depth: row.get("quote_depth")?,
-        list_id: row.get("list_id")?,
-        newsgroups: texts(row, "newsgroups")?,
-        thread: first.or_else(|| found.message.id.clone()),
-        found,
-    })
-}
-
-/// Returns the texts in a list column.
-fn texts(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<String>> {
-    let list: Option<String> = row.get(column)?;
-    Ok(list_texts(list.as_deref().unwrap_or_default()))
-}
-
-fn found_row(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
     let message = FoundMessage {
         id: row.get(12)?,
         date: row.get(13)?,
         from: row.get(14)?,
         subject: row.get(15)?,
     };
-    let by: String = row.get(22)?;
-    let author = if by == AuthorKind::Outer.name() {
-        FoundAuthor {
-            from: message.from.clone(),
-            subject: message.subject.clone(),
-            date: message.date.clone(),
-            message_id: message.id.clone(),
-            by,
-        }
-    } else {
-        FoundAuthor {
-            from: row.get(18)?,
-            subject: row.get(19)?,
-            date: row.get(20)?,
-            message_id: row.get(21)?,
-            by,
-        }
-    };
-    Ok(FoundRow {
-        id: row.get(0)?,
-        url: row.get(1)?,
-        fragment: row.get(2)?,
-        confidence: row.get(3)?,
-        region: row.get(4)?,
-        anchor: row.get(5)?,
-        source: FoundSource {
-            path: row.get(6)?,
-            path_b64: row.get(7)?,
-            member: row.get(8)?,
-            member_b64: row.get(9)?,
-            start: row.get(10)?,
-            end: row.get(11)?,
+    let first = texts(row, 26)?.into_iter().next();
+    Ok(Citation {
+        quote_depth: row.get(23)?,
+        list_id: row.get(24)?,
+        newsgroups: texts(row, 25)?,
+        thread: first.or_else(|| message.id.clone()),
+        row: row.get(27)?,
+        key: row.get(28)?,
+        citations: row.get::<_, Option<i64>>(29)?.map_or(0, i64::cast_unsigned),
+        hazards: texts(row, 30)?,
+        is_truncated: row.get::<_, Option<bool>>(31)?.unwrap_or(false),
+        domain: row.get(32)?,
+        found: FoundRow {
+            id: row.get(0)?,
+            url: row.get(1)?,
+            fragment: row.get(2)?,
+            confidence: row.get(3)?,
+            region: row.get(4)?,
+            anchor: row.get(5)?,
+            source: FoundSource {
+                path: row.get(6)?,
+                path_b64: row.get(7)?,
+                member: row.get(8)?,
+                member_b64: row.get(9)?,
+                start: row.get(10)?,
+                end: row.get(11)?,
+            },
+            message,
+            author: FoundAuthor {
+                from: row.get(18)?,
+                subject: row.get(19)?,
+                date: row.get(20)?,
+                message_id: row.get(21)?,
+                by: row.get(22)?,
+            },
+            context: Option::zip(row.get(16)?, row.get(17)?)
+                .map(|(before, after)| FoundContext::new(before, after)),
         },
-        message,
-        author,
-        context: Option::zip(row.get(16)?, row.get(17)?)
-            .map(|(before, after)| FoundContext::new(before, after)),
     })
+}
+
+/// Returns the texts in a list column.
+fn texts(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
+    let list: Option<String> = row.get(column)?;
+    Ok(list_texts(list.as_deref().unwrap_or_default()))
 }
 
 /// Conditions of a search. All of them must hold.
@@ -224,6 +161,10 @@ pub struct SearchQuery {
     pub host: Option<String>,
     /// A hazard, by its name in records.
     pub hazard: Option<String>,
+    /// A thread, by its name ([`Citation::thread`]).
+    pub thread: Option<String>,
+    /// A URL without tracking parameters ([`clean_key`](super::clean_key)).
+    pub clean_key: Option<String>,
     /// Start of the period, in seconds since 1970, inclusive.
     pub since: Option<i64>,
     /// End of the period, in seconds since 1970, exclusive.
@@ -245,16 +186,21 @@ pub enum SearchOrder {
     Oldest,
 }
 
-/// Columns that [`found_row`] reads.
+/// Columns that [`citation`] reads. The outermost message has the fields of its author.
 const COLUMNS: &str =
     "SELECT urls.record_id, urls.url, urls.fragment, urls.confidence, urls.region, urls.anchor,
   sources.path, sources.path_b64, sources.member, sources.member_b64, urls.start, urls.\"end\",
   messages.message_id, messages.date, messages.sender, messages.subject,
   urls.context_before, urls.context_after,
-  urls.author_from, urls.author_subject, urls.author_date, urls.author_message_id, urls.author_by";
+  iif(author_by = 'outer', messages.sender, author_from),
+  iif(author_by = 'outer', messages.subject, author_subject),
+  iif(author_by = 'outer', messages.date, author_date),
+  iif(author_by = 'outer', messages.message_id, author_message_id), urls.author_by,
+  urls.quote_depth, messages.list_id, messages.newsgroups, messages.reference_ids,
+  urls.id, links.key, links.citations, urls.hazards, urls.truncated, urls.domain";
 
-const TABLES: &str =
-    "JOIN messages ON messages.id = urls.message JOIN sources ON sources.id = urls.source";
+const TABLES: &str = "JOIN messages ON messages.id = urls.message \
+    JOIN sources ON sources.id = urls.source LEFT JOIN links ON links.id = urls.link";
 
 /// Condition for links with a key.
 const WITH_KEY: &str = "urls.link IN (SELECT id FROM links WHERE key = ?)";
@@ -346,6 +292,23 @@ impl SearchQuery {
                 "instr(urls.hazards, '\"' || ? || '\"') > 0",
                 self.hazard.clone(),
             ),
+            // A thread is named after the first reference, or after the message if it has no
+            // references. Lists are stored without spaces, so the lists that start with a given
+            // name form a range of texts.
+            (
+                "urls.message IN (SELECT id FROM messages
+                   WHERE reference_ids BETWEEN ? || ',' AND ? || ']'
+                   OR ifnull(reference_ids, '[]') = '[]'
+                     AND message_id = json_extract(? || ']', '$[0]'))",
+                self.thread.as_deref().map(start_of_list),
+            ),
+            // A key and its clean key are equal up to the question mark, and keys are indexed.
+            (
+                "urls.link IN (SELECT id FROM links WHERE clean_key = ?
+                   AND key BETWEEN substr(?, 1, instr(? || char(63), char(63)) - 1)
+                   AND substr(?, 1, instr(? || char(63), char(63)) - 1) || char(1114111))",
+                self.clean_key.clone(),
+            ),
             ("urls.cited >= ?", self.since.map(instant)),
             ("urls.cited < ?", self.until.map(instant)),
         ];
@@ -403,6 +366,12 @@ fn full_text(phrases: &[Phrase], operator: &str) -> Option<String> {
     });
     let quoted: Vec<_> = quoted.collect();
     (!quoted.is_empty()).then(|| quoted.join(operator))
+}
+
+/// Returns the JSON list of a text, without its last bracket.
+fn start_of_list(text: &str) -> String {
+    let list = json_list(std::iter::once(text));
+    list.strip_suffix(']').unwrap_or(&list).to_owned()
 }
 
 /// Formats a time as a date in records.
