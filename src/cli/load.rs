@@ -12,7 +12,7 @@ use super::signals::{EndSignal, stop_on_signals};
 use super::terminal::{escaped, print_message};
 use urlspool_store::load::{
     self, Credentials, LoadCounts, LoadError, LoadErrorKind, LoadEvent, LoadJob, LoadMode,
-    LoadedSegments, RefusedRecord, RetryEnd, Secret,
+    LoadedSegments, RetryEnd, Secret,
 };
 use urlspool_text::diagnostic::{counted, grouped};
 
@@ -201,11 +201,11 @@ impl StderrReport {
                 let (input, error) = (escaped(input), error.to_string());
                 format!("{input}, line {line}: {}", escaped(&error))
             }
-            LoadEvent::RefusedRecord(RefusedRecord {
+            LoadEvent::RefusedRecord {
                 input,
                 line,
                 reason,
-            }) => {
+            } => {
                 self.refused_records += 1;
                 if NAMED_LINES < self.refused_records {
                     return None;

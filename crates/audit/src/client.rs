@@ -26,7 +26,7 @@ use url::{Position, Url};
 use super::AuditError;
 use super::guard::HostRules;
 use super::state::CheckFailure;
-use urlspool_store::load::config_of_any_server;
+use urlspool_store::load::http_config;
 use urlspool_text::limits::{AUDIT_CONNECT_SECONDS, AUDIT_POLL_MS};
 
 /// Returns the `User-Agent` value. `contact` tells server owners where to write.
@@ -110,10 +110,10 @@ impl Client {
             rules: Arc::clone(&rules),
             stop: Arc::clone(stop),
         };
-        let config = config_of_any_server(user_agent, request);
+        let config = http_config("https:", None, None, user_agent, request);
         let connector = guard.clone().chain(RustlsConnector::default());
         Client {
-            agent: Agent::with_parts(config, connector, guard),
+            agent: Agent::with_parts(config.max_idle_connections(0).build(), connector, guard),
             rules,
             pause,
             request,

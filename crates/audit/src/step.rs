@@ -10,7 +10,7 @@ use ureq::{Agent, Body};
 
 use super::AuditError;
 use super::client::{user_agent, wait_until};
-use urlspool_store::load::{http_agent, retry_after};
+use urlspool_store::load::{http_config, retry_after};
 use urlspool_text::limits::{
     AUDIT_CDX_SECONDS, AUDIT_REFUSAL_SECONDS, AUDIT_REFUSALS, AUDIT_RETRY_AFTER_SECONDS,
 };
@@ -59,7 +59,8 @@ pub(super) fn agent(server: &str, contact: &str) -> Result<Agent, AuditError> {
     refuse_login(server)?;
     let user_agent = user_agent(Some(contact))?;
     let timeout = Duration::from_secs(AUDIT_CDX_SECONDS);
-    Ok(http_agent(server, None, None, &user_agent, timeout))
+    let config = http_config(server, None, None, &user_agent, timeout);
+    Ok(config.build().new_agent())
 }
 
 /// Refuses a server address with a user or a password before the `@`.

@@ -26,7 +26,7 @@ mod tracking;
 mod words;
 
 pub use found_row::{Citation, CitedLink, FoundContext, FoundRow, ListRow};
-pub use http_agent::{config_of_any_server, http_agent, retry_after};
+pub use http_agent::{http_config, retry_after};
 pub use input::{files_of_records, has_segments, is_named_as_records};
 pub use lines::RecordFeed;
 pub use removal::ScannedFiles;
@@ -38,7 +38,7 @@ pub use sqlite::{
     files_of_database, is_file_of_database, open_to_extend, open_to_read, sqlite_error,
 };
 pub use stats::{ReadStats, stats_of_database, stats_of_matches, stats_of_records};
-pub use target::{RefusedRecord, today};
+pub use target::today;
 pub use target_name::{ClientFiles, Credentials, IndexServer, Secret, TargetName};
 pub use tracking::clean_key;
 pub use words::split_words;
@@ -153,7 +153,14 @@ pub enum LoadEvent<'e> {
         error: &'e LineError,
     },
     /// The target refused a record. The load continues with the other records.
-    RefusedRecord(&'e RefusedRecord),
+    RefusedRecord {
+        /// Name of the input.
+        input: &'e str,
+        /// Line number, starting at 1.
+        line: u64,
+        /// Reason, as stated by the target.
+        reason: &'e str,
+    },
     /// A part of the input was not loaded, or rows or segments were not removed. The text is a
     /// sentence with the reason.
     Omitted(&'e str),

@@ -13,11 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use ureq::http::Method;
 
 use super::LoadError;
 use super::target::{
-    ChangedRows, GoneMessages, LineTexts, LoadRow, RefusedRecord, ReplacedFiles, SegmentId,
-    SegmentStatus, StoredFile, Target,
+    ChangedRows, GoneMessages, LineTexts, LoadRow, ReplacedFiles, SegmentId, SegmentStatus,
+    StoredFile, Target,
 };
 use super::target_name::IndexServer;
 use super::words::no_words;
@@ -45,7 +46,6 @@ pub(super) struct ElasticsearchTarget<'r> {
     /// Segments of this batch, still to be stored.
     segments: Vec<SegmentId>,
     changed: ChangedRows,
-    refused: Vec<RefusedRecord>,
 }
 
 #[derive(Deserialize)]
@@ -83,7 +83,6 @@ impl<'r> ElasticsearchTarget<'r> {
             rows: BulkRows::new().map_err(no_words)?,
             segments: Vec::new(),
             changed: ChangedRows::default(),
-            refused: Vec::new(),
         })
     }
 
@@ -98,10 +97,8 @@ impl<'r> ElasticsearchTarget<'r> {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let (added, refused) = self.rows.flush(&self.client, &self.records)?;
-        self.changed.added += added;
-        self.refused.extend(refused);
-        Ok(())
+        let changed = &mut self.changed;
+        self.rows.flush(&self.client, &self.records, changed)
     }
 
     fn segment_path(&self, endpoint: &str, segment: &SegmentId) -> String {
@@ -143,14 +140,14 @@ impl<'r> ElasticsearchTarget<'r> {
             "instance": segment.instance, "epoch": segment.epoch, "seq": segment.seq,
             "hash": segment.hash, "indexes": self.records_ids,
         });
-        let request = HttpRequest::put(self.segment_path("_create", segment), &source);
+        let request = HttpRequest::new(Method::PUT, self.segment_path("_create", segment), &source);
         let mut reply = self.client.send(&request)?;
         if reply.status == 409 {
             match self.stored_segment(segment)? {
                 // The server stored it in an earlier attempt, but its answer was lost.
                 SegmentStatus::Loaded => return Ok(()),
                 SegmentStatus::New => {
-                    let request = HttpRequest::put(self.segment_path("_doc", segment), &source);
+                    let request = HttpRequest::new(Method::PUT, self.segment_path("_doc", segment), &source);
                     reply = self.client.send(&request)?;
                 }
                 SegmentStatus::OtherHash(_) => {}
@@ -177,7 +174,7 @@ fn prepare(
     if check_version(client, index, shown)? {
         return Ok(());
     }
-    let reply = client.send(&HttpRequest::put(format!("/{index}"), body))?;
+    let reply = client.send(&HttpRequest::new(Method::PUT, format!("/{index}"), body))?;
     // Another load created it in the meantime, or the answer to an earlier attempt was lost.
     if reply.status == 400 && reply.error().kind == "resource_already_exists_exception" {
         return check_version(client, index, shown).map(|_| ());
@@ -322,10 +319,6 @@ impl Target for ElasticsearchTarget<'_> {
     /// A server answers only after it has written a document to its log.
     fn check_kept(&mut self) -> Result<(), LoadError> {
         self.check_indexes()
-    }
-
-    fn take_refused(&mut self) -> Vec<RefusedRecord> {
-        std::mem::take(&mut self.refused)
     }
 
     fn roll_back(&mut self) {

@@ -4,47 +4,29 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
-use ureq::config::Config;
 use ureq::config::ConfigBuilder;
 use ureq::http::Response;
 use ureq::tls::{Certificate, ClientCert, RootCerts, TlsConfig};
 use ureq::typestate::AgentScope;
 use ureq::{Agent, Body};
 
-/// Creates a client for the URL `server`, with a client certificate if there is one. It trusts the
-/// given authorities, or the system's authorities if they are `None`. It follows no redirects, uses
-/// no proxy, and ends each request after `timeout`.
+/// Returns the configuration of a client for the URL `server`, with a client certificate if there is
+/// one. It trusts the given authorities, or the system's authorities if they are `None`. It follows
+/// no redirects, uses no proxy, and ends each request after `timeout`.
 #[must_use]
-pub fn http_agent(
+pub fn http_config(
     server: &str,
     authorities: Option<&[CertificateDer<'static>]>,
     certificate: Option<ClientCert>,
     user_agent: &str,
     timeout: Duration,
-) -> Agent {
-    let tls = tls(trusted_roots(server, authorities), certificate);
-    config(tls, user_agent, timeout).build().new_agent()
-}
-
-/// Returns the configuration of a client for arbitrary servers, which trusts the system's
-/// authorities. It follows no redirects, uses no proxy, and keeps no connection open.
-#[must_use]
-pub fn config_of_any_server(user_agent: &str, timeout: Duration) -> Config {
-    let tls = tls(trusted_roots("https:", None), None);
-    let config = config(tls, user_agent, timeout);
-    config.max_idle_connections(0).build()
-}
-
-fn tls(roots: RootCerts, certificate: Option<ClientCert>) -> TlsConfig {
+) -> ConfigBuilder<AgentScope> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    TlsConfig::builder()
+    let tls = TlsConfig::builder()
         .unversioned_rustls_crypto_provider(provider)
-        .root_certs(roots)
+        .root_certs(trusted_roots(server, authorities))
         .client_cert(certificate)
-        .build()
-}
-
-fn config(tls: TlsConfig, user_agent: &str, timeout: Duration) -> ConfigBuilder<AgentScope> {
+        .build();
     Agent::config_builder()
         .tls_config(tls)
         .proxy(None)

@@ -415,7 +415,6 @@ impl<'r> Loader<'r> {
         self.batch.counts.records += rows.len() as u64;
         self.target.put(rows)?;
         rows.clear();
-        self.report_refused();
         Ok(())
     }
 
@@ -437,16 +436,7 @@ impl<'r> Loader<'r> {
         if gone.is_empty() {
             return Ok(());
         }
-        self.target.remove(&gone)?;
-        self.report_refused();
-        Ok(())
-    }
-
-    fn report_refused(&mut self) {
-        for refused in self.target.take_refused() {
-            self.batch.counts.refused_records += 1;
-            self.report(LoadEvent::RefusedRecord(&refused));
-        }
+        self.target.remove(&gone)
     }
 
     fn begin(&mut self) -> Result<(), LoadError> {
@@ -491,9 +481,9 @@ impl<'r> Loader<'r> {
         }
         self.remove_gone()?;
         let changed = self.target.changed()?;
-        self.report_refused();
         self.batch.counts.added += changed.added;
         self.batch.counts.removed += changed.removed;
+        self.batch.counts.refused_records += changed.refused;
         if self.is_dry_run {
             self.counts.add(&self.batch.counts);
             self.drop_batch();

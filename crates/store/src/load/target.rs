@@ -90,17 +90,8 @@ impl<'r> LoadRow<'r> {
 pub(super) struct ChangedRows {
     pub(super) added: u64,
     pub(super) removed: u64,
-}
-
-/// A record that the target refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefusedRecord {
-    /// Name of the input.
-    pub input: String,
-    /// Line number, starting at 1.
-    pub line: u64,
-    /// Reason, as stated by the target.
-    pub reason: String,
+    /// Records that the target refused and reported. A database refuses none.
+    pub(super) refused: u64,
 }
 
 /// Text of a line: kept next to its parsed record, or dropped.
@@ -248,11 +239,6 @@ pub(super) trait Target {
     ///
     /// [`LoadError::replaced`] if the name refers to another database or index.
     fn check_kept(&mut self) -> Result<(), LoadError>;
-
-    /// Returns the records refused since the last call. A database refuses no records.
-    fn take_refused(&mut self) -> Vec<RefusedRecord> {
-        Vec::new()
-    }
 
     /// Discards everything since [`Target::begin`].
     fn roll_back(&mut self);

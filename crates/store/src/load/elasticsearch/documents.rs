@@ -10,13 +10,14 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use ureq::http::Method;
 
 use super::http::{HttpClient, HttpReply, HttpRequest, ServerError};
 use crate::load::columns::{CLEAN_KEY, SEARCHED_FIELDS};
-use crate::load::target::{GoneMessages, LoadRow, MailboxName, RefusedRecord, today};
+use crate::load::target::{ChangedRows, GoneMessages, LoadRow, MailboxName, today};
 use crate::load::tracking::clean_key;
 use crate::load::words::Words;
-use crate::load::{LoadError, LoadErrorKind};
+use crate::load::{LoadError, LoadErrorKind, LoadEvent};
 use urlspool_record::record::{FieldId, LoadedRecord, LoadedValue};
 use urlspool_text::hash::hash_pieces;
 use urlspool_text::limits::{
@@ -142,14 +143,14 @@ impl BulkRows {
         self.items.clear();
     }
 
-    /// Creates the documents. Sends a document again if the server was too busy for it. Returns the
-    /// number of documents that are new to the index, and the records that were refused.
+    /// Creates the documents. Sends a document again if the server was too busy for it. Counts the
+    /// documents that are new to the index, and reports and counts the records that were refused.
     pub(super) fn flush(
         &mut self,
         client: &HttpClient<'_>,
         index: &str,
-    ) -> Result<(u64, Vec<RefusedRecord>), LoadError> {
-        let (mut added, mut refused) = (0, Vec::new());
+        changed: &mut ChangedRows,
+    ) -> Result<(), LoadError> {
         let mut backoff = client.backoff();
         let mut waiting: Vec<usize> = (0..self.items.len()).collect();
         let mut items_per_request = waiting.len();
@@ -168,7 +169,7 @@ impl BulkRows {
                 let error = error.unwrap_or_else(|| ServerError::of_status(status));
                 let is_disk_full = status == 403 && error.disk_block().is_some();
                 match status {
-                    200..300 => added += 1,
+                    200..300 => changed.added += 1,
                     // The index already has it.
                     409 => {}
                     _ if is_disk_full || matches!(status, 429 | 500..) => {
@@ -180,10 +181,11 @@ impl BulkRows {
                     401 | 403 | 404 => return Err(error.refusal()),
                     _ => {
                         let BulkItem { input, number, .. } = &self.items[item];
-                        refused.push(RefusedRecord {
-                            input: input.to_string(),
+                        changed.refused += 1;
+                        client.report.borrow_mut()(LoadEvent::RefusedRecord {
+                            input,
                             line: *number,
-                            reason: error.to_string(),
+                            reason: &error.to_string(),
                         });
                     }
                 }
@@ -198,7 +200,7 @@ impl BulkRows {
             waiting = again;
         }
         self.clear();
-        Ok((added, refused))
+        Ok(())
     }
 
     /// Returns the request that creates some of the documents.
@@ -263,7 +265,7 @@ pub(super) fn remove_documents(
     index: &str,
 ) -> Result<u64, LoadError> {
     // A query finds only refreshed documents.
-    let refresh = HttpRequest::post(format!("/{index}/_refresh"), &json!({}));
+    let refresh = HttpRequest::new(Method::POST, format!("/{index}/_refresh"), &json!({}));
     client.send(&refresh)?.succeeded()?;
     let mailboxes: Vec<_> = gone.digests.iter().collect();
     let mut removed = 0;
@@ -296,7 +298,7 @@ fn gone_query(mailboxes: &[(&MailboxName, &BTreeSet<String>)]) -> Value {
 /// Deletes documents by a query until it finds no more.
 fn delete_by_query(client: &HttpClient<'_>, index: &str, query: &Value) -> Result<u64, LoadError> {
     let path = format!("/{index}/_delete_by_query?conflicts=proceed&refresh=true");
-    let request = HttpRequest::post(path, query);
+    let request = HttpRequest::new(Method::POST, path, query);
     let (mut removed, mut backoff) = (0, client.backoff());
     loop {
         let reply: DeletedReply = client.send(&request)?.succeeded()?.json()?;

@@ -15,7 +15,7 @@ use ureq::http::{Method, Request, Response};
 use ureq::{Agent, AsSendBody, Body};
 
 use super::login::{authorization, client_certificate};
-use crate::load::http_agent::{certificates, http_agent, retry_after};
+use crate::load::http_agent::{certificates, http_config, retry_after};
 use crate::load::target_name::{IndexServer, Secret};
 use crate::load::{LoadError, LoadErrorKind, LoadEvent, LoadJob, RetryEnd, SharedReport};
 use urlspool_text::grammar::encode;
@@ -37,7 +37,7 @@ pub(super) struct HttpClient<'r> {
     has_answered: Cell<bool>,
     /// Set when the load should stop, which turns a retry into an error.
     stop: Arc<AtomicBool>,
-    report: SharedReport<'r>,
+    pub(super) report: SharedReport<'r>,
 }
 
 #[derive(Debug)]
@@ -69,21 +69,13 @@ impl HttpRequest {
         }
     }
 
-    /// Creates a request that stores JSON.
-    pub(super) fn put(path: String, body: &Value) -> HttpRequest {
+    /// Creates a request with JSON.
+    pub(super) fn new(method: Method, path: String, body: &Value) -> HttpRequest {
         HttpRequest {
-            method: Method::PUT,
+            method,
             fields: JSON,
             body: body.to_string().into_bytes(),
             ..HttpRequest::get(path)
-        }
-    }
-
-    /// Creates a request that processes JSON.
-    pub(super) fn post(path: String, body: &Value) -> HttpRequest {
-        HttpRequest {
-            method: Method::POST,
-            ..HttpRequest::put(path, body)
         }
     }
 
@@ -206,7 +198,7 @@ impl<'r> HttpClient<'r> {
         let authorities = server.root_file.as_deref().map(certificates).transpose()?;
         let certificate = server.client.as_ref().map(client_certificate).transpose()?;
         let limit = Duration::from_secs(server.connect_seconds.into());
-        let agent = http_agent(
+        let config = http_config(
             &server.url,
             authorities.as_deref(),
             certificate,
@@ -214,7 +206,7 @@ impl<'r> HttpClient<'r> {
             limit,
         );
         Ok(HttpClient {
-            agent,
+            agent: config.build().new_agent(),
             server: server.url.clone(),
             trusts_machine: authorities.is_none(),
             authorization: authorization(server, &job.credentials)?,
