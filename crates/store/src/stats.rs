@@ -191,8 +191,9 @@ impl Stats {
     /// Starts the message of a record. Starting the same message again has no effect on the counts.
     fn begin_message(&mut self, place: [u64; 2], row: &impl StatsRow) {
         self.end_message();
-        self.sources.add_hash(spread(&place[..1]));
-        self.messages.add_hash(spread(&place));
+        let numbers = place.map(u64::to_le_bytes);
+        self.sources.add(&numbers[0]);
+        self.messages.add(numbers.as_flattened());
         let mut newsgroups = row.texts(FieldId::MessageNewsgroups);
         newsgroups
             .iter_mut()
@@ -261,15 +262,6 @@ impl Stats {
             sources: self.sources.estimate(),
         }
     }
-}
-
-/// Hashes one or two numbers.
-fn spread(numbers: &[u64]) -> u64 {
-    let mut bytes = [0; 16];
-    for (bytes, number) in bytes.chunks_exact_mut(8).zip(numbers) {
-        bytes.copy_from_slice(&number.to_le_bytes());
-    }
-    XxHash3_64::oneshot(&bytes[..8 * numbers.len()])
 }
 
 fn replace_if(kept: &mut Option<String>, date: &str, is_better: impl Fn(&str) -> bool) {

@@ -2,12 +2,10 @@
 
 use hyper::Method;
 use hyper::header::HOST;
-use jiff::ToSpan;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use url::form_urlencoded;
 
 use crate::load::{SearchOrder, SearchQuery, clean_key, key_of, split_words};
+use urlspool_files::options::{DatePeriod, date_period};
 use urlspool_record::record::ClosedSet;
 use urlspool_text::limits::{BROWSE_FILTER_BYTES, BROWSE_WORDS};
 use urlspool_text::named_enum;
@@ -256,8 +254,8 @@ impl Filter {
         {
             return Err(NoSearch::Field(FilterField::Hazard));
         }
-        search.since = self.period(FilterField::Since)?.map(|(start, _)| start);
-        search.until = self.period(FilterField::Until)?.map(|(_, end)| end);
+        search.since = self.period(FilterField::Since)?.map(|period| period.start);
+        search.until = self.period(FilterField::Until)?.map(|period| period.end);
         if let (Some(since), Some(until)) = (search.since, search.until)
             && until <= since
         {
@@ -278,12 +276,9 @@ impl Filter {
     }
 
     /// Returns the period of a date if it is set.
-    fn period(&self, field: FilterField) -> Result<Option<(i64, i64)>, NoSearch> {
-        let period = self.text(field).map(|text| period(&text));
-        match period {
-            Some(None) => Err(NoSearch::Field(field)),
-            period => Ok(period.flatten()),
-        }
+    fn period(&self, field: FilterField) -> Result<Option<DatePeriod>, NoSearch> {
+        let period = self.text(field).map(|text| date_period(&text));
+        period.transpose().map_err(|_| NoSearch::Field(field))
     }
 }
 
@@ -343,30 +338,6 @@ fn clean_key_of_pasted(word: &str) -> Option<String> {
     let key = key_of(url);
     let clean = clean_key(&key);
     (clean != key).then(|| clean.into_owned())
-}
-
-/// Returns the start and the end (exclusive) of a year (`1996`), a month (`1996-07`) or a day
-/// (`1996-07-02`), in seconds. A year must have four digits: nobody means the year 96.
-fn period(text: &str) -> Option<(i64, i64)> {
-    let parts: Vec<&str> = text.split('-').collect();
-    let (year, month, day, span) = match *parts {
-        [year] => (year, "1", "1", 1.year()),
-        [year, month] => (year, month, "1", 1.month()),
-        [year, month, day] => (year, month, day, 1.day()),
-        _ => return None,
-    };
-    if year.len() != 4 {
-        return None;
-    }
-    let (month, day) = (month.parse().ok()?, day.parse().ok()?);
-    let start = Date::new(year.parse().ok()?, month, day).ok()?;
-    Some((midnight(start)?, midnight(start.checked_add(span).ok()?)?))
-}
-
-/// Returns the first second of a day.
-fn midnight(date: Date) -> Option<i64> {
-    let zoned = date.to_zoned_datetime(TimeZone::UTC).ok()?;
-    Some(zoned.timestamp().as_second())
 }
 
 #[cfg(test)]

@@ -469,30 +469,15 @@ impl CopyRows {
             Some(record.mailbox_key()),
         ];
         for key in keys {
-            match key {
-                Some(key) => show(format_args!("\t{key:032x}"), out),
-                None => out.push_str("\t\\N"),
-            }
+            append_text(key.map(|key| format!("{key:032x}")).as_deref(), out);
         }
         append_value(record.value(FieldId::Id), out);
         append_value(record.value(FieldId::Key), out);
-        match record.text(FieldId::Key) {
-            Some(key) => {
-                out.push('\t');
-                append_text(&clean_key(key), out);
-            }
-            None => out.push_str("\t\\N"),
-        }
+        append_text(record.text(FieldId::Key).map(clean_key).as_deref(), out);
         for column in &self.columns {
             match column {
                 Column::Field(field) => append_value(column_value(record, *field), out),
-                Column::Cited => match cited {
-                    None => append_value(&LoadedValue::Null, out),
-                    Some(date) => {
-                        out.push('\t');
-                        append_text(date, out);
-                    }
-                },
+                Column::Cited => append_text(cited, out),
             }
         }
         out.push('\t');
@@ -523,14 +508,13 @@ impl CopyRows {
 
 /// Appends a tab and the value.
 fn append_value(value: &LoadedValue, out: &mut String) {
-    out.push('\t');
     match value {
-        LoadedValue::Null => out.push_str("\\N"),
-        LoadedValue::Boolean(value) => show(value, out),
-        LoadedValue::Integer(number) => show(number, out),
-        LoadedValue::Number(number) => show(number, out),
-        LoadedValue::Text(text) => append_text(text, out),
-        LoadedValue::Texts(list) => append_text(list, out),
+        LoadedValue::Null => append_text(None, out),
+        LoadedValue::Boolean(value) => show(format_args!("\t{value}"), out),
+        LoadedValue::Integer(number) => show(format_args!("\t{number}"), out),
+        LoadedValue::Number(number) => show(format_args!("\t{number}"), out),
+        LoadedValue::Text(text) => append_text(Some(text), out),
+        LoadedValue::Texts(list) => append_text(Some(list), out),
     }
 }
 
@@ -539,8 +523,10 @@ fn show(value: impl Display, out: &mut String) {
     let _ = write!(out, "{value}");
 }
 
-fn append_text(text: &str, out: &mut String) {
-    for c in text.chars() {
+/// Appends a tab and the text.
+fn append_text(text: Option<&str>, out: &mut String) {
+    out.push('\t');
+    for c in text.unwrap_or_default().chars() {
         match c {
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
@@ -548,5 +534,8 @@ fn append_text(text: &str, out: &mut String) {
             '\t' => out.push_str("\\t"),
             c => out.push(c),
         }
+    }
+    if text.is_none() {
+        out.push_str("\\N");
     }
 }

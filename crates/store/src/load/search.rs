@@ -59,15 +59,9 @@ pub fn evidence_of_database(path: &Path, max_urls: usize) -> Result<UrlEvidence,
         let mut rows = statement.query([WHOLE_CONFIDENCE])?;
         while let Some(row) = rows.next()? {
             let repairs: String = row.get(1)?;
-            let is_joined = Repair::ALL
-                .iter()
-                .filter(|repair| repair.joins())
-                .any(|repair| {
-                    list_texts(&repairs)
-                        .iter()
-                        .any(|name| name == repair.name())
-                });
-            if !is_joined {
+            let repairs = list_texts(&repairs);
+            let mut joins = Repair::ALL.iter().filter(|repair| repair.joins());
+            if !joins.any(|join| repairs.iter().any(|name| name == join.name())) {
                 evidence.add_whole(row.get_ref(0)?.as_bytes()?);
             }
         }

@@ -4,6 +4,7 @@
 //! Also credentials for servers. They come from the environment, never from arguments, and are
 //! never shown.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -252,35 +253,30 @@ fn not_built(feature: &str) -> LoadError {
 impl IndexServer {
     /// Parses the query of the URL. Each parameter may occur once.
     fn add_parameters(&mut self, scheme: &str, query: &str) -> Result<(), LoadError> {
-        let (mut root_file, mut seconds, mut certificate, mut key) = (None, None, None, None);
+        let mut given = BTreeMap::new();
         for parameter in query.split('&') {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            let file = match name {
-                "passfile" => Some(&mut self.password_file),
-                "sslrootcert" if scheme == "https" => Some(&mut root_file),
-                "sslcert" if scheme == "https" => Some(&mut certificate),
-                "sslkey" if scheme == "https" => Some(&mut key),
-                _ => None,
+            let is_valid = match name {
+                "passfile" => !value.is_empty(),
+                "sslrootcert" | "sslcert" | "sslkey" => scheme == "https" && !value.is_empty(),
+                "connect_timeout" => connect_seconds(value).is_some(),
+                _ => false,
             };
-            match file {
-                Some(file) if !value.is_empty() && file.is_none() => {
-                    *file = Some(decoded_path(value));
-                    continue;
-                }
-                None if name == "connect_timeout" && seconds.is_none() => {
-                    seconds = connect_seconds(value);
-                }
-                _ => seconds = None,
-            }
-            self.connect_seconds = seconds.ok_or_else(|| {
-                LoadError::unusable(format!(
+            if !is_valid || given.insert(name, value).is_some() {
+                return Err(LoadError::unusable(format!(
                     "`{name}` is not a parameter of this target, or its value is invalid; an index \
                      takes ?connect_timeout=SECONDS, from 1 to {LOAD_REPLY_SECONDS}, \
                      passfile=FILE, and elasticsearch+https also sslrootcert=FILE (or `system`) \
                      and sslcert=FILE with sslkey=FILE"
-                ))
-            })?;
+                )));
+            }
         }
+        let seconds = given.get("connect_timeout").copied();
+        self.connect_seconds = seconds.and_then(connect_seconds).unwrap_or(self.connect_seconds);
+        let [password_file, root_file, certificate, key] =
+            ["passfile", "sslrootcert", "sslcert", "sslkey"]
+                .map(|name| given.get(name).map(|path| decoded_path(path)));
+        self.password_file = password_file;
         self.root_file = root_file.filter(|file| file.as_os_str() != MACHINE_AUTHORITIES);
         self.client = match (certificate, key) {
             (Some(certificate), Some(key)) => Some(ClientFiles { certificate, key }),

@@ -57,11 +57,7 @@ impl DistinctCount {
 
     /// Counts a value.
     pub(super) fn add(&mut self, value: &[u8]) {
-        self.add_hash(XxHash3_64::oneshot(value));
-    }
-
-    /// Counts the value with this hash.
-    pub(super) fn add_hash(&mut self, hash: u64) {
+        let hash = XxHash3_64::oneshot(value);
         match &mut self.seen {
             Seen::Exact(hashes) => {
                 hashes.insert(hash);

@@ -32,7 +32,7 @@ const STATEMENTS: usize = 64;
 fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
     check_to_write(path)?;
     check_owner(path)?;
-    let db = Connection::open(plain(path)).map_err(|error| open_error(path, error))?;
+    let db = Connection::open(plain(path)).map_err(|error| sqlite_error(path, error))?;
     let owner = prepare(&db).map_err(|error| sqlite_error(path, error))?;
     owner.check(path).map(|()| db)
 }
@@ -238,17 +238,6 @@ fn open_immutable(path: &Path) -> rusqlite::Result<(Connection, Owner)> {
     let path = encode(plain(path).as_os_str().as_bytes(), is_kept);
     let uri = format!("file:{path}?immutable=1");
     open_and_ask(uri.as_ref(), READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
-}
-
-/// Creates the error for a file that cannot be opened for writing. `SQLite` does not report the
-/// reason, so open the file again to get it.
-fn open_error(path: &Path, error: rusqlite::Error) -> LoadError {
-    match OpenOptions::new().append(true).create(true).open(path) {
-        Err(reason) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
-            not_opened(path, reason)
-        }
-        _ => sqlite_error(path, error),
-    }
 }
 
 fn not_opened(path: &Path, error: io::Error) -> LoadError {
