@@ -14,7 +14,7 @@ use super::load::load_error;
 use super::terminal::{CSV, StdoutLines, check_is_not_database, escaped, print_message};
 use urlspool_files::config::NamedValue;
 use urlspool_record::record::TableSyntax;
-use urlspool_store::browse::{BrowseError, Browser};
+use urlspool_store::browse::Browser;
 use urlspool_store::load::{self, Citation, FoundRow, ListRow, LoadError, SearchQuery};
 use urlspool_store::stats::Stats;
 use urlspool_text::diagnostic::{EscapeForm, counted, grouped};
@@ -254,8 +254,7 @@ fn cited_query(args: &CitedArgs) -> Result<SearchQuery, CommandError> {
 
 pub(super) fn browse(args: &BrowseArgs) -> CommandResult {
     check_is_file(&args.database)?;
-    let browser = Browser::open(&args.database, args.files.as_deref(), args.listen)
-        .map_err(|error| browse_error(error, args))?;
+    let browser = Browser::open(&args.database, args.files.as_deref(), args.listen)?;
     let elsewhere = match browser.url_elsewhere() {
         Some(url) => format!(", on another machine {url}"),
         None if browser.is_on_all_addresses() => {
@@ -272,20 +271,7 @@ pub(super) fn browse(args: &BrowseArgs) -> CommandResult {
             "urlspool: cannot accept clients, waiting: {error}"
         ));
     });
-    match served.map_err(|error| browse_error(error, args))? {}
-}
-
-fn browse_error(error: BrowseError, args: &BrowseArgs) -> CommandError {
-    match error {
-        BrowseError::Database(error) => load_error(&error),
-        BrowseError::Listen(error) => CommandError::new(
-            Exit::Unreachable,
-            format!(
-                "cannot listen on {}: {error}; name another port with --listen 127.0.0.1:PORT",
-                args.listen
-            ),
-        ),
-    }
+    match served? {}
 }
 
 /// Number of values per facet in text output.

@@ -25,6 +25,7 @@ use http_body_util::channel::Channel;
 use http_body_util::{Either, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue};
+use hyper::http::uri::Authority;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
@@ -54,21 +55,6 @@ pub struct Browser {
     token: Option<String>,
 }
 
-/// Reason why a database cannot be served.
-#[derive(Debug)]
-pub enum BrowseError {
-    /// The database cannot be read.
-    Database(LoadError),
-    /// Listening on the address failed.
-    Listen(io::Error),
-}
-
-impl From<LoadError> for BrowseError {
-    fn from(error: LoadError) -> BrowseError {
-        BrowseError::Database(error)
-    }
-}
-
 impl Browser {
     /// Opens the database at `path` and listens on an address. If other machines can reach the
     /// address, all paths start with a random token, and files are shown only if they are in
@@ -81,19 +67,20 @@ impl Browser {
         path: &Path,
         files: Option<&Path>,
         listen: SocketAddr,
-    ) -> Result<Browser, BrowseError> {
+    ) -> Result<Browser, LoadError> {
+        let unavailable = |error| unavailable(listen, error);
         // Check the database before listening.
         drop(open_to_read(path)?);
         let token = if listen.ip().is_loopback() {
             None
         } else {
-            Some(random_token().map_err(BrowseError::Listen)?)
+            Some(random_token().map_err(unavailable)?)
         };
         let folder = path.parent().map(|folder| Path::new(".").join(folder));
         let files = files.map(PathBuf::from);
         let files = files.or(folder.filter(|_| token.is_some()));
         let bound = TcpListener::bind(listen).and_then(|bound| Ok((bound.local_addr()?, bound)));
-        let (address, listener) = bound.map_err(BrowseError::Listen)?;
+        let (address, listener) = bound.map_err(unavailable)?;
         Ok(Browser {
             listener,
             address,
@@ -142,7 +129,7 @@ impl Browser {
     /// # Errors
     ///
     /// A thread cannot be started, or the database cannot be opened again.
-    pub fn serve(self, failed: impl Fn(&io::Error)) -> Result<Infallible, BrowseError> {
+    pub fn serve(self, failed: impl Fn(&io::Error)) -> Result<Infallible, LoadError> {
         let lists = Arc::default();
         let mut answerers = Vec::new();
         for _ in 0..BROWSE_THREADS {
@@ -165,7 +152,7 @@ impl Browser {
             .thread_name("browse")
             .enable_all()
             .build()
-            .map_err(BrowseError::Listen)?;
+            .map_err(|error| unavailable(self.address, error))?;
         let mut clients = Vec::new();
         let accept = || self.listener.accept();
         serve_clients(accept, failed, |(client, _)| {
@@ -177,6 +164,13 @@ impl Browser {
             }
         })
     }
+}
+
+fn unavailable(listen: SocketAddr, error: io::Error) -> LoadError {
+    let message = format!(
+        "cannot listen on {listen}: {error}; name another port with --listen 127.0.0.1:PORT"
+    );
+    LoadError::unreachable(message).caused_by(error)
 }
 
 /// Returns 128 random bits as hexadecimal digits.
@@ -431,17 +425,17 @@ fn path_after_token<'p>(path: &'p str, token: &str) -> Option<&'p str> {
 /// Returns `true` if `Host` is a name or address of this machine. Another name may be someone
 /// else's that was made to resolve to this machine.
 fn is_own_host(host: &str, address: SocketAddr) -> bool {
-    let (name, port) = match host.rsplit_once(':') {
-        Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
-        _ => (host, Some(80)),
+    let Ok(host) = host.parse::<Authority>() else {
+        return false;
     };
+    let name = host.host();
     let is_own_name = name.eq_ignore_ascii_case("localhost")
         || name
             .trim_start_matches('[')
             .trim_end_matches(']')
             .parse::<IpAddr>()
             .is_ok_and(|ip| ip == address.ip());
-    is_own_name && port == Some(address.port())
+    is_own_name && host.port_u16().unwrap_or(80) == address.port()
 }
 
 /// Returns the page for a refused request, keeping the request's conditions.

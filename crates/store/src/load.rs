@@ -31,9 +31,7 @@ pub use input::{files_of_records, has_segments, is_named_as_records};
 pub use lines::RecordFeed;
 pub use removal::ScannedFiles;
 pub use run::{load, load_scan};
-pub use search::{
-    SearchOrder, SearchQuery, citation_of_row, evidence_of_database, key_of, search,
-};
+pub use search::{SearchOrder, SearchQuery, citation_of_row, evidence_of_database, key_of, search};
 pub use sqlite::{
     files_of_database, is_file_of_database, open_to_extend, open_to_read, sqlite_error,
 };
@@ -239,6 +237,11 @@ impl LoadError {
         LoadError::new(LoadErrorKind::Locked, message)
     }
 
+    /// Creates the error for a server that may be reachable later, or an address that may be free.
+    pub(crate) fn unreachable(message: impl Into<String>) -> LoadError {
+        LoadError::new(LoadErrorKind::Unreachable, message)
+    }
+
     fn inconsistent(message: impl Into<String>) -> LoadError {
         LoadError::new(LoadErrorKind::Inconsistent, message)
     }
@@ -254,7 +257,10 @@ impl LoadError {
     }
 
     /// Adds the underlying error.
-    fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> LoadError {
+    pub(crate) fn caused_by(
+        mut self,
+        source: impl Into<Box<dyn StdError + Send + Sync>>,
+    ) -> LoadError {
         self.source = Some(source.into());
         self
     }

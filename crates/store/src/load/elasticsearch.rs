@@ -147,7 +147,8 @@ impl<'r> ElasticsearchTarget<'r> {
                 // The server stored it in an earlier attempt, but its answer was lost.
                 SegmentStatus::Loaded => return Ok(()),
                 SegmentStatus::New => {
-                    let request = HttpRequest::new(Method::PUT, self.segment_path("_doc", segment), &source);
+                    let request =
+                        HttpRequest::new(Method::PUT, self.segment_path("_doc", segment), &source);
                     reply = self.client.send(&request)?;
                 }
                 SegmentStatus::OtherHash(_) => {}

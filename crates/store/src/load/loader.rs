@@ -34,6 +34,8 @@ pub(super) struct Loader<'r> {
     target: Box<dyn Target + 'r>,
     pub(super) report: SharedReport<'r>,
     pub(super) counts: LoadCounts,
+    /// Counts at the last commit.
+    committed: LoadCounts,
     mode: LoadMode,
     segments: LoadedSegments,
     is_dry_run: bool,
@@ -61,7 +63,6 @@ struct LoadBatch {
     segments: Vec<SegmentFile>,
     /// Segments to delete after the commit.
     to_delete: Vec<SegmentFile>,
-    counts: LoadCounts,
 }
 
 /// Segment being loaded, and whether it matches its sidecar.
@@ -87,6 +88,7 @@ impl<'r> Loader<'r> {
             target,
             report,
             counts: LoadCounts::default(),
+            committed: LoadCounts::default(),
             mode: job.mode,
             segments: job.segments,
             is_dry_run: job.is_dry_run,
@@ -138,7 +140,7 @@ impl<'r> Loader<'r> {
         if self.mode != LoadMode::Replace {
             return Ok(());
         }
-        if 0 < self.counts.failures() + self.batch.counts.failures() {
+        if 0 < self.counts.failures() {
             self.report(KEPT_ROWS);
             return Ok(());
         }
@@ -195,6 +197,10 @@ impl<'r> Loader<'r> {
     }
 
     fn drop_batch(&mut self) {
+        self.counts = LoadCounts {
+            failed_files: self.counts.failed_files,
+            ..self.committed
+        };
         if std::mem::take(&mut self.batch).opened.is_some() {
             self.target.roll_back();
         }
@@ -271,7 +277,7 @@ impl<'r> Loader<'r> {
                 }
                 self.target.add_segment(&segment.id)?;
                 self.batch.segments.push(segment.clone());
-                self.batch.counts.segments += 1;
+                self.counts.segments += 1;
             }
             SegmentStatus::Loaded => {
                 if self.segments == LoadedSegments::Delete {
@@ -281,7 +287,7 @@ impl<'r> Loader<'r> {
                     let checked = file.map(|file| segment.check(&file, "it was not removed"));
                     self.or_commit(checked.transpose())?;
                 }
-                self.batch.counts.known_segments += 1;
+                self.counts.known_segments += 1;
             }
             SegmentStatus::OtherHash(other) => {
                 let ((instance, epoch, seq), hash) = (segment.id.place(), &segment.id.hash);
@@ -387,10 +393,10 @@ impl<'r> Loader<'r> {
         }
         match &line.content {
             Ok(RecordLine::Gone(gone)) => return self.remove(gone),
-            Ok(_) => self.batch.counts.other_lines += 1,
+            Ok(_) => self.counts.other_lines += 1,
             Err(_) if matches!(self.batch.segment, CurrentSegment::Damaged(_)) => {}
             Err(error @ LineError::NoRecord(_)) => {
-                self.batch.counts.bad_lines += 1;
+                self.counts.bad_lines += 1;
                 self.report(LoadEvent::BadLine {
                     input: name,
                     line: number,
@@ -412,7 +418,7 @@ impl<'r> Loader<'r> {
         }
         self.begin()?;
         self.batch.rows += rows.len();
-        self.batch.counts.records += rows.len() as u64;
+        self.counts.records += rows.len() as u64;
         self.target.put(rows)?;
         rows.clear();
         Ok(())
@@ -476,22 +482,22 @@ impl<'r> Loader<'r> {
     fn commit(&mut self) -> Result<(), LoadError> {
         if self.batch.opened.is_none() {
             // Lines that are not records open no transaction.
-            self.counts.add(&std::mem::take(&mut self.batch.counts));
+            self.committed = self.counts;
             return Ok(());
         }
         self.remove_gone()?;
         let changed = self.target.changed()?;
-        self.batch.counts.added += changed.added;
-        self.batch.counts.removed += changed.removed;
-        self.batch.counts.refused_records += changed.refused;
+        self.counts.added += changed.added;
+        self.counts.removed += changed.removed;
+        self.counts.refused_records += changed.refused;
         if self.is_dry_run {
-            self.counts.add(&self.batch.counts);
+            self.committed = self.counts;
             self.drop_batch();
             return Ok(());
         }
         self.target.commit()?;
         let batch = std::mem::take(&mut self.batch);
-        self.counts.add(&batch.counts);
+        self.committed = self.counts;
         self.delete(batch.to_delete)
     }
 
@@ -516,16 +522,5 @@ impl LoadCounts {
     /// Number of lines, records and files that were not loaded.
     fn failures(&self) -> u64 {
         self.bad_lines + self.refused_records + self.failed_files
-    }
-
-    fn add(&mut self, other: &LoadCounts) {
-        self.records += other.records;
-        self.added += other.added;
-        self.removed += other.removed;
-        self.segments += other.segments;
-        self.known_segments += other.known_segments;
-        self.other_lines += other.other_lines;
-        self.bad_lines += other.bad_lines;
-        self.refused_records += other.refused_records;
     }
 }

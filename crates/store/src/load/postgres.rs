@@ -21,7 +21,7 @@ use super::target::{
 use super::target_name::{Credentials, Secret};
 use super::tracking::clean_key;
 use super::words::{Words, no_words};
-use super::{LoadError, LoadErrorKind, LoadJob};
+use super::{LoadError, LoadJob};
 use schema::{
     ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS, FOREIGN_TABLE, INSTANCE, NOTE_PARENTS,
     RECOMPUTE_LINKS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED, SETTINGS, staged_columns,
@@ -295,7 +295,7 @@ fn unusable(name: &str, reason: &str) -> LoadError {
 
 /// Creates the error for a server that may be reachable later.
 fn unreachable(name: &str, reason: &str) -> LoadError {
-    LoadError::new(LoadErrorKind::Unreachable, format!("{name}: {reason}"))
+    LoadError::unreachable(format!("{name}: {reason}"))
 }
 
 /// Formats an error with its causes.

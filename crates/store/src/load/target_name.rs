@@ -272,7 +272,9 @@ impl IndexServer {
             }
         }
         let seconds = given.get("connect_timeout").copied();
-        self.connect_seconds = seconds.and_then(connect_seconds).unwrap_or(self.connect_seconds);
+        self.connect_seconds = seconds
+            .and_then(connect_seconds)
+            .unwrap_or(self.connect_seconds);
         let [password_file, root_file, certificate, key] =
             ["passfile", "sslrootcert", "sslcert", "sslkey"]
                 .map(|name| given.get(name).map(|path| decoded_path(path)));
