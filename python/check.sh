@@ -56,6 +56,8 @@ elif ! "$python" -m pip install --quiet matplotlib pandas polars duckdb 'dask[da
   echo "SKIPPED: pandas, polars, DuckDB, matplotlib, Dask, Spark and S3, which cannot be installed here"
 else
   run_tests
+  # A build without optimisation computes longer, so the store must be slower too.
+  "$python" ../benches/store_latency.py --mb 64 --delay-ms "$([ ${#profile[@]} = 0 ] && echo 120 || echo 30)"
   # Without Java it tries Dask alone.
   "$python" -W ignore ../tests/tools/clusters.py --large-mb 12 --s3 also ../corpus/mail
 fi

@@ -13,6 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _urlspool
+from ._ahead import ReadAhead
 from ._options import StrPath, StreamOptions, texts_of
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def scan_splits(
     with _EVIDENCE_LOCK:
         evidence = content and _evidence(content, texts)
     for split in splits:
-        with closing(open_file(split.path, storage_options or {})) as file:
+        with closing(open_file(split.path, storage_options or {}, split.end)) as file:
             yield _urlspool.scan_stream(file, split.path, split.start, split.end, texts, evidence)
 
 
@@ -195,14 +196,18 @@ def is_url(path: str) -> bool:
     return "://" in path
 
 
-def open_file(path: str, storage_options: Mapping[str, Any]) -> Any:
+def open_file(path: str, storage_options: Mapping[str, Any], ahead_to: int = 0) -> Any:
+    """Opens a file. If its store has an asynchronous client, as those of S3, Google Cloud, Azure
+    and HTTP have, the bytes before `ahead_to` are read ahead.
+    """
     if not is_url(path):
         return open(path, "rb")
     import fsspec
 
-    filesystem, name = fsspec.core.url_to_fs(path, **storage_options)
-    # Each range is a separate request; a cache would read ahead.
-    return filesystem.open(name, "rb", cache_type="none")
+    store, name = fsspec.core.url_to_fs(path, **storage_options)
+    # Each range is a separate request; a cache would read ahead by one request at a time.
+    file = store.open(name, "rb", cache_type="none")
+    return ReadAhead(file, store, name, ahead_to) if ahead_to and store.async_impl else file
 
 
 def _files(root: str, storage_options: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
