@@ -3,39 +3,21 @@
 
 usage: arrow_figures.py BINARY [--rounds N] [--threads N] [--large-mb N] PATH...
 
-    rates       `scan --format parquet` (one file, and --partition year) and `urlspool.scan` into
-                pyarrow and polars, compared with `scan` to JSON lines, also through `zstd -1`, and
-                with reading these lines in pyarrow, polars and DuckDB. The commands take turns.
-                Prints the fastest round in wall-clock and processor seconds, and the maximum
-                resident memory
+    rates       the fastest round in wall-clock and processor seconds, and the maximum resident
+                memory. The commands take turns
     sizes       the Parquet file has at most a tenth of the bytes of the JSON lines, if these have
                 at least 10 MB
-    counts      records, records per host and records per year are equal in the JSON lines, read by
-                Python's `json`, and in both Parquet outputs, read by pyarrow, polars, DuckDB and
-                Spark
+    counts      records, records per host and records per year are equal in the JSON lines and in
+                both Parquet outputs
     memory      with --large-mb: maximum resident memory of the scans to Parquet and of
                 `scan_stream` over the mboxes of PATH, repeated to N MB and to a quarter of that. It
                 may grow by at most 48 MiB. With one file per year, all open at once, it may be at
                 most 448 MiB
-
-BINARY needs the feature `parquet`. Needs zstd, the package urlspool in this Python, and `pip
-install pyarrow polars duckdb`; for Spark also `pip install pyspark` and Java. The exit code is 77
-if they are not installed.
 """
 
 from __future__ import annotations
 
-import argparse
-import importlib.util
-import json
-import os
-import pathlib
-import shlex
-import shutil
-import subprocess
-import sys
-import tempfile
-import time
+import argparse, importlib.util, json, os, pathlib, shlex, shutil, subprocess, sys, tempfile, time
 from collections import Counter
 from typing import Any, NamedTuple
 

@@ -6,53 +6,20 @@ usage: audit_check.py [URLSPOOL] [--links N] [--seed N] [--records FILE] [--samp
 
 Creates an mbox that cites N links (or takes existing records), loads and plans it, checks the
 links, asks a local pywb for captures, and writes the report. Then DuckDB computes the counts of
-each CSV file again, from the records and the seeded plan alone (audit_counts.py), and they are
-compared.
-
-The hosts are live, missing, without an address, refusing, unreachable, silent, private, or without
-TLS. Their pages are alive, moved within the host, within the domain, to other domains, to the front
-page, to private addresses and names or in circles, gone, forbidden, limited with Retry-After,
-broken, slow, closed or reset (audit_world.py). No private address is ever contacted.
+each CSV file again, from the records and the seeded plan alone (audit_counts.py). The plan has all
+kinds of hosts and pages (audit_world.py). No private address is ever contacted.
 
 With --kills, `check`, `archive`, `import`, `report --bundle` and `save` are each killed N times at
 random moments. The final state must be the same (audit_steps.py).
-
-Needs a network namespace (root, or user namespaces). For captures and counts, needs a Python with
-pywb, warcio and duckdb; checks without their package are skipped.
 """
 
-import argparse
-import importlib.util
-import io
-import os
-import random
-import signal
-import socket
-import sqlite3
-import subprocess
-import sys
-import tempfile
+import argparse, importlib.util, io, os, random, signal, socket, sqlite3, subprocess, sys, tempfile
 import time
 
 import audit_steps
 import audit_world
-from audit_world import SLOW_SECONDS, TIMEOUT_SECONDS, Page, Plan, Trap, World
-
-
-class Checks:
-    passed = failed = skipped = 0
-
-    def equal(self, name, found, expected):
-        if found == expected:
-            self.passed += 1
-            print(f"ok   {name}: {found}")
-        else:
-            self.failed += 1
-            print(f"FAIL {name}: found {found}, expected {expected}")
-
-    def skip(self, name):
-        self.skipped += 1
-        print(f"SKIPPED: {name}")
+from audit_world import SLOW_SECONDS, TIMEOUT_SECONDS, Page, Plan, Trap, World, rows
+from world import equal, finish, free_port, skip
 
 
 NOT_CHECKED = ["gopher://h.cern.ch/1", "telnet://h.cern.ch/", "wais://h.cern.ch/db", "http://h.cern.ch/unsubscribe?x=",
@@ -73,16 +40,11 @@ def mbox(path, links):
             out.write(f"{NOT_CHECKED[number % len(NOT_CHECKED)]}\n\n")
 
 
-def rows(database, sql):
-    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
-        return db.execute(sql).fetchall()
-
-
-def run(command, checks, name):
+def run(command, name):
     ended = subprocess.run(command, capture_output=True, text=True)
     if ended.returncode != 0:
         print(ended.stderr, end="")
-    checks.equal(f"{name} ends", ended.returncode, 0)
+    equal(f"{name} ends", ended.returncode, 0)
 
 
 LONGEST_RUN_SECONDS = 8
@@ -119,8 +81,8 @@ def deletion(database, table, condition="true"):
 
 
 class Audit:
-    def __init__(self, args, folder, checks):
-        self.args, self.folder, self.checks = args, folder, checks
+    def __init__(self, args, folder):
+        self.args, self.folder = args, folder
         self.rng, self.has_archive = random.Random(args.seed), False
         self.program, self.database = os.path.abspath(args.program), f"{folder}/urls.db"
         self.records = os.path.abspath(args.records) if args.records else f"{folder}/records.jsonl"
@@ -130,7 +92,7 @@ class Audit:
                 subprocess.run([self.program, "scan", "-q", f"{folder}/a.mbox"], check=True, stdout=out)
         subprocess.run([self.program, "load", "-q", "--into", self.database, self.records], check=True)
         sample = ["--sample", str(args.sample), "--by", "year", "--seed", str(args.seed)] if args.sample else []
-        run([self.program, "audit", "plan", self.database, "-q", *sample], checks, "plan")
+        run([self.program, "audit", "plan", self.database, "-q", *sample], "plan")
         self.urls = [url for (url,) in rows(self.database, "SELECT DISTINCT url FROM audit_links WHERE planned ORDER BY url")]
         self.plan = Plan(args.seed, self.urls)
         print(f"{len(self.urls)} URLs are planned, of {len(self.plan.hosts)} hosts")
@@ -139,18 +101,17 @@ class Audit:
     def kill(self, name, command, restart):
         if self.args.kills:
             hits = killed_runs(command, self.args.kills, self.rng, restart)
-            self.checks.equal(f"kills that hit `{name}`", hits, self.args.kills)
+            equal(f"kills that hit `{name}`", hits, self.args.kills)
 
     def check(self):
-        checks = self.checks
         assert TIMEOUT_SECONDS < SLOW_SECONDS
         command = [self.program, "audit", "check", self.database, "--timeout", str(TIMEOUT_SECONDS), "--retries",
                    "0" if self.args.kills else "1"]
         self.kill("check", command, deletion(self.database, "audit_checks"))
         started, Page.requests = time.monotonic(), 0
-        run(command, checks, "check")
+        run(command, "check")
         print(f"checked in {time.monotonic() - started:.1f} s, {Page.requests} requests")
-        run(command, checks, "check again")
+        run(command, "check again")
         wrong = []
         for url, *found in rows(self.database, "SELECT url, state, status, error FROM audit_links JOIN audit_checks USING(key)"):
             expected = self.plan.expected(url)
@@ -158,15 +119,15 @@ class Audit:
                 wrong.append((url, found, expected, self.plan.host(audit_world.urllib.parse.urlsplit(url).hostname)))
         for line in wrong[:20]:
             print("    ", *line)
-        checks.equal("links with another state, code or error than planned", len(wrong), 0)
-        checks.equal("URLs with a result", rows(self.database, "SELECT count(DISTINCT url) FROM audit_checks JOIN audit_links USING(key)")[0][0], len(self.urls))
+        equal("links with another state, code or error than planned", len(wrong), 0)
+        equal("URLs with a result", rows(self.database, "SELECT count(DISTINCT url) FROM audit_checks JOIN audit_links USING(key)")[0][0], len(self.urls))
         most = rows(self.database, "SELECT count(*) FROM (SELECT key FROM audit_checks GROUP BY key HAVING count(*) > 1)")[0][0]
-        checks.equal("links with more than one result", most, 0)
-        checks.equal("contacts of private servers", Trap.contacts, 0)
+        equal("links with more than one result", most, 0)
+        equal("contacts of private servers", Trap.contacts, 0)
 
     def archive(self):
         if importlib.util.find_spec("pywb") is None or importlib.util.find_spec("warcio") is None:
-            self.checks.skip("archive: pywb or warcio is not installed")
+            skip("archive", "pywb or warcio is not installed")
             return
         self.has_archive = True
         pywb, port = start_pywb(self.folder, self.plan, self.urls)
@@ -175,7 +136,7 @@ class Audit:
                    "--rate", "60000", "-q"]
             self.kill("archive", ask, audit_steps.forget_captures(self.database))
             started = time.monotonic()
-            run(ask, self.checks, "archive")
+            run(ask, "archive")
             print(f"asked in {time.monotonic() - started:.1f} s")
         finally:
             pywb.terminate()
@@ -183,9 +144,9 @@ class Audit:
 
     def report(self):
         csv = f"{self.folder}/csv"
-        run([self.program, "audit", "report", self.database, "-o", f"{self.folder}/report.html", "--csv", csv], self.checks, "report")
+        run([self.program, "audit", "report", self.database, "-o", f"{self.folder}/report.html", "--csv", csv], "report")
         if importlib.util.find_spec("duckdb") is None:
-            self.checks.skip("counts: duckdb is not installed")
+            skip("counts", "duckdb is not installed")
             return
         import audit_counts
         audit_counts.compare(self, csv)
@@ -200,10 +161,10 @@ class Audit:
         command = [self.program, "audit", "import", self.database, results, "-q"]
         self.kill("import", command, deletion(self.database, "audit_checks", "checker = 'imported'"))
         for name in ("import", "import again"):
-            run(command, self.checks, name)
+            run(command, name)
         found = rows(self.database, "SELECT count(*) FROM audit_checks WHERE checker = 'imported'")
-        self.checks.equal("imported results", found, rows(self.database, "SELECT count(*) FROM audit_links WHERE planned"))
-        self.checks.equal("integrity", rows(self.database, "SELECT * FROM pragma_integrity_check"), [("ok",)])
+        equal("imported results", found, rows(self.database, "SELECT count(*) FROM audit_links WHERE planned"))
+        equal("integrity", rows(self.database, "SELECT * FROM pragma_integrity_check"), [("ok",)])
 
 
 def canonical_keys(urls):
@@ -231,9 +192,7 @@ def start_pywb(folder, plan, urls):
     tools = os.path.dirname(sys.executable)
     for command in (["init", "c"], ["add", "c", "t.warc.gz"]):
         subprocess.run([f"{tools}/wb-manager", *command], cwd=folder, check=True, capture_output=True)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     server = subprocess.Popen([f"{tools}/wayback", "-p", str(port), "-b", "127.0.0.1"], cwd=folder,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for _ in range(200):
@@ -259,12 +218,11 @@ def main():
         sys.exit(2)
     audit_world.enter_network()
     sys.stdout.reconfigure(line_buffering=True)
-    checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         if args.keep:
             os.makedirs(args.keep, exist_ok=True)
             folder = os.path.abspath(args.keep)
-        audit = Audit(args, folder, checks)
+        audit = Audit(args, folder)
         audit.check()
         audit_steps.dead_hosts(audit)
         audit_steps.rebinding_hosts(audit)
@@ -274,8 +232,7 @@ def main():
         if audit.has_archive:
             audit_steps.save(audit)
         audit.import_results()
-    print(f"{checks.passed} passed, {checks.failed} failed, {checks.skipped} skipped")
-    sys.exit(1 if checks.failed else 0)
+    finish()
 
 
 if __name__ == "__main__":

@@ -5,13 +5,9 @@ Links, their citations, years, lists and exclusions come from the records, state
 the plan. Only the sample and the times of the checks come from the database.
 """
 
-import csv
-import datetime
-import ipaddress
-import pathlib
-import re
-import sqlite3
-import urllib.parse
+import csv, datetime, ipaddress, pathlib, re, sqlite3, urllib.parse
+
+from world import equal
 
 # Links by `key`, from the rows of a file of records. Each row counts once.
 LINKS = """
@@ -188,7 +184,7 @@ def plain(cell):
     return text[1:] if re.match(r"'[=+\-@\t\r]", text) else text
 
 
-def compare_table(checks, folder, name, db):
+def compare_table(folder, name, db):
     columns, sql = TABLES[name]
     with open(f"{folder}/{name}", newline="", encoding="utf-8") as file:
         found = sorted([plain(row[column]) for column in columns.split(",")] for row in csv.DictReader(file))
@@ -198,7 +194,7 @@ def compare_table(checks, folder, name, db):
             print("     expected", row)
         for row in [row for row in found if row not in expected][:3]:
             print("     found   ", row)
-    checks.equal(f"{name}: {len(expected)} rows", found == expected and len(found) > 0, len(expected) > 0)
+    equal(f"{name}: {len(expected)} rows", found == expected and len(found) > 0, len(expected) > 0)
 
 
 def compare(audit, folder):
@@ -214,24 +210,24 @@ def compare(audit, folder):
     for row in differ[:10]:
         print("    ", *row)
     links = db.execute("SELECT count(*) FROM expected").fetchone()[0]
-    audit.checks.equal(f"planned otherwise than the records say, of {links} links", len(differ), 0)
+    equal(f"planned otherwise than the records say, of {links} links", len(differ), 0)
     for name in TABLES:
-        compare_table(audit.checks, folder, name, db)
-    compare_snapshots(audit.checks, folder, db)
-    compare_lifetimes(audit.checks, folder, db)
-    compare_citations(audit.checks, folder, db)
+        compare_table(folder, name, db)
+    compare_snapshots(folder, db)
+    compare_lifetimes(folder, db)
+    compare_citations(folder, db)
 
 
-def compare_snapshots(checks, folder, db):
+def compare_snapshots(folder, db):
     """The snapshot of a captured link is the nearest capture."""
     with open(f"{folder}/dead-links.csv", newline="", encoding="utf-8") as file:
         found = sorted((plain(row["url"]), re.search(r"/(\d{8})\d{6}[a-z_]*/", row["snapshot"]).group(1))
                        for row in csv.DictReader(file) if row["archive"] == "captured")
     expected = sorted(db.execute("SELECT url, capture FROM planned WHERE dead AND outcome = 'captured'").fetchall())
-    checks.equal(f"snapshots of {len(expected)} dead links", found == expected, True)
+    equal(f"snapshots of {len(expected)} dead links", found == expected, True)
 
 
-def compare_lifetimes(checks, folder, db):
+def compare_lifetimes(folder, db):
     """After one check, a link either ended before it or has not ended yet. Ages are rounded to
     months of a twelfth of 365.25 days."""
     with open(f"{folder}/lifetimes.csv", newline="", encoding="utf-8") as file:
@@ -247,10 +243,10 @@ def compare_lifetimes(checks, folder, db):
         CASE WHEN list_contains(states, state) THEN greatest(months, 1) ELSE -1 END, sum(weight) FROM ages, ends GROUP BY ALL""").fetchall())
     same = len(found) == len(expected) and all(
         one[:3] == other[:3] and abs(one[3] - other[3]) < 1e-5 * other[3] for one, other in zip(found, expected))
-    checks.equal(f"lifetimes.csv: {len(expected)} rows", same, True)
+    equal(f"lifetimes.csv: {len(expected)} rows", same, True)
 
 
-def compare_citations(checks, folder, db):
+def compare_citations(folder, db):
     """For each of the most cited dead links, at most five citations are shown, one per message."""
     with open(f"{folder}/citations.csv", newline="", encoding="utf-8") as file:
         found = {}
@@ -260,4 +256,4 @@ def compare_citations(checks, folder, db):
     # Among equally often cited links, the first keys are shown.
     expected = dict(db.execute("""SELECT url, sum(least(5, messages)) FROM (SELECT * FROM planned WHERE dead
       ORDER BY citations DESC, key LIMIT 100) GROUP BY 1""").fetchall())
-    checks.equal(f"citations.csv: {len(found)} links", found == expected, True)
+    equal(f"citations.csv: {len(found)} links", found == expected, True)

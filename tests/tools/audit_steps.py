@@ -1,27 +1,14 @@
 """Steps of an audit other than the check, with kills. Library of audit_check.py.
 
-A first check with only dead hosts is stored if the name service works. Hosts with changing
-addresses never lead to a private address.
-
 A bag has the same bytes after kills, and bagit accepts it. `save` sends each link to a stub of a
 save service: once, or at most twice after a kill. No link is published.
 """
 
-import collections
-import filecmp
-import glob
-import http.server
-import json
-import os
-import shutil
-import sqlite3
-import subprocess
-import sys
-import threading
-import time
-import urllib.parse
+import collections, filecmp, glob, http.server, json, os, shutil, sqlite3, subprocess, sys
+import threading, urllib.parse
 
-from audit_world import EXCLUDED, Trap
+from audit_world import EXCLUDED, Trap, rows
+from world import equal, skip
 
 SAVED_LINKS = 25
 
@@ -37,8 +24,8 @@ def checked(audit, hosts):
     subprocess.run([audit.program, "load", "-q", "--into", database], input=records, check=True)
     subprocess.run([audit.program, "audit", "plan", "-q", database], check=True)
     ended = subprocess.run([audit.program, "audit", "check", "-q", database, "--retries", "0"], capture_output=True)
-    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
-        results = db.execute("SELECT url, state, status, error FROM audit_links JOIN audit_checks USING(key)").fetchall()
+    results = rows(database, "SELECT url, state, status, error "
+                             "FROM audit_links JOIN audit_checks USING(key)")
     shutil.rmtree(folder)
     return ended.returncode, results
 
@@ -50,7 +37,7 @@ def dead_hosts(audit):
         audit.plan.hosts.update({host: "refused" for host in hosts if host.startswith("refused")})
         code, results = checked(audit, hosts)
         dead = [state for _, state, _, _ in results if state == "dead_host"]
-        audit.checks.equal(f"a first check of dead hosts, {name}: exit code, results", (code, len(dead)), expected)
+        equal(f"a first check of dead hosts, {name}: exit code, results", (code, len(dead)), expected)
 
 
 def rebinding_hosts(audit):
@@ -60,9 +47,9 @@ def rebinding_hosts(audit):
     code, results = checked(audit, hosts)
     wrong = [row for row in results if row[1:] not in (EXCLUDED, audit.plan.expected(row[0]))]
     excluded = sum(row[1:] == EXCLUDED for row in results)
-    audit.checks.equal("hosts that change their address: exit code, results, wrong ones", (code, len(results), wrong), (0, 40, []))
-    audit.checks.equal("some of them were not contacted", 0 < excluded < 40, True)
-    audit.checks.equal("contacts of private servers", Trap.contacts, 0)
+    equal("hosts that change their address: exit code, results, wrong ones", (code, len(results), wrong), (0, 40, []))
+    equal("some of them were not contacted", 0 < excluded < 40, True)
+    equal("contacts of private servers", Trap.contacts, 0)
 
 
 def forget_captures(database):
@@ -76,8 +63,9 @@ def forget_captures(database):
 def same_files(one, other):
     compared = filecmp.dircmp(one, other)
     names = compared.left_list == compared.right_list
-    equal = not filecmp.cmpfiles(one, other, compared.common_files, shallow=False)[1]
-    return names and equal and all(same_files(f"{one}/{name}", f"{other}/{name}") for name in compared.common_dirs)
+    differ = filecmp.cmpfiles(one, other, compared.common_files, shallow=False)[1]
+    return names and not differ and all(same_files(f"{one}/{name}", f"{other}/{name}")
+                                        for name in compared.common_dirs)
 
 
 def bag(audit):
@@ -87,18 +75,18 @@ def bag(audit):
     shutil.rmtree(one, ignore_errors=True)
     for folder in (one, other):
         ended = subprocess.run([*command[:-1], folder], capture_output=True, text=True)
-        audit.checks.equal("bag ends", (ended.returncode, ended.stderr), (0, ""))
-    audit.checks.equal("two bags are the same bytes", same_files(one, other), True)
-    audit.checks.equal("what the kills left", glob.glob(f"{one}*-partial"), [])
+        equal("bag ends", (ended.returncode, ended.stderr), (0, ""))
+    equal("two bags are the same bytes", same_files(one, other), True)
+    equal("what the kills left", glob.glob(f"{one}*-partial"), [])
     bagit = f"{os.path.dirname(sys.executable)}/bagit.py"
     if not os.path.exists(bagit):
-        audit.checks.skip("bag: bagit is not installed")
+        skip("bag", "bagit is not installed")
         return
     validate = [bagit, "--validate", one]
-    audit.checks.equal("bagit finds the bag valid", subprocess.run(validate, capture_output=True).returncode, 0)
+    equal("bagit finds the bag valid", subprocess.run(validate, capture_output=True).returncode, 0)
     with open(f"{one}/data/tables/by-host.csv", "a") as file:
         file.write("x\n")
-    audit.checks.equal("bagit finds a row that was added", subprocess.run(validate, capture_output=True).returncode, 1)
+    equal("bagit finds a row that was added", subprocess.run(validate, capture_output=True).returncode, 1)
 
 
 class StubSaveService(http.server.BaseHTTPRequestHandler):
@@ -135,10 +123,10 @@ def save(audit):
     with sqlite3.connect(audit.database) as db:
         db.execute("DELETE FROM audit_saves")
     listed = subprocess.run([audit.program, "audit", "save", audit.database, "--as", "seeds"], capture_output=True, text=True)
-    with sqlite3.connect(f"file:{audit.database}?mode=ro", uri=True) as db:
-        living = {url for (url,) in db.execute(
-            "SELECT url FROM audit_links JOIN audit_checks USING(key) JOIN audit_captures USING(key) WHERE state='alive' AND outcome='none'")}
-    audit.checks.equal("links to save that do not live, or are archived", set(listed.stdout.splitlines()) - living, set())
+    living = {url for (url,) in rows(audit.database, """
+        SELECT url FROM audit_links JOIN audit_checks USING(key) JOIN audit_captures USING(key)
+        WHERE state = 'alive' AND outcome = 'none'""")}
+    equal("links to save that do not live, or are archived", set(listed.stdout.splitlines()) - living, set())
     os.environ.update(IA_ACCESS_KEY_ID="access", IA_SECRET_ACCESS_KEY="secret")
     service = f"http://127.0.0.1:{server.server_port}/save"
     command = [audit.program, "audit", "save", audit.database, "-q", "--send", "--service", service, "--contact", "me@m.test"]
@@ -151,19 +139,17 @@ def save(audit):
         except subprocess.TimeoutExpired:
             process.kill()
             hits += process.wait() != 0
-    audit.checks.equal("kills that hit `save`", hits, kills)
-    with sqlite3.connect(f"file:{audit.database}?mode=ro", uri=True) as db:
-        known = db.execute("SELECT count(*) FROM audit_saves").fetchone()[0]
+    equal("kills that hit `save`", hits, kills)
+    known = rows(audit.database, "SELECT count(*) FROM audit_saves")[0][0]
     limit = str(max(1, min(3, SAVED_LINKS - known)))
     ended = subprocess.run([*command, "--limit", limit], capture_output=True, text=True)
-    audit.checks.equal("save ends", (ended.returncode, ended.stderr), (0, ""))
-    with sqlite3.connect(f"file:{audit.database}?mode=ro", uri=True) as db:
-        outcomes = db.execute("SELECT outcome, count(*) FROM audit_saves GROUP BY 1").fetchall()
-        stored = {url for (url,) in db.execute("SELECT url FROM audit_saves")}
-    audit.checks.equal("URLs sent, and not saved", [outcome for outcome, _ in outcomes if outcome != "saved"], [])
+    equal("save ends", (ended.returncode, ended.stderr), (0, ""))
+    outcomes = rows(audit.database, "SELECT outcome, count(*) FROM audit_saves GROUP BY 1")
+    stored = {url for (url,) in rows(audit.database, "SELECT url FROM audit_saves")}
+    equal("URLs sent, and not saved", [outcome for outcome, _ in outcomes if outcome != "saved"], [])
     sent = StubSaveService.sent
     print(f"{sum(sent.values())} requests to save {len(sent)} URLs; {outcomes}")
-    audit.checks.equal("URLs that the stub was sent and the table lacks", set(sent) - stored, set())
-    audit.checks.equal("URLs that were sent again without a kill", max(0, sum(sent.values()) - len(sent) - hits), 0)
-    audit.checks.equal("URLs that were sent and not due", set(sent) - set(listed.stdout.splitlines()), set())
+    equal("URLs that the stub was sent and the table lacks", set(sent) - stored, set())
+    equal("URLs that were sent again without a kill", max(0, sum(sent.values()) - len(sent) - hits), 0)
+    equal("URLs that were sent and not due", set(sent) - set(listed.stdout.splitlines()), set())
     server.shutdown()

@@ -6,19 +6,8 @@ checked unchanged, without `--remap`. A seeded plan decides the answers of each 
 the captures in a local pywb.
 """
 
-import os
-import random
-import shutil
-import socket
-import socketserver
-import ssl
-import struct
-import subprocess
-import sys
-import threading
-import time
-import urllib.parse
-import http.server
+import http.server, os, random, shutil, socket, socketserver, sqlite3, ssl, struct, subprocess, sys
+import threading, time, urllib.parse
 
 ENTERED = "URLSPOOL_AUDIT_NETWORK"
 
@@ -112,6 +101,11 @@ def set_up_network():
         out.write("nameserver 127.0.0.1\noptions timeout:5 attempts:3\n")
     subprocess.run(["mount", "--bind", resolver, "/etc/resolv.conf"], check=True)
     os.unlink(resolver)
+
+
+def rows(database, sql):
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
+        return db.execute(sql).fetchall()
 
 
 def is_address(host):

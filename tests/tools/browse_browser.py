@@ -3,33 +3,19 @@
 
     python3 tests/tools/browse_browser.py [URLSPOOL] [--shots FOLDER] [--times DB]
 
-Loads 10,000 citations and a hostile mail (markup, scripts, bidirectional controls, a URL of 16
-KiB), and drives chromium with chromedriver (Debian: `apt install chromium chromium-driver`).
-Searches, filters by click, pages through all results, opens the pages of links, and looks for
-violations of the content security policy, for scripts that ran, and for requests to anything but
-the server. `--shots` keeps screenshots of a wide and a narrow window, in light and dark.
+Loads 10,000 citations and a hostile mail, and drives chromium with chromedriver (Debian: `apt
+install chromium chromium-driver`). `--shots` keeps screenshots of a wide and a narrow window, in
+light and dark.
 
 `--times DB` instead measures pages of a large database over HTTP, each for the first time: a page
 takes at most 150 ms at the median and 500 ms at the 95th percentile. On a shared machine,
 `--processor` judges by the server's processor time, which is printed in either case.
 """
 
-import argparse
-import base64
-import json
-import os
-import pathlib
-import random
-import re
-import shutil
-import socket
-import sqlite3
-import subprocess
-import sys
-import tempfile
-import time
-import urllib.parse
-import urllib.request
+import argparse, base64, json, os, pathlib, random, re, shutil, sqlite3, subprocess, sys
+import tempfile, time, urllib.parse, urllib.request
+
+from world import finish, free_port, report
 
 CITATIONS = 10_000
 
@@ -96,12 +82,6 @@ class Browser:
 
     def close(self):
         self.call(f"/{self.session}", method="DELETE")
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def serve(program, database):
@@ -215,13 +195,9 @@ def main():
     if driver is None:
         print("SKIPPED: chromedriver is not installed")
         sys.exit(77)
-    tried = failed = 0
 
     def check(name, holds, shown=""):
-        nonlocal tried, failed
-        tried += 1
-        failed += not holds
-        print(f"{'passed' if holds else 'FAILED'}: {name} {'' if holds else shown}")
+        report(name, holds, "" if holds else shown)
 
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -252,8 +228,7 @@ def main():
         finally:
             chrome.terminate()
             server.kill()
-    print(f"{tried - failed} passed, {failed} failed, 0 skipped")
-    sys.exit(1 if failed else 0)
+    finish()
 
 
 def look(browser, base, check):

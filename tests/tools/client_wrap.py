@@ -4,10 +4,10 @@ breaks for join_calibration.py.
 
 usage: client_wrap.py [--seed N] [--count N] [--clients NAME,...] > LABELS.jsonl
 
-Each line is a label (see join_calibration.py). Its archive is the name of the mail program, its
-sample is `generated`. Texts consist of invented words, hosts and paths. Half of the URLs are long
-enough to be broken. The others end a line of prose, of a list, of a signature, of a commit message
-or of code, and the next line does not belong to them.
+The archive of a label is the name of the mail program, its sample is `generated`. Texts consist of
+invented words, hosts and paths. Half of the URLs are long enough to be broken. The others end a
+line of prose, of a list, of a signature, of a commit message or of code, and the next line does not
+belong to them.
 
 The behaviour of the programs comes from their documentation or from mail that they wrote:
 
@@ -16,7 +16,7 @@ The behaviour of the programs comes from their documentation or from mail that t
 - pine's composer breaks at blanks, and cuts a word that is longer than the line at column 80.
 - Outlook and Outlook Express, in plain text, break at 76 columns: at blanks, and inside words that
   are longer than a line.
-- Netscape and early Mozilla break at 72 columns: at blanks, and in long words after `/`, `-` and `?`.
+- Netscape and early Mozilla break at 72 columns: at blanks, and in long words after `/`, `-`, `?`.
 - Apple Mail breaks after `/` and `-`, and leaves a blank before the line end, or two where it broke
   at a blank (DelSp of RFC 3676, whose label some lists remove).
 - Thunderbird writes format=flowed: it breaks at blanks, and leaves one before the line end.
@@ -26,10 +26,7 @@ The behaviour of the programs comes from their documentation or from mail that t
 - Quoted-printable that was never decoded cuts lines at 76 columns, with a `=`.
 - Programs of USENET cut lines at column 79 or 80.
 """
-import argparse
-import json
-import random
-import re
+import argparse, json, random, re
 
 WORDS = (
     "the of and to a in is it that for was on are as with they at be this from have or by one had not but what all were when "

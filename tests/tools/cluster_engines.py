@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
-import os
-import pathlib
-import shutil
-import signal
-import subprocess
-import sys
-import threading
-import time
+import contextlib, importlib.util, os, pathlib, shutil, signal, subprocess, sys, threading, time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cluster_inputs import Input, free_port, wait_for
+from cluster_inputs import Input, wait_for
+from world import free_port
 
 FIELDS = ["id", "source.path", "source.start", "message.start"]
 SPLIT_BYTES = 8 << 20

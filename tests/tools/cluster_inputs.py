@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import pathlib
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
+import contextlib, pathlib, shutil, socket, subprocess, sys, time, urllib.request
 from collections.abc import Iterator
 from typing import Any
+
+from world import free_port
 
 BUCKET = "s3://mail"
 
@@ -83,12 +77,6 @@ def s3_server(roots: list[str]) -> Iterator[dict[str, Any]]:
     finally:
         server.kill()
         server.wait()
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 def wait_for(port: int) -> None:

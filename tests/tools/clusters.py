@@ -3,44 +3,29 @@
 
 usage: clusters.py [--large-mb N] [--kill also|only] [--only NAME] [--s3 also|only] PATH...
 
-The files below each PATH are scanned once by `urlspool.scan`, and then in splits by
-`urlspool.spark` and `urlspool.dask`:
-
     local-cluster   Spark in two separate executors, local-cluster[2,1,1024]
     standalone      a Spark master and two workers, as local processes
     dask            a Dask scheduler and two worker processes
 
-With --large-mb, an mbox of N MB, made by repeating the mboxes of PATH, is read too; it is removed
-at the end. With --kill also, each engine runs a second time, and a worker is killed during the job;
-with --kill only, there is no first run. With --s3 also, all files below PATH are also read from a
-local in-memory S3 server by local-cluster and dask; with --s3 only, from nowhere else. Compares
-identifiers, paths and offsets of all records, including how often each occurs.
-
-Needs the package urlspool in this Python, and `pip install duckdb pyarrow`; for Spark `pyspark` and
-Java 17; for Dask `dask[dataframe,distributed]`; for S3 `s3fs` and `moto[server,s3]`. Missing
-engines are skipped; the exit code is 77 if none could be tried.
+--large-mb adds an mbox of N MB, made by repeating the mboxes of PATH. With --kill also, each engine
+runs a second time, and a worker is killed during the job; with --kill only, there is no first run.
+With --s3 also, all files below PATH are also read from a local in-memory S3 server by local-cluster
+and dask; with --s3 only, from nowhere else. Compares identifiers, paths and offsets of all records,
+including how often each occurs. Missing engines are skipped.
 """
 
 from __future__ import annotations
 
-import argparse
-import importlib.util
-import multiprocessing
-import os
-import pathlib
-import shutil
-import sys
-import tempfile
-import time
-import warnings
+import argparse, importlib.util, multiprocessing, os, pathlib, shutil, sys, tempfile, time, warnings
 
 from cluster_engines import ENGINES, FIELDS, missing_for
 from cluster_inputs import BUCKET, Input, mboxes, s3_server, write_large_mbox
+from world import SKIPPED, finish, results, skip
 
 READ = "select id, {path} as path, source.start as start, message.start as message from read_parquet('{files}')"
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("paths", nargs="+", metavar="PATH")
     parser.add_argument("--large-mb", type=int, default=0)
@@ -51,24 +36,17 @@ def main() -> int:
     for module in ("duckdb", "pyarrow", "urlspool"):
         if importlib.util.find_spec(module) is None:
             print(f"SKIPPED: {module} is not installed")
-            return 77
+            sys.exit(SKIPPED)
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as name:
-        counts = run_all(options, pathlib.Path(name))
-    print("{passed} passed, {failed} failed, {skipped} skipped".format(**counts))
-    return 1 if counts["failed"] else 0 if counts["passed"] else 77
+        if options.s3 != "only":
+            run_local(options, pathlib.Path(name))
+        if options.s3 != "no":
+            run_s3(options, pathlib.Path(name))
+    finish()
 
 
-def run_all(options: argparse.Namespace, folder: pathlib.Path) -> dict[str, int]:
-    counts = {"passed": 0, "failed": 0, "skipped": 0}
-    if options.s3 != "only":
-        run_local(options, folder, counts)
-    if options.s3 != "no":
-        run_s3(options, folder, counts)
-    return counts
-
-
-def run_local(options: argparse.Namespace, folder: pathlib.Path, counts: dict[str, int]) -> None:
+def run_local(options: argparse.Namespace, folder: pathlib.Path) -> None:
     roots = [os.path.abspath(path) for path in options.paths]
     if options.large_mb:
         large = folder / "large.mbox"
@@ -78,14 +56,12 @@ def run_local(options: argparse.Namespace, folder: pathlib.Path, counts: dict[st
     scan_once(roots, given.records)
     for name in ENGINES if options.only is None else [options.only]:
         for kill in {"no": [False], "also": [False, True], "only": [True]}[options.kill]:
-            attempt(name, given, folder, kill, counts)
+            attempt(name, given, folder, kill)
 
 
-def run_s3(options: argparse.Namespace, folder: pathlib.Path, counts: dict[str, int]) -> None:
+def run_s3(options: argparse.Namespace, folder: pathlib.Path) -> None:
     if importlib.util.find_spec("moto") is None or importlib.util.find_spec("s3fs") is None:
-        print("SKIPPED: S3: moto or s3fs is not installed")
-        counts["skipped"] += 1
-        return
+        return skip("S3", "moto or s3fs is not installed")
     # Without the large mbox, because the server copies the whole object for each range.
     roots = [os.path.abspath(path) for path in options.paths]
     records = folder / "expected-s3.parquet"
@@ -93,23 +69,21 @@ def run_s3(options: argparse.Namespace, folder: pathlib.Path, counts: dict[str, 
     with s3_server(roots) as storage_options:
         given = Input([BUCKET + root for root in roots], records, storage_options)
         for name in ["local-cluster", "dask"] if options.only is None else [options.only]:
-            attempt(name, given, folder, False, counts)
+            attempt(name, given, folder, False)
 
 
-def attempt(name: str, given: Input, folder: pathlib.Path, kill: bool, counts: dict[str, int]) -> None:
+def attempt(name: str, given: Input, folder: pathlib.Path, kill: bool) -> None:
     title = name + (" from S3" if given.storage_options else "") + (" with a worker killed" if kill else "")
     missing = missing_for(name)
     if missing:
-        print(f"SKIPPED: {title}: {missing}", flush=True)
-        counts["skipped"] += 1
-        return
+        return skip(title, missing)
     output = folder / "output"
     shutil.rmtree(output, ignore_errors=True)
     # In a separate process: one Python has one Java machine, which must not outlive a failure.
     engine = multiprocessing.get_context("spawn").Process(target=run_engine, args=(name, given, output, folder, kill, title))
     engine.start()
     engine.join()
-    counts["failed" if engine.exitcode else "passed"] += 1
+    results["failed" if engine.exitcode else "passed"] += 1
 
 
 def run_engine(name: str, given: Input, output: pathlib.Path, folder: pathlib.Path, kill: bool, title: str) -> None:
@@ -155,4 +129,4 @@ def compare(given: Input, output: pathlib.Path) -> str | None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

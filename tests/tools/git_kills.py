@@ -5,19 +5,10 @@ time that it appeared, and gone once for each time that it disappeared, or neith
 
     git_kills.py [--tombstones] PROGRAM [KILLS [REPOSITORY]]
 
-REPOSITORY, made by git_list.py, is copied and extended. Needs git.
+REPOSITORY, made by git_list.py, is copied and extended.
 """
 
-import collections
-import json
-import os
-import random
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import time
+import collections, json, os, random, shutil, signal, subprocess, sys, tempfile, time
 from pathlib import Path
 
 CONFIG = """

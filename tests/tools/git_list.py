@@ -6,18 +6,10 @@ compares a scan of one with the recipe in docs/recipes.md, which pipes `git cat-
     git_list.py make v1|v2 COUNT REPOSITORY ARCHIVE...    writes COUNT messages, some repeated
     git_list.py compare PROGRAM REPOSITORY                records, and processor time of both ways
 
-Each hundredth message is deleted later, in a separate commit. Repeated messages get new
-Message-IDs.
+Each hundredth message is deleted later. Repeated messages get new Message-IDs.
 """
 
-import hashlib
-import json
-import os
-import re
-import resource
-import subprocess
-import sys
-import tempfile
+import hashlib, json, os, re, resource, subprocess, sys, tempfile
 from pathlib import Path
 
 SEPARATOR = re.compile(rb"(?:\A|(?<=\n))From [^\n]*\n(?=[!-9;-~]+:)")

@@ -26,8 +26,9 @@ annotations, edits, gzip, mmdf, and large messages: of bytes that are not text, 
 URLs. `--history N` runs one history, by the number that a failure prints. Times differ between
 runs, so a seed repeats the actions but not always the failure. Folders of failures are kept.
 """
-import argparse, collections, concurrent.futures, contextlib, fcntl, glob, gzip, json, multiprocessing, os, random, re, shutil
-import signal, sqlite3, subprocess, sys, tempfile, threading, time, traceback
+import argparse, collections, concurrent.futures, contextlib, fcntl, glob, gzip, json
+import multiprocessing, os, random, re, shutil, signal, sqlite3, subprocess, sys, tempfile
+import threading, time, traceback
 
 from world import finish, program, report, skip
 
@@ -132,6 +133,10 @@ class Spool:
 
 class Failed(Exception):
     """A broken promise."""
+
+
+class NothingToDo(Exception):
+    """The spools have no file for an action."""
 
 
 class History:
@@ -399,10 +404,10 @@ class History:
         action = self.rng.choices(ACTIONS, WEIGHTS)[0]
         if GROUP_OF.get(action) in self.without:
             return
-        done = action(self)
-        if done:
-            self.done[action.__name__] += 1
-            self.note(f"{action.__name__}: {done}")
+        with contextlib.suppress(NothingToDo):
+            if done := action(self):
+                self.done[action.__name__] += 1
+                self.note(f"{action.__name__}: {done}")
         self.follow()
 
     def follow(self):
@@ -430,7 +435,9 @@ class History:
         return sorted(name for name in self.names if name.startswith(prefix))
 
     def pick(self, names):
-        return self.rng.choice(names) if names else None
+        if not names:
+            raise NothingToDo
+        return self.rng.choice(names)
 
     def add_name(self, name, box):
         self.names[name] = box
@@ -551,7 +558,7 @@ class History:
 
     def expunge(self):
         name = self.pick(self.boxes())
-        if name is None or not self.names[name].entries:
+        if not self.names[name].entries:
             return None
         entries = list(self.names[name].entries)
         some = self.rng.sample(range(len(entries)), min(len(entries), 1 + len(entries) // 10))
@@ -561,7 +568,7 @@ class History:
 
     def annotate_mbox(self):
         name = self.pick(self.boxes())
-        if name is None or not self.names[name].entries:
+        if not self.names[name].entries:
             return None
         entries = list(self.names[name].entries)
         at = self.rng.randrange(len(entries))
@@ -575,10 +582,8 @@ class History:
         return entry[0], tuple(other for other in entry[1] if not other.startswith(name + ":")) + (field,)
 
     def grow_mbox(self):
-        names = [name for name in self.boxes() if self.names[name].format == "mbox" and self.names[name].entries]
-        name = self.pick(names)
-        if name is None:
-            return None
+        name = self.pick([name for name in self.boxes()
+                          if self.names[name].format == "mbox" and self.names[name].entries])
         message = self.names[name].entries[-1][0]
         if message.was_followed or not self.may_change(message):
             return None
@@ -618,7 +623,7 @@ class History:
     def rotate(self):
         """Rotates by renaming. The writer of a live mailbox continues in its open file."""
         name = self.pick([name for name in ("sp/inbox", "sp/sub/list", "sp/live", "sp/raw") if name in self.names])
-        if name is None or len(self.names[name].entries) < 4:
+        if len(self.names[name].entries) < 4:
             return None
         self.make_room(name)
         if name == "sp/live":
@@ -631,7 +636,7 @@ class History:
     def copytruncate(self):
         """Rotates by copying and truncating. A writer that keeps its offset leaves a hole."""
         name = self.pick([name for name in ("sp/inbox", "sp/live", "sp/live", "sp/raw") if name in self.names])
-        if name is None or len(self.names[name].entries) < 4:
+        if len(self.names[name].entries) < 4:
             return None
         self.make_room(name)
         box = self.names[name]
@@ -650,20 +655,20 @@ class History:
         return name
 
     def append_live(self):
-        name, (format, spool) = self.pick([("sp/live", ("mbox", "sp"))])
+        name = "sp/live"
         writer = self.writers.get(name)
         if writer is None or self.rng.random() < (1 if "nuls" in self.without else 0.02):
             # The writer opens the mailbox, perhaps again.
             if writer is not None:
                 writer.file.close()
             if name not in self.names:
-                self.add_name(name, Box(format))
+                self.add_name(name, Box("mbox"))
             file = open(self.path(name), "ab")
             file.close()
             file = open(self.path(name), "r+b", buffering=0)
             writer = self.writers[name] = LiveWriter(self.names[name], file, file.seek(0, os.SEEK_END))
-        message = self.message(spool)
-        data = entry_text(format, message, ()).encode(errors="surrogateescape")
+        message = self.message("sp")
+        data = entry_text("mbox", message, ()).encode(errors="surrogateescape")
         box = writer.box
         if not box.entries:
             box.hole = writer.offset
@@ -686,8 +691,6 @@ class History:
         names = [name for place in self.places for name in self.rotated(place) if not name.endswith(".gz")]
         names = [name for name in names if len(self.names[name].names) == 1 and not self.is_live(self.names[name])]
         name = self.pick(names)
-        if name is None:
-            return None
         box = self.names[name]
         for message, _ in box.entries:
             # Growth in a compressed file goes unnoticed.
@@ -711,7 +714,7 @@ class History:
     def hard_link(self):
         name = self.pick([name for name in ("sp/inbox", "sp/sub/list") if name in self.names])
         to = self.rng.choice(["sp/link", "sp/sub/link"])
-        if name is None or to in self.names:
+        if to in self.names:
             return None
         os.link(self.path(name), self.path(to))
         self.add_name(to, self.names[name])
@@ -719,8 +722,6 @@ class History:
 
     def remove_mbox_name(self):
         name = self.pick([name for name in ("sp/link", "sp/sub/link") if name in self.names])
-        if name is None:
-            return None
         self.unlink(name)
         return name
 
@@ -738,8 +739,6 @@ class History:
 
     def maildir_rename(self):
         name = self.pick(self.named("sp/md/"))
-        if name is None:
-            return None
         base = re.sub(r":.*", "", os.path.basename(name))
         to = f"{place_of(name)}/cur/{base}:2,{self.rng.choice(['', 'S', 'RS', 'FS'])}"
         self.rename(name, to)
@@ -747,8 +746,6 @@ class History:
 
     def maildir_move(self):
         name = self.pick(self.named("sp/md/"))
-        if name is None:
-            return None
         to = f"sp/md/{self.rng.choice('AB')}/cur/{os.path.basename(name)}"
         if to in self.names or any(self.is_in(message, place_of(to)) and place_of(to) != place_of(name) for message, _ in self.names[name].entries):
             return None
@@ -757,8 +754,6 @@ class History:
 
     def maildir_annotate(self):
         name = self.pick(self.named("sp/md/"))
-        if name is None:
-            return None
         entry = self.annotated(self.names[name].entries[0])
         self.replace(name, Box("single", [entry]))
         return f"{name}: {entry[1]}"
@@ -768,8 +763,6 @@ class History:
 
     def copy_message(self):
         name = self.pick([name for name in self.named("sp/") if self.names[name].entries and not name.endswith(".gz")])
-        if name is None:
-            return None
         entry = self.rng.choice(self.names[name].entries)
         target = self.pick(["sp/md/A", "sp/md/B", "sp/inbox", "sp/sub/list", "sp/raw"][: 4 if "mmdf" in self.without else 5])
         if self.is_in(entry[0], target) or place_of(name) == target:
@@ -838,7 +831,7 @@ class History:
 
     def edit(self):
         name = self.numbered_or_eml()
-        if name is None or not self.may_change(self.names[name].entries[0][0]):
+        if not self.may_change(self.names[name].entries[0][0]):
             return None
         message, annotations = self.names[name].entries[0]
         self.changed(message)
@@ -849,7 +842,7 @@ class History:
     def grow_file(self):
         names = self.named("mh/inbox/") + self.named("eml/") + self.named("news/")
         name = self.pick(names)
-        if name is None or not self.may_change(self.names[name].entries[0][0]):
+        if not self.may_change(self.names[name].entries[0][0]):
             return None
         message, annotations = self.names[name].entries[0]
         before = len(self.names[name].bytes())
@@ -865,8 +858,6 @@ class History:
 
     def annotate_file(self):
         name = self.numbered_or_eml()
-        if name is None:
-            return None
         entry = self.annotated(self.names[name].entries[0])
         entry[0].versions += entry[0].has_grown
         entry[0].is_annotated = True
@@ -887,8 +878,6 @@ class History:
 
     def refile(self):
         name = self.pick(self.named("mh/"))
-        if name is None:
-            return None
         to = self.mh_name("mh/inbox" if name.startswith("mh/drafts") else "mh/drafts")
         # With the kind `message`, a new name is a new mailbox.
         self.names[name].entries[0][0].versions += self.were_messages
@@ -940,8 +929,6 @@ class History:
 
     def eml_rename(self):
         name = self.pick(self.named("eml/"))
-        if name is None:
-            return None
         to = f"eml/r{self.actions}.eml"
         self.rename(name, to)
         return f"{name} to {to}"
@@ -1014,10 +1001,6 @@ TABLE = [
 ]
 ACTIONS, WEIGHTS = [row[0] for row in TABLE], [row[1] for row in TABLE]
 GROUP_OF = {row[0]: row[2] for row in TABLE}
-
-
-def spool_of(name):
-    return name.split("/")[0]
 
 
 def place_of(name):

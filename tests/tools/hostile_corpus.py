@@ -8,15 +8,14 @@
 Each file has floods, damage or tricks from the project's failure catalogue for mail programs (the
 number in its name is the row), and planted URLs that must all be found. `--scale 1` (the default)
 writes about 0.4 GB. `--scale 10` has the full sizes: 100,000 nested parts, 10 million parts, lines
-of 1 GB, 5 million URLs in a message. As root with a memory controller of cgroups, the runs have 256
-MiB; otherwise the peak memory of the process is compared with that. Prints exit status, URLs,
-memory and processor time. Both runs must write the same bytes within ten minutes.
+of 1 GB, 5 million URLs in a message. Both runs must write the same bytes within ten minutes, in 256
+MiB of memory.
 
 `--mails` writes mboxes of three mails of 31 MiB each, of kinds that take much memory to decode, and
 scans each with one and with four threads. `--growth` prints processor time and memory for n, 2n and
 4n: of each file of the corpus, and of each of these mails.
 """
-import argparse, base64, gzip, hashlib, io, json, os, resource, shutil, subprocess, sys, tempfile, zipfile
+import argparse, base64, gzip, hashlib, io, json, os, shutil, subprocess, sys, tempfile, zipfile
 
 # Maximum memory for any file or message with default limits and up to four threads.
 MAX_MIB = 256

@@ -4,18 +4,12 @@ is 1 if a limit is exceeded.
 
     tests/tools/house_figures.py [ROOT]
 
-Needs Python 3.11; without it, the exit code is 77.
-
 Lines of code are lines outside tests, in `src`, `crates` and `python/src`, that are neither blank
 nor only a comment. Tests are files named `tests.rs`, files below a folder `tests/`, and items
 behind `#[cfg(test)]`. All lines of test files count.
 """
 
-import collections
-import pathlib
-import re
-import signal
-import sys
+import collections, pathlib, re, signal, sys
 
 try:
     import tomllib

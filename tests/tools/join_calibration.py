@@ -30,17 +30,7 @@ that are read wrongly.
 The fit is a logistic regression with a normal prior on each weight. Its mean is 1 with the sign of
 the weight in the program (for the base: -3), its deviation 2.
 """
-import argparse
-import collections
-import json
-import math
-import os
-import pathlib
-import re
-import subprocess
-import sys
-import tempfile
-import zlib
+import argparse, collections, json, math, os, pathlib, re, subprocess, sys, tempfile, zlib
 
 BASE = "base"
 DEVIATION = 2.0

@@ -8,8 +8,7 @@ The number of instructions is the same on every machine, except for some tens of
 threads, names of folders). So a family of few instructions is counted with 40 times the input, in
 three sizes larger than a block that is read at once. Processor time varies: the smallest of five
 runs counts, and a ratio above the limit is measured again. After three attempts the instructions
-are counted, if valgrind is installed. The exit code is 1 if a family is not linear, 77 if valgrind
-is needed and missing.
+are counted, if valgrind is installed.
 """
 import argparse, concurrent.futures, os, re, shutil, subprocess, sys, tempfile
 

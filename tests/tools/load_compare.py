@@ -1,32 +1,17 @@
 #!/usr/bin/env python3
-"""Loads one file of records into SQLite and PostgreSQL, and compares both with DuckDB over the JSON
-lines.
+"""Loads one file of records into SQLite and PostgreSQL, and compares both.
 
     python3 tests/tools/load_compare.py BINARY RECORDS.jsonl [--words N] [--rows N]
 
-The same queries must return the same answers in all three, and full-text queries the same in the
-first two: N words that occur in the records, and pairs of these words. Prints rates, memory and
-sizes of one run: of the loads, of DuckDB's `read_json` of the same lines, and of `.import` of
-SQLite's shell and `\\copy` of psql. These two write the rows of `urls` from CSV without links and
-messages, without indexes and with the indexes of `urls` (in PostgreSQL the words are one of these,
-in SQLite a separate table).
-
-With --rows, the records are repeated as other messages in other files until there are that many
-rows, and searches are timed on them. BINARY needs the feature `postgres`; DuckDB is the Python
-package. Missing programs are reported, and the rest is compared.
+Both must return the same answers to the same queries, and to full-text queries of N words of the
+records and of pairs of them. Prints rates, memory and sizes of one run: of the loads, of `.import`
+of SQLite's shell and of `\\copy` of psql. These two write the rows of `urls` from CSV without links
+and messages, without indexes and with the indexes of `urls` (in PostgreSQL the words are one of
+these, in SQLite a separate table). --rows repeats the records as other messages in other files
+until there are so many rows, and times searches on them.
 """
 
-import argparse
-import contextlib
-import os
-import random
-import re
-import shutil
-import sqlite3
-import subprocess
-import sys
-import tempfile
-import time
+import argparse, contextlib, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
 
 from load_kills import CHECKS
 from postgresql import Postgresql
@@ -46,25 +31,6 @@ QUERIES = {
     "regions": "SELECT region, count(*), round(avg(confidence) * 1000) FROM urls GROUP BY region ORDER BY 2 DESC, 1",
     "places": 'SELECT path, count(*), sum(start), sum("end") FROM urls JOIN sources ON sources.id = urls.source GROUP BY path ORDER BY path',
 }
-
-# The same tables over the JSON lines. A record recurs if its message recurs in the file.
-DUCKDB = """
-CREATE TABLE raw AS SELECT * FROM read_json('{0}', format='newline_delimited', columns={{
-  id: 'VARCHAR', url: 'VARCHAR', scheme: 'VARCHAR', host: 'VARCHAR', domain: 'VARCHAR', key: 'VARCHAR', region: 'VARCHAR',
-  confidence: 'DOUBLE',
-  source: 'STRUCT(path VARCHAR, member VARCHAR[], mailbox VARCHAR, start BIGINT, "end" BIGINT)',
-  message: 'STRUCT(digest VARCHAR, date VARCHAR, "from" VARCHAR)'}}, maximum_object_size=33554432);
-CREATE TABLE urls AS SELECT DISTINCT ON (raw.id, raw.source.path, raw.source.member) id AS record_id, url, scheme, host, domain, key,
-  region, confidence, raw.source.path AS source, raw.source.mailbox AS mailbox, raw.source.start AS start, raw.source."end" AS "end",
-  raw.message.digest AS digest, raw.message."from" AS sender,
-  CASE WHEN length(raw.message.date) = 20 AND raw.message.date[1:10] >= CASE WHEN scheme IN ('http', 'https') THEN '1991-01-01'
-    ELSE '1970-01-02' END AND raw.message.date[1:10] <= '{1}' THEN raw.message.date END AS cited
-  FROM (SELECT *, row_number() OVER () AS number FROM raw) AS raw ORDER BY number;
-CREATE VIEW sources AS SELECT DISTINCT source AS id, source AS path FROM urls;
-CREATE VIEW messages AS SELECT digest, mailbox, any_value(sender) AS sender FROM urls GROUP BY ALL;
-CREATE VIEW links AS SELECT key, any_value(host) AS host, count(*) AS citations, count(DISTINCT digest) AS messages,
-  min(cited) AS first, max(cited) AS last FROM urls WHERE key IS NOT NULL GROUP BY key;
-"""
 
 
 def shown(rows):
@@ -151,24 +117,6 @@ def copy_csv(server, folder, rows, load_seconds):
         server.psql("DROP TABLE copied")
 
 
-def duckdb_rows(path):
-    try:
-        import duckdb
-    except ImportError:
-        print("SKIPPED: the Python package duckdb is not installed", file=sys.stderr)
-        return None
-    db = duckdb.connect()
-    begun = time.time()
-    day = time.strftime("%Y-%m-%d", time.gmtime())
-    for statement in DUCKDB.format(path, day).split(";\n"):
-        if statement.strip():
-            db.execute(statement)
-    seconds = time.time() - begun
-    rows = db.execute("SELECT count(*) FROM urls").fetchone()[0]
-    print(f"DuckDB, read_json of the fields that are compared, no index: {seconds:.1f} s, {rows / seconds:.0f} rows/s")
-    return lambda query: db.execute(query).fetchall()
-
-
 def percentile(times, share):
     return sorted(times)[min(len(times) - 1, int(len(times) * share))] * 1000
 
@@ -232,7 +180,7 @@ def main():
     into_sqlite.show("SQLite", rows, os.path.getsize(database) >> 20)
     import_csv(database, folder, rows, into_sqlite)
     server = Postgresql("compare")
-    failed, duckdb = 0, None
+    failed = 0
     try:
         before = server.processor_seconds()
         into_server = Timed(*load, server.target, args.records)
@@ -241,11 +189,8 @@ def main():
         print(f"  processor of the server {load_seconds:.1f} s")
         Timed(*load, server.target, args.records).show("PostgreSQL again", rows)
         copy_csv(server, folder, rows, load_seconds)
-        duckdb = duckdb_rows(args.records)
         for name, query in QUERIES.items():
             answers = {"SQLite": shown(sqlite.execute(query)), "PostgreSQL": shown(server.rows(query))}
-            if duckdb is not None:
-                answers["DuckDB"] = shown(duckdb(query))
             if len({tuple(answer) for answer in answers.values()}) > 1:
                 failed += 1
                 print(f"  DIFFERENT: {name}")
@@ -263,7 +208,7 @@ def main():
     finally:
         server.stop()
         shutil.rmtree(folder)
-    print(f"{0 if failed else 1} passed, {failed} failed, {0 if duckdb else 1} skipped")
+    print(f"{0 if failed else 1} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 
 

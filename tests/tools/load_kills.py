@@ -6,10 +6,8 @@ record is loaded once.
                                       [--restart-server] [--move-database]
 
 Mail is appended to an mbox all the time. The daemon writes segments, which the loader loads and
-removes (`--delete-segments`). Both are killed (SIGKILL) after a random time and started again. At
-the end both finish, and the rows must match a scan of the mbox: no record is duplicated or lost,
-and the counts in `links` match the rows. With `--restart-server` the server is stopped and started
-in the meantime. PostgreSQL needs the feature `postgres`; its server is in a temporary folder.
+deletes. At the end both finish, and the rows must match a scan of the mbox. `--restart-server`
+stops and starts the server in the meantime.
 
 With `--move-database` the SQLite database is renamed, removed or replaced at random moments, with
 or without its logs, and sometimes moved back. A running loader must end with exit code 74, and keep
@@ -17,19 +15,8 @@ the segments sealed after the move. At the end each record must be in one of the
 ever at that path. For a removed database, the rows at the time of removal count.
 """
 
-import argparse
-import contextlib
-import glob
-import json
-import os
-import random
-import shutil
-import signal
-import sqlite3
-import subprocess
-import sys
-import tempfile
-import time
+import argparse, contextlib, glob, json, os, random, shutil, signal, sqlite3, subprocess, sys
+import tempfile, time
 
 from postgresql import Postgresql
 

@@ -5,21 +5,12 @@ counts.
     urlspool scan FOLDER > urls.jsonl
     python3 tests/tools/load_records.py urls.jsonl [--urlspool BINARY]
 
-Programs: jq, DuckDB (types guessed from all lines, and the table of `urlspool schema --as duckdb`),
-pandas, SQLite, PostgreSQL (the table of `urlspool schema --as postgresql`, in a temporary server),
-pyarrow (`urlspool schema --as arrow`). Each counts the records, the records `where mismatch`, and
-the records of the most frequent hosts. Missing programs are reported. The exit status is 1 if a
-count differs. Needs the Python packages duckdb, pandas and pyarrow.
+DuckDB guesses types from all lines, and then uses the table of `urlspool schema`, as PostgreSQL and
+pyarrow do. Each program counts the records, the records `where mismatch`, and the records of the
+most frequent hosts. Missing programs are reported.
 """
 
-import argparse
-import collections
-import importlib.util
-import json
-import sqlite3
-import subprocess
-import sys
-import time
+import argparse, collections, importlib.util, json, sqlite3, subprocess, sys, time
 
 from postgresql import Postgresql, initdb
 

@@ -4,9 +4,8 @@ from another device.
 
     tests/tools/mounts.py [PROGRAM]
 
-The mounts need root, loop devices and mkfs.ext4; parts that cannot be tried are skipped. Takes
-about five minutes. The next rescan is an hour away, so mail is found only if the daemon itself
-notices that the spool is back.
+The next rescan is an hour away, so mail is found only if the daemon itself notices that the spool
+is back.
 """
 import os, shutil, subprocess, tempfile, time
 

@@ -27,18 +27,7 @@ URL in this text, and PIECES the ranges of bytes of the URL, counted from OFFSET
 71-83`. With a single range, the URL ends at its line end. A URL that recurs with the same next
 line, as in quoted mail, is printed once per archive.
 """
-import argparse
-import collections
-import email
-import email.policy
-import gzip
-import hashlib
-import html
-import json
-import os
-import re
-import subprocess
-import sys
+import argparse, collections, email, email.policy, gzip, hashlib, html, json, os, re, subprocess
 import tempfile
 
 URL = re.compile(rb"(?<![\w:+.-])(?:https?|ftp|gopher|git|ssh|telnet|svn|rsync)://[^\s<>\"`]*", re.I)

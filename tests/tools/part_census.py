@@ -3,19 +3,12 @@
 
     tests/tools/part_census.py PATH...
 
-Reads mboxes, folders and single messages with Python's email package, and prints a table in
-Markdown: for each media type (and, for generic types, each extension) the parts, their bytes, the
-parts whose decoded bytes contain a location (`://`), and the parts that look like text. Multiparts
-are not counted; messages in parts are, and so are their parts. Sources without a header are
-skipped.
+Prints a table in Markdown: for each media type (and, for generic types, each extension) the parts,
+their bytes, the parts whose decoded bytes contain a location (`://`), and the parts that look like
+text. Multiparts are not counted; messages in parts are, and so are their parts.
 """
 
-import collections
-import email
-import email.policy
-import os
-import re
-import sys
+import collections, email, email.policy, os, re, sys
 
 SEPARATOR = re.compile(rb"(?:\A|(?<=\n))From [^\n]*\n(?=[A-Za-z][A-Za-z0-9-]*:|>From )")
 HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9-]*:[ \t\r\n]")

@@ -3,28 +3,17 @@
 
     python3 tests/tools/playground_browser.py SITE [--shots FOLDER]
 
-Serves SITE locally and drives chromium with chromedriver (Debian: `apt install chromium
-chromium-driver`). Clicks all examples, opens candidates by keyboard, pastes hostile texts (markup,
-scripts, bidirectional controls, a line of 4 MB, 100,000 candidates, deep MIME), measures the time
-to the first result for 100 KB, and looks for violations of the content security policy, for scripts
-that ran, for requests to anything but the server, for errors, and for pages wider than a phone.
-`--shots` keeps screenshots of a wide and a narrow window, in light and dark. Exits with 77 without
-a browser.
+Serves SITE locally and drives chromium with chromedriver. Clicks all examples, opens candidates by
+keyboard, pastes hostile texts, measures the time to the first result for 100 KB, and looks for
+violations of the content security policy, for scripts that ran, for requests to anything but the
+server, for errors, and for pages wider than a phone. `--shots` keeps screenshots.
 """
 
-import argparse
-import functools
-import http.server
-import json
-import pathlib
-import shutil
-import subprocess
-import sys
-import threading
-import time
+import argparse, functools, http.server, json, pathlib, shutil, subprocess, sys, threading, time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from browse_browser import Browser, free_port  # noqa: E402
+from browse_browser import Browser  # noqa: E402
+from world import free_port  # noqa: E402
 
 MARKUP = '<script>document.title="ran"</script><img src=x onerror=\'document.title="ran"\'> http://evil.example/"><script>document.title="ran"</script>\n'
 FIRST_RESULT_MS = 100

@@ -1,14 +1,6 @@
 """A PostgreSQL server for the tools, on a socket in a temporary folder that no other tool uses."""
 
-import contextlib
-import glob
-import os
-import pwd
-import shutil
-import subprocess
-import sys
-import tempfile
-import time
+import contextlib, glob, os, pwd, shutil, subprocess, sys, tempfile, time
 
 
 def initdb():

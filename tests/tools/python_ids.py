@@ -7,9 +7,7 @@
 Spark and Dask do. `tests/formats/openers.rs` compares them with the program.
 """
 
-import json
-import os
-import sys
+import json, os, sys
 
 import urlspool
 from urlspool._splits import plan, scan_splits

@@ -6,8 +6,6 @@ record is a document once.
         [--days N] [--file RECORDS.jsonl] [--engine opensearch|elasticsearch] [--seed N] [--heap 1g]
         [--only PART...]
 
-BINARY has the feature `elasticsearch`. The parts:
-
   load        a load, its repetition, and the same documents sent to `_bulk` by curl, uncompressed:
               times and sizes
   search      the queries of docs/recipes.md find the same records as `search` in SQLite
@@ -23,26 +21,14 @@ BINARY has the feature `elasticsearch`. The parts:
   login       OpenSearch with TLS: users, their permissions, and client certificates
 
 Kills come after a random number of documents, such that they end before the records do. After
---minutes, a part makes no more kills, and fails if there were too few. `kills` and `server` print
-their result as a row of the table in docs/evidence/loading.md. --file loads these records instead of
-generated ones, except in `kills`, `server` and `days`.
+--minutes, a part makes no more kills, and fails if there were too few. --file loads these records
+instead of generated ones, except in `kills`, `server` and `days`.
 """
 
-import argparse
-import base64
-import concurrent.futures
-import json
-import os
-import random
-import shutil
-import signal
-import socket
-import ssl
-import subprocess
-import sys
-import tempfile
-import time
-import urllib.request
+import argparse, base64, concurrent.futures, json, os, random, shutil, signal, ssl
+import subprocess, sys, tempfile, time, urllib.request
+
+from world import equal, finish, free_port, results, skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 START_SECONDS, LOAD_SECONDS = 400, 1800
@@ -53,9 +39,7 @@ USAGE, UNREACHABLE, OUTPUT = 2, 69, 74
 
 class Server:
     def __init__(self, engine, folder, heap, is_secure=False):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.engine, self.folder, self.heap, self.is_secure = engine, folder, heap, is_secure
         self.url = f"https://localhost:{self.port}" if is_secure else f"http://127.0.0.1:{self.port}"
         self.process = None
@@ -80,6 +64,11 @@ class Server:
         if self.process and self.process.poll() is None:
             self.process.send_signal(number)
             self.process.wait()
+
+    def restart(self, *settings):
+        self.kill()
+        if self.start(*settings) != 0:
+            raise SystemExit(f"the server does not start; see {self.folder}/server.log")
 
     def ask(self, method, path, body=None, timeout=120):
         data = None if body is None else json.dumps(body).encode()
@@ -124,23 +113,6 @@ class Server:
             after = reply["_scroll_id"]
 
 
-class Checks:
-    def __init__(self):
-        self.passed = self.failed = self.skipped = 0
-
-    def equal(self, name, got, wanted):
-        if got == wanted:
-            self.passed += 1
-            print(f"ok: {name}: {got}", flush=True)
-        else:
-            self.failed += 1
-            print(f"FAILED: {name}: {got}, not {wanted}", flush=True)
-
-    def skip(self, name, reason):
-        self.skipped += 1
-        print(f"SKIPPED: {name}: {reason}", flush=True)
-
-
 def write_mail(path, name, count):
     with open(path, "w") as out:
         for n in range(count):
@@ -174,8 +146,6 @@ def main():
     args = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="engines")
     server = Server(args.engine, folder, args.heap)
-    # The server must end even if `timeout` ends this program.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
     try:
         code = server.start()
         if code != 0:
@@ -184,10 +154,8 @@ def main():
             if code != 77:
                 print("the server does not start")
             return 77 if code == 77 else 2
-        checks = Checks()
-        check(args, server, folder, checks)
-        print(f"{checks.passed} passed, {checks.failed} failed, {checks.skipped} skipped")
-        return int(checks.failed > 0)
+        check(args, server, folder)
+        finish()
     finally:
         server.kill()
         shutil.rmtree(folder, ignore_errors=True)
@@ -224,7 +192,7 @@ class Loads:
             load.wait()
 
 
-def check(args, server, folder, checks):
+def check(args, server, folder):
     rng = random.Random(args.seed)
     loads = Loads(args, server, folder)
     print(f"{loads.name}, heap {args.heap}, {loads.wanted} records", flush=True)
@@ -232,32 +200,32 @@ def check(args, server, folder, checks):
         # A newly started server is slow.
         loads.load("warm", loads.path if loads.wanted <= 100_000 else "/dev/null")
         begun = time.time()
-        checks.equal("a load", loads.load("urls", loads.path).returncode, 0)
+        equal("a load", loads.load("urls", loads.path).returncode, 0)
         loads.seconds = time.time() - begun
         print(f"   {loads.seconds:.1f} s", flush=True)
-        checks.equal("documents", server.count("urls"), loads.wanted)
+        equal("documents", server.count("urls"), loads.wanted)
     try:
         for part in PARTS:
             if part in args.only:
                 begun = time.time()
-                globals()[f"check_{part}"](args, loads, folder, checks, rng)
+                globals()[f"check_{part}"](args, loads, folder, rng)
                 print(f"   {part}: {time.time() - begun:.0f} s", flush=True)
     finally:
         loads.stop()
 
 
-def check_load(args, loads, folder, checks, rng):
+def check_load(args, loads, folder, rng):
     server = loads.server
     begun = time.time()
-    checks.equal("the same again", b", 0 of them new" in loads.load("urls", loads.path).stderr, True)
+    equal("the same again", b", 0 of them new" in loads.load("urls", loads.path).stderr, True)
     print(f"   the same again: {time.time() - begun:.1f} s", flush=True)
-    checks.equal("documents after that", server.count("urls"), loads.wanted)
+    equal("documents after that", server.count("urls"), loads.wanted)
     mapping = next(iter(server.ask("GET", "/urls/_mapping").values()))["mappings"]
     server.ask("PUT", "/plain", {"mappings": mapping, "settings": {"number_of_shards": 1}})
     begun = time.time()
     send_plainly(server, loads.path, folder)
     plain_seconds = time.time() - begun
-    checks.equal("documents by curl", server.count("plain"), loads.wanted)
+    equal("documents by curl", server.count("plain"), loads.wanted)
     ratio = loads.seconds / plain_seconds
     print(f"   load {loads.seconds:.1f} s, _bulk by curl {plain_seconds:.1f} s, ratio {ratio:.2f}", flush=True)
     sizes = [server.size(index) for index in ("urls", "plain")]
@@ -266,26 +234,26 @@ def check_load(args, loads, folder, checks, rng):
     server.ask("DELETE", "/plain")
 
 
-def check_search(args, loads, folder, checks, rng):
+def check_search(args, loads, folder, rng):
     """The queries in docs/recipes.md find the same records as `search` in SQLite, in order."""
     root, database = os.path.join(HERE, "../.."), os.path.join(folder, "search.db")
     scan = [args.binary, "scan", "-q", "--context", "80", *(os.path.join(root, "corpus", part) for part in ("mail", "news", "text"))]
     lines = subprocess.run(scan, capture_output=True).stdout
     subprocess.run([args.binary, "load", "--into", database], input=lines, check=True)
-    checks.equal("a load of the corpus", loads.load("search", lines=lines).returncode, 0)
+    equal("a load of the corpus", loads.load("search", lines=lines).returncode, 0)
     loads.server.ask("POST", "/search/_refresh")
     with open(os.path.join(root, "docs/recipes.md"), encoding="utf-8") as file:
         page = file.read().splitlines()
     body = next(line for line in page if line.startswith('{"size": 20, "query": CONDITION')).replace('"size": 20', '"size": 10000')
     rows = [line[3:-3].split("` | `") for line in page if line.startswith("| `") and line.endswith("` |")]
-    checks.equal("ten queries or more", len(rows) >= 10, True)
+    equal("ten queries or more", len(rows) >= 10, True)
     for search, _, condition in rows:
         command = f'"$0" search "$1" --format jsonl {search}'
         found = subprocess.run(["sh", "-c", command, args.binary, database], capture_output=True, check=True).stdout
         wanted = [json.loads(line)["id"] for line in found.splitlines()]
         reply = loads.server.ask("POST", "/search/_search", json.loads(body.replace("CONDITION", condition)))
         ids = [hit["_source"]["id"] for hit in reply["hits"]["hits"]]
-        checks.equal(f"{search}: {len(wanted)} matches in this order", bool(wanted) and ids == wanted, True)
+        equal(f"{search}: {len(wanted)} matches in this order", bool(wanted) and ids == wanted, True)
     loads.server.ask("DELETE", "/search")
 
 
@@ -338,19 +306,19 @@ class Followers:
         self.running[at] = self.start()
         return hit
 
-    def end(self, checks, kills):
+    def end(self, kills):
         """Lets both loads end, checks the records, and prints a row for docs/evidence/loading.md."""
-        failed, name = checks.failed, f"{kills} while two loads followed them"
+        failed, name = results["failed"], f"{kills} while two loads followed them"
         end = time.time() + LOAD_SECONDS
         while self.spool.segments() and self.are_alive() and time.time() < end:
             time.sleep(0.1)
         for load in self.running:
             load.send_signal(signal.SIGTERM)
-        checks.equal(f"two loads that follow end at a signal after {name}", [load.wait(timeout=120) for load in self.running], [0, 0])
-        checks.equal(f"segments that are left after {name}", self.spool.segments(), [])
-        checks.equal(f"documents after {name}", self.loads.server.count(self.index), self.wanted)
-        checks.equal(f"distinct records after {name}", self.loads.server.distinct(self.index), self.wanted)
-        if checks.failed == failed:
+        equal(f"two loads that follow end at a signal after {name}", [load.wait(timeout=120) for load in self.running], [0, 0])
+        equal(f"segments that are left after {name}", self.spool.segments(), [])
+        equal(f"documents after {name}", self.loads.server.count(self.index), self.wanted)
+        equal(f"distinct records after {name}", self.loads.server.distinct(self.index), self.wanted)
+        if results["failed"] == failed:
             seconds = time.time() - self.begun
             print(f"| {self.loads.name} | {self.wanted:,} in segments | {name}: each once; {seconds:.0f} s |", flush=True)
 
@@ -375,43 +343,40 @@ class Spool:
         return [name for name in os.listdir(self.out) if not name.startswith(".")]
 
 
-def check_kills(args, loads, folder, checks, rng):
+def check_kills(args, loads, folder, rng):
     """Kills one of two loads after a random number of documents."""
     followers, hit = Followers(args, loads, folder, "killed"), 0
     while hit < args.kills and followers.may_be_killed():
         followers.wait_for_documents(rng, args.kills - hit)
         hit += followers.kill_one(rng)
-    checks.equal("kills that hit a load while segments were left", hit, args.kills)
-    followers.end(checks, f"{hit} kills of a load")
+    equal("kills that hit a load while segments were left", hit, args.kills)
+    followers.end(f"{hit} kills of a load")
     loads.server.ask("DELETE", "/killed")
 
 
-def check_server(args, loads, folder, checks, rng):
+def check_server(args, loads, folder, rng):
     """Kills the server during two loads, after a random number of documents."""
     server, followers, hit = loads.server, Followers(args, loads, folder, "server"), 0
     while hit < args.server_kills and followers.may_be_killed():
         followers.wait_for_documents(rng, args.server_kills - hit)
         hit += followers.are_alive()
-        server.kill()
-        if server.start() != 0:
-            checks.equal("the server starts again", False, True)
-            return
+        server.restart()
         followers.base = 0
         followers.base = server.count("server") - followers.created()
-    checks.equal("kills of the server while two loads ran", hit, args.server_kills)
-    followers.end(checks, f"{hit} kills of the server")
+    equal("kills of the server while two loads ran", hit, args.server_kills)
+    followers.end(f"{hit} kills of the server")
     server.ask("DELETE", "/server")
 
 
-def check_two(args, loads, folder, checks, rng):
+def check_two(args, loads, folder, rng):
     with concurrent.futures.ThreadPoolExecutor() as pool:
         both = list(pool.map(lambda _: loads.load("two", loads.path), range(2)))
-    checks.equal("two loads at a time", [done.returncode for done in both], [0, 0])
-    checks.equal("documents of two loads", loads.server.count("two"), loads.wanted)
+    equal("two loads at a time", [done.returncode for done in both], [0, 0])
+    equal("documents of two loads", loads.server.count("two"), loads.wanted)
 
 
-def check_gone(args, loads, folder, checks, rng):
-    checks.equal("a load before a message is gone", loads.load("gone", loads.path).returncode, 0)
+def check_gone(args, loads, folder, rng):
+    equal("a load before a message is gone", loads.load("gone", loads.path).returncode, 0)
     with open(loads.path, "rb") as records:
         record = json.loads(records.readline())
         mailbox, digest = record["source"]["mailbox"], record["message"]["digest"]
@@ -419,7 +384,7 @@ def check_gone(args, loads, folder, checks, rng):
         removed = sum(1 for line in records if json.loads(line)["message"]["digest"] == digest)
     gone = {"type": "gone", "mailbox": mailbox, "digests": [digest]}
     done = loads.load("gone", lines=json.dumps(gone).encode() + b"\n")
-    checks.equal("a message that is gone", (done.returncode, loads.server.count("gone")), (0, loads.wanted - removed))
+    equal("a message that is gone", (done.returncode, loads.server.count("gone")), (0, loads.wanted - removed))
     loads.server.ask("DELETE", "/gone")
 
 
@@ -438,23 +403,23 @@ class Waiting:
         self.load.stdin.write(record)
         self.load.stdin.close()
 
-    def check_reason(self, checks, way_out):
+    def check_reason(self, way_out):
         said = self.load.stderr.readline().decode()
         print(f"   {said.strip()}", flush=True)
-        checks.equal(f"the load into {self.index} says why it waits, and names {way_out}",
+        equal(f"the load into {self.index} says why it waits, and names {way_out}",
                      "a disk of the server is nearly full" in said and way_out in said, True)
-        checks.equal("it waits", self.load.poll(), None)
+        equal("it waits", self.load.poll(), None)
 
-    def check_end(self, checks, documents):
+    def check_end(self, documents):
         begun = time.time()
         code = self.load.wait(timeout=LOAD_SECONDS)
-        checks.equal(f"the load into {self.index} after that", code, 0)
+        equal(f"the load into {self.index} after that", code, 0)
         print(f"   after {time.time() - begun:.1f} s", flush=True)
         if code == 0:
-            checks.equal("its documents", self.loads.server.count(self.index), documents)
+            equal("its documents", self.loads.server.count(self.index), documents)
 
 
-def check_disk(args, loads, folder, checks, rng):
+def check_disk(args, loads, folder, rng):
     server, mark = loads.server, "cluster.routing.allocation.disk.watermark"
 
     def watermarks(value):
@@ -462,28 +427,28 @@ def check_disk(args, loads, folder, checks, rng):
         server.ask("PUT", "/_cluster/settings", {"transient": {**marks, "cluster.info.update.interval": "10s"}})
 
     first, second = first_records(loads, 2)
-    checks.equal("a load while the disk has room", loads.load("disk", lines=second).returncode, 0)
+    equal("a load while the disk has room", loads.load("disk", lines=second).returncode, 0)
     watermarks("1%")
     blocked = lambda: "read_only_allow_delete" in json.dumps(server.ask("GET", "/disk/_settings"))
     end = time.time() + 90
     while not blocked() and time.time() < end:
         time.sleep(1)
-    checks.equal("the server is above its flood-stage watermark", blocked(), True)
+    equal("the server is above its flood-stage watermark", blocked(), True)
     waiting = [(Waiting(loads, "disk", first), "index.blocks.read_only_allow_delete", 2)]
     if args.engine == "opensearch":
         # Elasticsearch still creates indexes above its high watermark.
         waiting.append((Waiting(loads, "full", first), "cluster.blocks.create_index", 1))
     for load, way_out, _ in waiting:
-        load.check_reason(checks, way_out)
+        load.check_reason(way_out)
     watermarks(None)
     for load, _, documents in waiting:
-        load.check_end(checks, documents)
+        load.check_end(documents)
 
 
-def check_blocked(args, loads, folder, checks, rng):
+def check_blocked(args, loads, folder, rng):
     """New indexes are refused, as by OpenSearch above its high watermark."""
     if args.engine != "opensearch":
-        checks.skip("blocked", "OpenSearch alone refuses new indexes")
+        skip("blocked", "OpenSearch alone refuses new indexes")
         return
     server, block = loads.server, "cluster.blocks.create_index"
 
@@ -493,21 +458,21 @@ def check_blocked(args, loads, folder, checks, rng):
 
     set_block(True)
     waiting = Waiting(loads, "blocked", first_records(loads, 1)[0])
-    waiting.check_reason(checks, block)
+    waiting.check_reason(block)
     time.sleep(rng.uniform(1, 10))
-    checks.equal("the load waits as long as the block is set", waiting.load.poll(), None)
+    equal("the load waits as long as the block is set", waiting.load.poll(), None)
     set_block(None)
-    waiting.check_end(checks, 1)
+    waiting.check_end(1)
 
 
-def check_versions(args, loads, folder, checks, rng):
+def check_versions(args, loads, folder, rng):
     loads.server.ask("PUT", "/other", {})
-    checks.equal("an index of another program", loads.load("other", loads.path).returncode, USAGE)
+    equal("an index of another program", loads.load("other", loads.path).returncode, USAGE)
     loads.server.ask("PUT", "/future", {"mappings": {"_meta": {"urlspool": 999}}})
-    checks.equal("an index of another version", loads.load("future", loads.path).returncode, USAGE)
+    equal("an index of another version", loads.load("future", loads.path).returncode, USAGE)
 
 
-def check_days(args, loads, folder, checks, rng):
+def check_days(args, loads, folder, rng):
     """Follows the segments of a daemon that reads new mail once a day. The load is killed on every
     third day, the server after one and two thirds of the days."""
     spool, server, each = Spool(args.binary, os.path.join(folder, "days")), loads.server, 200
@@ -524,55 +489,47 @@ def check_days(args, loads, folder, checks, rng):
             following = start()
         if day and day in (args.days // 3, 2 * args.days // 3):
             server_kills += 1
-            server.kill()
-            if server.start() != 0:
-                checks.equal("the server starts again", False, True)
-                return
+            server.restart()
     end = time.time() + LOAD_SECONDS
     while spool.segments() and time.time() < end and following.poll() is None:
         time.sleep(0.2)
     following.send_signal(signal.SIGTERM)
-    checks.equal("a load that follows ends at a signal", following.wait(timeout=60), 0)
-    checks.equal("segments that are left", spool.segments(), [])
+    equal("a load that follows ends at a signal", following.wait(timeout=60), 0)
+    equal("segments that are left", spool.segments(), [])
     name = f"{args.days} days, {kills} kills of the load, {server_kills} of the server"
-    checks.equal(f"documents of {name}", server.count("days"), args.days * each)
-    checks.equal(f"distinct records of {name}", server.distinct("days"), args.days * each)
+    equal(f"documents of {name}", server.count("days"), args.days * each)
+    equal(f"distinct records of {name}", server.distinct("days"), args.days * each)
 
 
-def check_queue(args, loads, folder, checks, rng):
+def check_queue(args, loads, folder, rng):
     """Four loads at once, at a server that takes one write and queues one more."""
     server = loads.server
-    server.kill()
-    if server.start("thread_pool.write.size=1", "thread_pool.write.queue_size=1") != 0:
-        checks.equal("the server with a small queue starts", False, True)
-        return
+    server.restart("thread_pool.write.size=1", "thread_pool.write.queue_size=1")
     with concurrent.futures.ThreadPoolExecutor() as pool:
         four = list(pool.map(lambda number: loads.load(f"queue{number}", loads.path), range(4)))
     pools = next(iter(server.ask("GET", "/_nodes/stats/thread_pool")["nodes"].values()))["thread_pool"]
     print(f"   writes that the server refused: {pools['write']['rejected']}", flush=True)
-    checks.equal("four loads at a busy server", [done.returncode for done in four], [0] * 4)
-    checks.equal("their documents", [server.count(f"queue{number}") for number in range(4)], [loads.wanted] * 4)
+    equal("four loads at a busy server", [done.returncode for done in four], [0] * 4)
+    equal("their documents", [server.count(f"queue{number}") for number in range(4)], [loads.wanted] * 4)
 
 
-def check_login(args, loads, folder, checks, rng):
+def check_login(args, loads, folder, rng):
     """A server with TLS, users and client certificates: valid and invalid ways to log in."""
     if args.engine != "opensearch":
-        checks.skip("login", "the security plugin is one of OpenSearch")
+        skip("login", "the security plugin is one of OpenSearch")
         return
     loads.server.kill()
     folder = os.path.join(folder, "secure")
     os.makedirs(folder)
     server = Server(args.engine, folder, args.heap, is_secure=True)
     try:
-        if server.start() != 0:
-            checks.equal("the server with TLS starts", False, True)
-            return
-        check_logins(loads, server, checks)
+        server.restart()
+        check_logins(loads, server)
     finally:
         server.kill()
 
 
-def check_logins(loads, server, checks):
+def check_logins(loads, server):
     password, messages = server.secret("password"), []
     authority, host = f"?sslrootcert={server.file('ca.crt')}", f"localhost:{server.port}/urls"
 
@@ -586,26 +543,26 @@ def check_logins(loads, server, checks):
 
     right = {"URLSPOOL_ELASTICSEARCH_PASSWORD": password}
     wrong = {"URLSPOOL_ELASTICSEARCH_PASSWORD": password[::-1] + "x"}
-    checks.equal("no login", load(f"https://{host}{authority}", [loads.path]), USAGE)
-    checks.equal("a user without a password", load(f"https://loader@{host}{authority}", [loads.path]), USAGE)
-    checks.equal("a wrong password", load(f"https://loader@{host}{authority}", [loads.path], **wrong), USAGE)
-    checks.equal("a password in the target", load(f"https://loader:{password}@{host}{authority}", [loads.path]), USAGE)
-    checks.equal("an authority that is not trusted", load(f"https://loader@{host}", [loads.path], **right), USAGE)
-    checks.equal("a host that is not in the certificate",
+    equal("no login", load(f"https://{host}{authority}", [loads.path]), USAGE)
+    equal("a user without a password", load(f"https://loader@{host}{authority}", [loads.path]), USAGE)
+    equal("a wrong password", load(f"https://loader@{host}{authority}", [loads.path], **wrong), USAGE)
+    equal("a password in the target", load(f"https://loader:{password}@{host}{authority}", [loads.path]), USAGE)
+    equal("an authority that is not trusted", load(f"https://loader@{host}", [loads.path], **right), USAGE)
+    equal("a host that is not in the certificate",
                  load(f"https://loader@127.0.0.1:{server.port}/urls{authority}", [loads.path], **right), USAGE)
-    checks.equal("without encryption", load(f"http://loader@{host}", [loads.path], **right), UNREACHABLE)
-    checks.equal("an index without a right", load(f"https://loader@{host[:-4]}other{authority}", [loads.path], **right), USAGE)
-    checks.equal("a password of the environment", load(f"https://loader@{host}{authority}", [loads.path], **right), 0)
-    checks.equal("its documents", server.count("urls"), loads.wanted)
-    checks.equal("a password in a file",
+    equal("without encryption", load(f"http://loader@{host}", [loads.path], **right), UNREACHABLE)
+    equal("an index without a right", load(f"https://loader@{host[:-4]}other{authority}", [loads.path], **right), USAGE)
+    equal("a password of the environment", load(f"https://loader@{host}{authority}", [loads.path], **right), 0)
+    equal("its documents", server.count("urls"), loads.wanted)
+    equal("a password in a file",
                  load(f"https://loader@{host}{authority}&passfile={server.file('password')}", [loads.path]), 0)
     files = f"&sslcert={server.file('client.crt')}&sslkey={server.file('client.key')}"
-    checks.equal("a certificate of the client", load(f"https://{host}{authority}{files}", [loads.path]), 0)
+    equal("a certificate of the client", load(f"https://{host}{authority}{files}", [loads.path]), 0)
     other = f"&sslcert={server.file('client.crt')}&sslkey={server.file('server.key')}"
-    checks.equal("the key of another certificate", load(f"https://{host}{authority}{other}", [loads.path]), USAGE)
-    checks.equal("documents after all that", server.count("urls"), loads.wanted)
+    equal("the key of another certificate", load(f"https://{host}{authority}{other}", [loads.path]), USAGE)
+    equal("documents after all that", server.count("urls"), loads.wanted)
     said = [secret for secret in (password, password[::-1]) if any(secret in text for text in messages)]
-    checks.equal("passwords in messages", said, [])
+    equal("passwords in messages", said, [])
 
 
 def send_plainly(server, path, folder):

@@ -3,9 +3,6 @@
 inotify watches left, small limits, locks.
 
     tests/tools/storms.py [PROGRAM]
-
-The limit of watches needs root, small limits need prlimit; parts that cannot be tried are skipped.
-Takes about five minutes.
 """
 import fcntl, os, random, shutil, signal, time
 

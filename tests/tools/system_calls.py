@@ -1,13 +1,9 @@
 #!/usr/bin/env python3
-"""Traces a scan and a watch, and checks their system calls.
+"""Traces a scan and a watch, and checks their system calls: system_calls.py [PROGRAM]
 
-    tests/tools/system_calls.py [PROGRAM]
-
-The input holds archives whose members are named like files outside, mail that mentions files and
-hosts, and compressed files. strace checks that no socket is created except the pair for signals, no
-program is run, only outputs are opened for writing, removed or renamed, and no path is opened that
-only a member or a mail names. A watch opens a single-message file once, and examines it by name at
-most twice. Exits with 77 if strace cannot trace.
+strace checks that no socket is created except the pair for signals, no program is run, only outputs
+are opened for writing, removed or renamed, and no path is opened that only a member or a mail
+names. A watch opens a single-message file once, and examines it by name at most twice.
 """
 import gzip, io, os, re, shutil, subprocess, sys, tarfile, tempfile, time, zipfile
 

@@ -4,7 +4,7 @@ The environment variable SPOOLS=FOLDER puts the spools there, for example into m
 everything else into TMPDIR. Tools that move or mount spools do not support it. KEEP=1 keeps the
 folders.
 """
-import atexit, collections, glob, json, os, shutil, signal, subprocess, sys, tempfile, time
+import atexit, collections, glob, json, os, shutil, signal, socket, subprocess, sys, tempfile, time
 
 # Exit code of a tool that could not try any part.
 SKIPPED = 77
@@ -13,6 +13,12 @@ program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release
 results = collections.Counter()
 # `atexit` unmounts and kills in every case.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 class World:
@@ -147,6 +153,10 @@ class World:
 def report(name, ok, note):
     results["passed" if ok else "failed"] += 1
     print(f"{name}: {note}" + ("" if ok else "  FAILED"), flush=True)
+
+
+def equal(name, found, expected):
+    report(name, found == expected, found if found == expected else f"{found}, not {expected}")
 
 
 def skip(name, why):
