@@ -19,7 +19,7 @@ import time
 import audit_steps
 import audit_world
 from audit_world import SLOW_SECONDS, TIMEOUT_SECONDS, Page, Plan, Trap, World, rows
-from world import equal, finish, free_port, skip
+from world import equal, finish, free_port, output, run, skip, start_quietly
 
 
 NOT_CHECKED = ["gopher://h.cern.ch/1", "telnet://h.cern.ch/", "wais://h.cern.ch/db", "http://h.cern.ch/unsubscribe?x=",
@@ -40,8 +40,8 @@ def mbox(path, links):
             out.write(f"{NOT_CHECKED[number % len(NOT_CHECKED)]}\n\n")
 
 
-def run(command, name):
-    ended = subprocess.run(command, capture_output=True, text=True)
+def succeed(command, name):
+    ended = run(*command)
     if ended.returncode != 0:
         print(ended.stderr, end="")
     equal(f"{name} ends", ended.returncode, 0)
@@ -57,11 +57,11 @@ def killed_runs(command, kills, rng, restart):
     its results; the results of the last kill stay. Returns the number of kills that hit.
     """
     begun, hits = time.monotonic(), 0
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    run(*command)
     longest = min(time.monotonic() - begun, LONGEST_RUN_SECONDS)
     restart()
     for _ in range(12 * kills):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        process = start_quietly(command, start_new_session=True)
         try:
             process.wait(rng.random() * longest)
             restart()
@@ -89,10 +89,10 @@ class Audit:
         if not args.records:
             mbox(f"{folder}/a.mbox", args.links)
             with open(self.records, "wb") as out:
-                subprocess.run([self.program, "scan", "-q", f"{folder}/a.mbox"], check=True, stdout=out)
-        subprocess.run([self.program, "load", "-q", "--into", self.database, self.records], check=True)
+                out.write(output(self.program, "scan", "-q", f"{folder}/a.mbox"))
+        output(self.program, "load", "-q", "--into", self.database, self.records)
         sample = ["--sample", str(args.sample), "--by", "year", "--seed", str(args.seed)] if args.sample else []
-        run([self.program, "audit", "plan", self.database, "-q", *sample], "plan")
+        succeed([self.program, "audit", "plan", self.database, "-q", *sample], "plan")
         self.urls = [url for (url,) in rows(self.database, "SELECT DISTINCT url FROM audit_links WHERE planned ORDER BY url")]
         self.plan = Plan(args.seed, self.urls)
         print(f"{len(self.urls)} URLs are planned, of {len(self.plan.hosts)} hosts")
@@ -109,9 +109,9 @@ class Audit:
                    "0" if self.args.kills else "1"]
         self.kill("check", command, deletion(self.database, "audit_checks"))
         started, Page.requests = time.monotonic(), 0
-        run(command, "check")
+        succeed(command, "check")
         print(f"checked in {time.monotonic() - started:.1f} s, {Page.requests} requests")
-        run(command, "check again")
+        succeed(command, "check again")
         wrong = []
         for url, *found in rows(self.database, "SELECT url, state, status, error FROM audit_links JOIN audit_checks USING(key)"):
             expected = self.plan.expected(url)
@@ -136,7 +136,7 @@ class Audit:
                    "--rate", "60000", "-q"]
             self.kill("archive", ask, audit_steps.forget_captures(self.database))
             started = time.monotonic()
-            run(ask, "archive")
+            succeed(ask, "archive")
             print(f"asked in {time.monotonic() - started:.1f} s")
         finally:
             pywb.terminate()
@@ -144,7 +144,7 @@ class Audit:
 
     def report(self):
         csv = f"{self.folder}/csv"
-        run([self.program, "audit", "report", self.database, "-o", f"{self.folder}/report.html", "--csv", csv], "report")
+        succeed([self.program, "audit", "report", self.database, "-o", f"{self.folder}/report.html", "--csv", csv], "report")
         if importlib.util.find_spec("duckdb") is None:
             skip("counts", "duckdb is not installed")
             return
@@ -161,7 +161,7 @@ class Audit:
         command = [self.program, "audit", "import", self.database, results, "-q"]
         self.kill("import", command, deletion(self.database, "audit_checks", "checker = 'imported'"))
         for name in ("import", "import again"):
-            run(command, name)
+            succeed(command, name)
         found = rows(self.database, "SELECT count(*) FROM audit_checks WHERE checker = 'imported'")
         equal("imported results", found, rows(self.database, "SELECT count(*) FROM audit_links WHERE planned"))
         equal("integrity", rows(self.database, "SELECT * FROM pragma_integrity_check"), [("ok",)])
@@ -191,10 +191,9 @@ def start_pywb(folder, plan, urls):
                     warc_headers_dict={"WARC-Date": f"{day[:4]}-{day[4:6]}-{day[6:]}T00:00:00Z"}))
     tools = os.path.dirname(sys.executable)
     for command in (["init", "c"], ["add", "c", "t.warc.gz"]):
-        subprocess.run([f"{tools}/wb-manager", *command], cwd=folder, check=True, capture_output=True)
+        output(f"{tools}/wb-manager", *command, cwd=folder)
     port = free_port()
-    server = subprocess.Popen([f"{tools}/wayback", "-p", str(port), "-b", "127.0.0.1"], cwd=folder,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = start_quietly([f"{tools}/wayback", "-p", str(port), "-b", "127.0.0.1"], cwd=folder)
     for _ in range(200):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

@@ -8,7 +8,7 @@ import collections, filecmp, glob, http.server, json, os, shutil, sqlite3, subpr
 import threading, urllib.parse
 
 from audit_world import EXCLUDED, Trap, rows
-from world import equal, skip
+from world import equal, output, run, skip, start_quietly
 
 SAVED_LINKS = 25
 
@@ -20,10 +20,10 @@ def checked(audit, hosts):
     with open(f"{folder}/a.mbox", "w") as out:
         out.write("From a Mon Jan  1 00:00:00 1996\nMessage-ID: <1@m.test>\n\n" + "".join(f"http://{host}/\n" for host in hosts))
     database = f"{folder}/urls.db"
-    records = subprocess.run([audit.program, "scan", "-q", f"{folder}/a.mbox"], check=True, capture_output=True).stdout
-    subprocess.run([audit.program, "load", "-q", "--into", database], input=records, check=True)
-    subprocess.run([audit.program, "audit", "plan", "-q", database], check=True)
-    ended = subprocess.run([audit.program, "audit", "check", "-q", database, "--retries", "0"], capture_output=True)
+    records = output(audit.program, "scan", "-q", f"{folder}/a.mbox")
+    output(audit.program, "load", "-q", "--into", database, input=records)
+    output(audit.program, "audit", "plan", "-q", database)
+    ended = run(audit.program, "audit", "check", "-q", database, "--retries", "0")
     results = rows(database, "SELECT url, state, status, error "
                              "FROM audit_links JOIN audit_checks USING(key)")
     shutil.rmtree(folder)
@@ -74,7 +74,7 @@ def bag(audit):
     audit.kill("report --bundle", command, lambda: shutil.rmtree(one, ignore_errors=True))
     shutil.rmtree(one, ignore_errors=True)
     for folder in (one, other):
-        ended = subprocess.run([*command[:-1], folder], capture_output=True, text=True)
+        ended = run(*command[:-1], folder)
         equal("bag ends", (ended.returncode, ended.stderr), (0, ""))
     equal("two bags are the same bytes", same_files(one, other), True)
     equal("what the kills left", glob.glob(f"{one}*-partial"), [])
@@ -83,10 +83,10 @@ def bag(audit):
         skip("bag", "bagit is not installed")
         return
     validate = [bagit, "--validate", one]
-    equal("bagit finds the bag valid", subprocess.run(validate, capture_output=True).returncode, 0)
+    equal("bagit finds the bag valid", run(*validate).returncode, 0)
     with open(f"{one}/data/tables/by-host.csv", "a") as file:
         file.write("x\n")
-    equal("bagit finds a row that was added", subprocess.run(validate, capture_output=True).returncode, 1)
+    equal("bagit finds a row that was added", run(*validate).returncode, 1)
 
 
 class StubSaveService(http.server.BaseHTTPRequestHandler):
@@ -122,7 +122,7 @@ def save(audit):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sqlite3.connect(audit.database) as db:
         db.execute("DELETE FROM audit_saves")
-    listed = subprocess.run([audit.program, "audit", "save", audit.database, "--as", "seeds"], capture_output=True, text=True)
+    listed = run(audit.program, "audit", "save", audit.database, "--as", "seeds")
     living = {url for (url,) in rows(audit.database, """
         SELECT url FROM audit_links JOIN audit_checks USING(key) JOIN audit_captures USING(key)
         WHERE state = 'alive' AND outcome = 'none'""")}
@@ -133,7 +133,7 @@ def save(audit):
     kills = audit.args.kills
     hits = 0
     for _ in range(kills):
-        process = subprocess.Popen([*command, "--limit", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = start_quietly([*command, "--limit", "2"])
         try:
             process.wait(audit.rng.random() * 0.5)
         except subprocess.TimeoutExpired:
@@ -142,7 +142,7 @@ def save(audit):
     equal("kills that hit `save`", hits, kills)
     known = rows(audit.database, "SELECT count(*) FROM audit_saves")[0][0]
     limit = str(max(1, min(3, SAVED_LINKS - known)))
-    ended = subprocess.run([*command, "--limit", limit], capture_output=True, text=True)
+    ended = run(*command, "--limit", limit)
     equal("save ends", (ended.returncode, ended.stderr), (0, ""))
     outcomes = rows(audit.database, "SELECT outcome, count(*) FROM audit_saves GROUP BY 1")
     stored = {url for (url,) in rows(audit.database, "SELECT url FROM audit_saves")}

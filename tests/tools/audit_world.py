@@ -9,6 +9,8 @@ the captures in a local pywb.
 import http.server, os, random, shutil, socket, socketserver, sqlite3, ssl, struct, subprocess, sys
 import threading, time, urllib.parse
 
+from world import run
+
 ENTERED = "URLSPOOL_AUDIT_NETWORK"
 
 # Local addresses, in the private network.
@@ -84,7 +86,7 @@ def enter_network():
         if shutil.which(tool) is None:
             skip(f"{tool} is not installed: no private network can be created")
     unshare = ["unshare", "-mn"] if os.geteuid() == 0 else ["unshare", "-rmn"]
-    if subprocess.run([*unshare, "ip", "link", "set", "lo", "up"], capture_output=True).returncode != 0:
+    if run(*unshare, "ip", "link", "set", "lo", "up").returncode != 0:
         skip(f"`{' '.join(unshare)}` may not create a private network here")
     os.environ[ENTERED] = "1"
     os.execvp(unshare[0], [*unshare, sys.executable, *sys.argv])
@@ -343,8 +345,9 @@ class World:
         with open(f"{folder}/certificate.cnf", "w") as out:
             out.write("[req]\ndistinguished_name=name\nprompt=no\nx509_extensions=ext\n[name]\nCN=audit\n"
                       f"[ext]\nbasicConstraints=critical,CA:FALSE\nsubjectAltName={','.join(names)}\n")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                        "-config", f"{folder}/certificate.cnf", "-keyout", files[0], "-out", files[1]], check=True, capture_output=True)
+        run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+            "-nodes", "-days", "2", "-config", f"{folder}/certificate.cnf", "-keyout", files[0],
+            "-out", files[1], check=True)
         os.environ["SSL_CERT_FILE"] = files[1]
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(files[1], files[0])

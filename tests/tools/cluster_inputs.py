@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib, pathlib, shutil, socket, subprocess, sys, time, urllib.request
+import contextlib, pathlib, shutil, socket, sys, time, urllib.request
 from collections.abc import Iterator
 from typing import Any
 
-from world import free_port
+from world import free_port, start_quietly
 
 BUCKET = "s3://mail"
 
@@ -60,7 +60,7 @@ def s3_server(roots: list[str]) -> Iterator[dict[str, Any]]:
 
     port = free_port()
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = start_quietly(command)
     try:
         wait_for(port)
         endpoint = {"endpoint_url": f"http://127.0.0.1:{port}", "region_name": "us-east-1"}

@@ -10,7 +10,7 @@ project's failure catalogue for mail programs.
 import base64, bz2, collections, gzip, io, json, lzma, os, re, shutil, socket, subprocess, sys
 import tarfile, tempfile, time, zipfile
 
-from world import finish, program, report, skip
+from world import finish, output, program, report, run, skip
 
 names = sys.argv[2:]
 GIB = 1 << 30
@@ -72,7 +72,7 @@ def has_programs(name, *programs):
 def zeros(command, size=GIB):
     """`size` zero bytes, compressed by a command."""
     feed = subprocess.Popen(["head", "-c", str(size), "/dev/zero"], stdout=subprocess.PIPE)
-    return subprocess.run(command, stdin=feed.stdout, stdout=subprocess.PIPE, check=True).stdout
+    return output(*command, stdin=feed.stdout)
 
 
 def bombs(folder):
@@ -83,7 +83,7 @@ def bombs(folder):
         if not wanted(full) or not has_programs(full, command[0]):
             continue
         packed = zeros(command)
-        first = subprocess.run(command, input=b"From a@b Mon\n" + mail(1), stdout=subprocess.PIPE, check=True).stdout
+        first = output(*command, input=b"From a@b Mon\n" + mail(1))
         with open(path, "wb") as file:
             file.write(first)
             for _ in range(times):
@@ -105,13 +105,11 @@ def windows(folder):
         full = f"84 a window of {'2' if name == 'zstd' else '1.5'} GiB in {name}"
         if not wanted(full) or not has_programs(full, name):
             continue
-        feed = subprocess.Popen(["head", "-c", "5M", "/dev/urandom"], stdout=subprocess.PIPE)
-        with open(path, "wb") as file:
-            packs = subprocess.run(command, stdin=feed.stdout, stdout=file, stderr=subprocess.DEVNULL).returncode == 0
-        if not packs:
+        packed = subprocess.run(command, input=os.urandom(5 << 20), capture_output=True)
+        if packed.returncode:
             skip(full, "there is not enough memory to pack it")
             continue
-        scan = Scan(path)
+        scan = scan_of(path, packed.stdout)
         report(full, scan.mib <= MAX_MIB and scan.kinds == ["limit"], scan)
         os.remove(path)
 
@@ -227,7 +225,7 @@ def labels(folder):
     full = "87 member names with .., links, devices (strace)"
     if not wanted(full) or not has_programs(full, "strace"):
         return
-    if subprocess.run(["strace", "-qq", "-o", folder + "/trace", "true"], stderr=subprocess.DEVNULL).returncode:
+    if run("strace", "-qq", "-o", folder + "/trace", "true").returncode:
         return skip(full, "strace is not allowed to trace")
     victim = folder + "/victim"
     os.makedirs(victim)

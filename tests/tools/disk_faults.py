@@ -3,11 +3,7 @@
 """
 import contextlib, os, re, shutil, signal, subprocess, tempfile, time
 
-from world import World, finish, report, skip
-
-
-def run(*command):
-    return subprocess.run(command, capture_output=True, text=True)
+from world import World, finish, report, run, skip
 
 
 def can(name, *programs):

@@ -11,6 +11,8 @@ REPOSITORY, made by git_list.py, is copied and extended.
 import collections, json, os, random, shutil, signal, subprocess, sys, tempfile, time
 from pathlib import Path
 
+from world import output
+
 CONFIG = """
 [output]
 dir = "{work}/out"
@@ -137,15 +139,14 @@ def check(out, repository, tombstones, before):
 def urls_of(program, repository, tombstones):
     """The places of the URLs of a repository, with tombstones only of messages that exist."""
     scan = [program, "scan", "-q", "--fields", "source.member,source.start,url", repository]
-    scanned = subprocess.run(scan, stdout=subprocess.PIPE, check=True)
     deleted = set()
     if tombstones:
         git = ["git", "-C", repository]
-        names = subprocess.run([*git, "rev-list", "HEAD", "--", "d"], stdout=subprocess.PIPE, check=True).stdout
+        names = output(*git, "rev-list", "HEAD", "--", "d")
         queries = b"".join(name + b":d\n" for name in names.split())
-        answers = subprocess.run([*git, "cat-file", "--batch-check"], input=queries, stdout=subprocess.PIPE, check=True)
-        deleted = {line.split()[0] for line in answers.stdout.decode().splitlines()}
-    records = map(json.loads, scanned.stdout.splitlines())
+        answers = output(*git, "cat-file", "--batch-check", input=queries)
+        deleted = {line.split()[0] for line in answers.decode().splitlines()}
+    records = map(json.loads, output(*scan).splitlines())
     places = {(record["source"]["member"][0], record["source"]["start"], record["url"]) for record in records}
     return {place for place in places if place[0] not in deleted}
 

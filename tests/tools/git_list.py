@@ -12,6 +12,8 @@ Each hundredth message is deleted later. Repeated messages get new Message-IDs.
 import hashlib, json, os, re, resource, subprocess, sys, tempfile
 from pathlib import Path
 
+from world import output
+
 SEPARATOR = re.compile(rb"(?:\A|(?<=\n))From [^\n]*\n(?=[!-9;-~]+:)")
 
 
@@ -54,7 +56,7 @@ def commit(out, number, change):
 
 def make(layout, count, repository, paths):
     subprocess.run(["git", "init", "-q", "--bare", repository], check=True)
-    subprocess.run(["git", "-C", repository, "symbolic-ref", "HEAD", "refs/heads/master"], check=True)
+    output("git", "-C", repository, "symbolic-ref", "HEAD", "refs/heads/master")
     importer = subprocess.Popen(["git", "-C", repository, "fast-import", "--quiet"], stdin=subprocess.PIPE)
     out, deleted = importer.stdin, 0
     for number, message in enumerate(repeated(paths, count), 1):
@@ -93,7 +95,7 @@ def compare(program, repository):
         direct, piped = f"{folder}/direct.jsonl", f"{folder}/piped.jsonl"
         scan = [program, "scan", "-q", repository, "--force", "-o", direct, "--summary", f"{folder}/summary.json"]
         git = ["git", f"--git-dir={repository}"]
-        root = subprocess.run([*git, "ls-tree", "--name-only", "HEAD"], stdout=subprocess.PIPE, check=True).stdout.split()
+        root = output(*git, "ls-tree", "--name-only", "HEAD").split()
         # `:OLD_MODE NEW_MODE OLD_OID NEW_OID STATUS<tab>PATH`.
         added = "log --reverse --format= --raw --no-abbrev --no-renames --diff-filter=AM | cut -d' ' -f4"
         names = "rev-list --reverse HEAD | sed 's/$/:m/'" if set(root) <= {b"m", b"d"} else added

@@ -30,7 +30,7 @@ import argparse, collections, concurrent.futures, contextlib, fcntl, glob, gzip,
 import multiprocessing, os, random, re, shutil, signal, sqlite3, subprocess, sys, tempfile
 import threading, time, traceback
 
-from world import finish, program, report, skip
+from world import finish, output, program, report, run, skip
 
 GROUPS = "nuls hardlinks scopes kinds spellings drafts growth annotations edits gzip mmdf large".split()
 
@@ -291,7 +291,7 @@ class History:
     def consume(self):
         self.replay()
         delete = ["--delete-segments"] if self.rng.random() < 0.7 else []
-        done = subprocess.run([program, "load", "--into", f"{self.root}/urls.db", *delete, f"{self.root}/out"], capture_output=True, text=True)
+        done = run(program, "load", "--into", f"{self.root}/urls.db", *delete, f"{self.root}/out")
         if done.returncode:
             raise Failed(f"load: exit code {done.returncode}: {done.stderr.strip()}")
 
@@ -958,7 +958,7 @@ class History:
         self.write_config()
         spool.dedupe, spool.kind = before
         if self.daemon is None:
-            done = subprocess.run([program, "watch", "--config", f"{self.root}/c.toml", "--once"], capture_output=True, text=True)
+            done = run(program, "watch", "--config", f"{self.root}/c.toml", "--once")
             if done.returncode != 2:
                 raise Failed(f"another scope, {what}, ended with exit code {done.returncode}: {done.stderr[-300:]}")
         else:
@@ -1016,7 +1016,7 @@ def place_of(name):
 
 def segment_lines(path):
     if path.endswith(".zst"):
-        return subprocess.run(["zstd", "-dcq", path], check=True, capture_output=True).stdout.splitlines()
+        return output("zstd", "-dcq", path).splitlines()
     with open(path, "rb") as file:
         return file.read().splitlines()
 

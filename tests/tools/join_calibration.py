@@ -30,7 +30,9 @@ that are read wrongly.
 The fit is a logistic regression with a normal prior on each weight. Its mean is 1 with the sign of
 the weight in the program (for the base: -3), its deviation 2.
 """
-import argparse, collections, json, math, os, pathlib, re, subprocess, sys, tempfile, zlib
+import argparse, collections, json, math, os, pathlib, re, sys, tempfile, zlib
+
+from world import output
 
 BASE = "base"
 DEVIATION = 2.0
@@ -61,8 +63,8 @@ def evidence(program, labels):
             with open(path, "wb") as file:
                 file.write(label["text"].encode("utf-8", "surrogateescape"))
             wanted.append(f"{path}\t{label['start']}\n")
-        run = subprocess.run([program], input="".join(wanted).encode(), capture_output=True, check=True)
-        for line in run.stdout.decode("utf-8", "replace").split("\n"):
+        read = output(program, input="".join(wanted).encode())
+        for line in read.decode("utf-8", "replace").split("\n"):
             fields = line.split("\t")
             if len(fields) == 7 and fields[2] != "-":
                 found[int(os.path.basename(fields[0]))].append((fields[4].split(","), fields[5], fields[6]))

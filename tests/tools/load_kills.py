@@ -19,6 +19,7 @@ import argparse, contextlib, glob, json, os, random, shutil, signal, sqlite3, su
 import tempfile, time
 
 from postgresql import Postgresql
+from world import output
 
 CONFIG = """[output]
 dir = "{0}/out"
@@ -211,8 +212,8 @@ def message(random, number):
 
 
 def expected(binary, folder):
-    scan = subprocess.run([binary, "scan", "-q", f"{folder}/spool"], check=True, capture_output=True)
-    return sorted(json.loads(line)["id"] for line in scan.stdout.splitlines())
+    scan = output(binary, "scan", "-q", f"{folder}/spool")
+    return sorted(json.loads(line)["id"] for line in scan.splitlines())
 
 
 def check(databases, wanted):

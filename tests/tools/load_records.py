@@ -10,9 +10,10 @@ pyarrow do. Each program counts the records, the records `where mismatch`, and t
 most frequent hosts. Missing programs are reported.
 """
 
-import argparse, collections, importlib.util, json, sqlite3, subprocess, sys, time
+import argparse, collections, importlib.util, json, sqlite3, sys, time
 
 from postgresql import Postgresql, initdb
+from world import output
 
 TOP = 5  # number of compared hosts
 
@@ -36,11 +37,9 @@ def summary(records, mismatches, hosts):
 
 def jq(path, _):
     def count(program):
-        return int(subprocess.run(["jq", "-n", program, path], check=True, capture_output=True).stdout)
+        return int(output("jq", "-n", program, path))
 
-    grouped = subprocess.run(
-        ["jq", "-r", "select(.host != null) | .host", path], check=True, capture_output=True, text=True
-    ).stdout.split("\n")[:-1]
+    grouped = output("jq", "-r", "select(.host != null) | .host", path, text=True).split("\n")[:-1]
     return summary(
         count("reduce inputs as $_ (0; . + 1)"),
         count("reduce (inputs | select(.mismatch)) as $_ (0; . + 1)"),
@@ -135,8 +134,7 @@ def main():
     given = arguments.parse_args()
 
     def schema(language):
-        command = [given.urlspool, "schema", "--as", language]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        return output(given.urlspool, "schema", "--as", language, text=True)
 
     want = expected(given.records)
     print(f"{'expected':16}{want['records']:>9} records {want['mismatches']:>6} mismatches  {want['hosts'][:2]}")

@@ -7,16 +7,12 @@ from another device.
 The next rescan is an hour away, so mail is found only if the daemon itself notices that the spool
 is back.
 """
-import os, shutil, subprocess, tempfile, time
+import os, shutil, tempfile, time
 
-from world import World, finish, skip
+from world import World, finish, run, skip
 
 RETURNS = 20
 SECONDS = 10
-
-
-def run(*command):
-    return subprocess.run(command, capture_output=True, text=True)
 
 
 def deliver_more(world, waits, times=2, before=0):

@@ -30,6 +30,8 @@ line, as in quoted mail, is printed once per archive.
 import argparse, collections, email, email.policy, gzip, hashlib, html, json, os, re, subprocess
 import tempfile
 
+from world import output
+
 URL = re.compile(rb"(?<![\w:+.-])(?:https?|ftp|gopher|git|ssh|telnet|svn|rsync)://[^\s<>\"`]*", re.I)
 WRAPPER = re.compile(rb"<\s*URL:\s*$", re.I)
 LINK = re.compile(rb"(?:href|src)\s*=\s*[\"']([^\"'\s]+)[\"']", re.I)
@@ -52,10 +54,10 @@ PIECES = 8
 def blobs(repository):
     """The files of the newest commit of a repository, or the messages of public-inbox, by name."""
     git = ["git", "--git-dir", repository]
-    rows = subprocess.run([*git, "ls-tree", "-r", "-z", "HEAD"], capture_output=True, check=True).stdout.split(b"\0")[:-1]
+    rows = output(*git, "ls-tree", "-r", "-z", "HEAD").split(b"\0")[:-1]
     names = {row.split()[2]: row.split(b"\t", 1)[1] for row in rows}
     if set(names.values()) <= {b"m", b"d"}:
-        listed = subprocess.run([*git, "cat-file", "--batch-all-objects", "--batch-check"], capture_output=True, check=True).stdout
+        listed = output(*git, "cat-file", "--batch-all-objects", "--batch-check")
         names = {row.split()[0]: row.split()[0] for row in listed.splitlines() if b" blob " in row}
     with tempfile.TemporaryFile() as wanted:
         wanted.write(b"\n".join(names) + b"\n")

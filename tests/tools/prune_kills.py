@@ -9,10 +9,11 @@ run starts with the same rows. After the kill, the rows must be the rows before 
 run, and a repetition must complete the work.
 """
 
-import argparse, os, random, shutil, signal, subprocess, sys, tempfile, time
+import argparse, os, random, shutil, signal, sys, tempfile, time
 
 from load_kills import CHECKS, Sqlite
 from postgresql import Postgresql
+from world import output, run, start_quietly
 
 SOURCES = "SELECT count(*) FROM sources WHERE id NOT IN (SELECT source FROM urls)"
 
@@ -22,7 +23,7 @@ class SqliteRuns(Sqlite):
 
     def save(self, binary):
         """Plans an audit, adds its results, and keeps a copy of the database."""
-        subprocess.run([binary, "audit", "plan", self.path], check=True, capture_output=True)
+        output(binary, "audit", "plan", self.path)
         self.rows("""INSERT INTO audit_checks(key, checked_at, state, status, checker)
                      SELECT key, '2026-01-01T00:00:00Z', 'alive', 200, 'x 1' FROM audit_links""")
         self.checks = self.rows("SELECT count(*) FROM audit_checks")
@@ -88,7 +89,7 @@ def kill(database, command, kills, generator):
     database.restore()
     before = state(database)
     begun = time.monotonic()
-    subprocess.run(command, check=True, capture_output=True)
+    output(*command)
     longest = time.monotonic() - begun
     after = state(database)
     if not 0 < int(after[0]) < int(before[0]):
@@ -96,7 +97,7 @@ def kill(database, command, kills, generator):
     seen, killed = {before: 0, after: 0}, 0
     for _ in range(kills):
         database.restore()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = start_quietly(command)
         time.sleep(generator.random() * longest)
         process.send_signal(signal.SIGKILL)
         killed += process.wait() == -signal.SIGKILL
@@ -104,7 +105,7 @@ def kill(database, command, kills, generator):
         if found not in seen:
             sys.exit(f"--prune: half a run: {before} became {found}, not {after}")
         seen[found] += 1
-        subprocess.run(command, check=True, capture_output=True)
+        output(*command)
         if state(database) != after:
             sys.exit("--prune: the repetition does not complete the work")
     print(f"--prune: {kills} runs, {killed} of them killed within {longest:.2f} s: "
@@ -124,8 +125,7 @@ def main():
         mail = f"{folder}/mail"
         for copy in range(40):
             shutil.copytree("corpus/mail", f"{mail}/{copy}")
-        scan = [binary, "scan", "-q", "--context", "100", "--into", database.target, mail]
-        subprocess.run(scan, check=False, capture_output=True)
+        run(binary, "scan", "-q", "--context", "100", "--into", database.target, mail)
         database.save(binary)
         for copy in range(20):
             shutil.rmtree(f"{mail}/{copy}")

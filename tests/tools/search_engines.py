@@ -28,7 +28,7 @@ instead of generated ones, except in `kills`, `server` and `days`.
 import argparse, base64, concurrent.futures, json, os, random, shutil, signal, ssl
 import subprocess, sys, tempfile, time, urllib.request
 
-from world import equal, finish, free_port, results, skip
+from world import equal, finish, free_port, output, results, run, skip, start_quietly
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 START_SECONDS, LOAD_SECONDS = 400, 1800
@@ -126,7 +126,7 @@ def write_records(binary, folder, count):
     write_mail(mail, "a", count)
     path = os.path.join(folder, "a.jsonl")
     with open(path, "wb") as out:
-        subprocess.run([binary, "scan", "-q", mail], stdout=out, check=True)
+        out.write(output(binary, "scan", "-q", mail))
     return path
 
 
@@ -183,7 +183,7 @@ class Loads:
 
     def start(self, index, *options):
         command = self.command(index, *options)
-        self.started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        self.started.append(start_quietly(command))
         return self.started[-1]
 
     def stop(self):
@@ -239,7 +239,7 @@ def check_search(args, loads, folder, rng):
     root, database = os.path.join(HERE, "../.."), os.path.join(folder, "search.db")
     scan = [args.binary, "scan", "-q", "--context", "80", *(os.path.join(root, "corpus", part) for part in ("mail", "news", "text"))]
     lines = subprocess.run(scan, capture_output=True).stdout
-    subprocess.run([args.binary, "load", "--into", database], input=lines, check=True)
+    output(args.binary, "load", "--into", database, input=lines)
     equal("a load of the corpus", loads.load("search", lines=lines).returncode, 0)
     loads.server.ask("POST", "/search/_refresh")
     with open(os.path.join(root, "docs/recipes.md"), encoding="utf-8") as file:
@@ -249,7 +249,7 @@ def check_search(args, loads, folder, rng):
     equal("ten queries or more", len(rows) >= 10, True)
     for search, _, condition in rows:
         command = f'"$0" search "$1" --format jsonl {search}'
-        found = subprocess.run(["sh", "-c", command, args.binary, database], capture_output=True, check=True).stdout
+        found = output("sh", "-c", command, args.binary, database)
         wanted = [json.loads(line)["id"] for line in found.splitlines()]
         reply = loads.server.ask("POST", "/search/_search", json.loads(body.replace("CONDITION", condition)))
         ids = [hit["_source"]["id"] for hit in reply["hits"]["hits"]]
@@ -337,7 +337,7 @@ class Spool:
         write_mail(os.path.join(self.spool, f"{name}.mbox"), name, count)
 
     def watch(self):
-        subprocess.run([self.binary, "watch", "--config", self.config, "--once"], check=True, capture_output=True)
+        run(self.binary, "watch", "--config", self.config, "--once", check=True)
 
     def segments(self):
         return [name for name in os.listdir(self.out) if not name.startswith(".")]
@@ -533,9 +533,9 @@ def check_logins(loads, server):
     password, messages = server.secret("password"), []
     authority, host = f"?sslrootcert={server.file('ca.crt')}", f"localhost:{server.port}/urls"
 
-    def load(target, options=(), **variables):
-        command = [loads.binary, "load", "-v", "--into", f"elasticsearch+{target}", *options]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=LOAD_SECONDS, env={**os.environ, **variables})
+    def load(target, **variables):
+        command = [loads.binary, "load", "-v", "--into", f"elasticsearch+{target}", loads.path]
+        ended = run(*command, timeout=LOAD_SECONDS, env={**os.environ, **variables})
         messages.append(ended.stderr)
         if ended.returncode:
             print(f"   {ended.stderr.strip()}", flush=True)
@@ -543,23 +543,24 @@ def check_logins(loads, server):
 
     right = {"URLSPOOL_ELASTICSEARCH_PASSWORD": password}
     wrong = {"URLSPOOL_ELASTICSEARCH_PASSWORD": password[::-1] + "x"}
-    equal("no login", load(f"https://{host}{authority}", [loads.path]), USAGE)
-    equal("a user without a password", load(f"https://loader@{host}{authority}", [loads.path]), USAGE)
-    equal("a wrong password", load(f"https://loader@{host}{authority}", [loads.path], **wrong), USAGE)
-    equal("a password in the target", load(f"https://loader:{password}@{host}{authority}", [loads.path]), USAGE)
-    equal("an authority that is not trusted", load(f"https://loader@{host}", [loads.path], **right), USAGE)
-    equal("a host that is not in the certificate",
-                 load(f"https://loader@127.0.0.1:{server.port}/urls{authority}", [loads.path], **right), USAGE)
-    equal("without encryption", load(f"http://loader@{host}", [loads.path], **right), UNREACHABLE)
-    equal("an index without a right", load(f"https://loader@{host[:-4]}other{authority}", [loads.path], **right), USAGE)
-    equal("a password of the environment", load(f"https://loader@{host}{authority}", [loads.path], **right), 0)
-    equal("its documents", server.count("urls"), loads.wanted)
-    equal("a password in a file",
-                 load(f"https://loader@{host}{authority}&passfile={server.file('password')}", [loads.path]), 0)
-    files = f"&sslcert={server.file('client.crt')}&sslkey={server.file('client.key')}"
-    equal("a certificate of the client", load(f"https://{host}{authority}{files}", [loads.path]), 0)
-    other = f"&sslcert={server.file('client.crt')}&sslkey={server.file('server.key')}"
-    equal("the key of another certificate", load(f"https://{host}{authority}{other}", [loads.path]), USAGE)
+    other_host = f"127.0.0.1:{server.port}/urls"
+    certificate = f"&sslcert={server.file('client.crt')}&sslkey={server.file('%s.key')}"
+    for name, target, variables, code in [
+        ("no login", f"https://{host}{authority}", {}, USAGE),
+        ("a user without a password", f"https://loader@{host}{authority}", {}, USAGE),
+        ("a wrong password", f"https://loader@{host}{authority}", wrong, USAGE),
+        ("a password in the target", f"https://loader:{password}@{host}{authority}", {}, USAGE),
+        ("an authority that is not trusted", f"https://loader@{host}", right, USAGE),
+        ("another host", f"https://loader@{other_host}{authority}", right, USAGE),
+        ("without encryption", f"http://loader@{host}", right, UNREACHABLE),
+        ("an index without a right", f"https://loader@{host[:-4]}other{authority}", right, USAGE),
+        ("a password of the environment", f"https://loader@{host}{authority}", right, 0),
+        ("a password in a file",
+         f"https://loader@{host}{authority}&passfile={server.file('password')}", {}, 0),
+        ("a certificate of the client", f"https://{host}{authority}{certificate % 'client'}", {}, 0),
+        ("another key", f"https://{host}{authority}{certificate % 'server'}", {}, USAGE),
+    ]:
+        equal(name, load(target, **variables), code)
     equal("documents after all that", server.count("urls"), loads.wanted)
     said = [secret for secret in (password, password[::-1]) if any(secret in text for text in messages)]
     equal("passwords in messages", said, [])

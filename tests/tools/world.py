@@ -15,6 +15,21 @@ results = collections.Counter()
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
+def run(*command, **options):
+    """Runs a command. Returns its exit code and its output as text."""
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+def output(*command, **options):
+    """The standard output of a command that must succeed."""
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True, **options).stdout
+
+
+def start_quietly(command, **options):
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(command, stdout=quiet, stderr=quiet, **options)
+
+
 def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
