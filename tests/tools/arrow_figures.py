@@ -15,8 +15,6 @@ usage: arrow_figures.py BINARY [--rounds N] [--threads N] [--large-mb N] PATH...
                 most 448 MiB
 """
 
-from __future__ import annotations
-
 import argparse, importlib.util, json, os, pathlib, shlex, shutil, subprocess, sys, tempfile, time
 from collections import Counter
 from typing import Any, NamedTuple
@@ -46,7 +44,8 @@ print(duckdb.sql(f"from read_json('{output}')").to_arrow_table().num_rows)
 STREAM = """
 import pyarrow as pa
 with open(paths[0], "rb") as file:
-    print(sum(map(len, pa.RecordBatchReader.from_stream(urlspool.scan_stream(file, threads=threads)))))
+    stream = urlspool.scan_stream(file, threads=threads)
+    print(sum(map(len, pa.RecordBatchReader.from_stream(stream))))
 """
 
 
@@ -82,7 +81,8 @@ class Figure:
         if self.output:
             shutil.rmtree(self.output, ignore_errors=True)
         begun = time.monotonic()
-        process = subprocess.Popen(self.command, env=self.environment, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(self.command, env=self.environment,
+                                   stdout=subprocess.PIPE, text=True)
         assert process.stdout
         with process.stdout:
             self.printed = process.stdout.read().strip()
@@ -97,7 +97,8 @@ class Figure:
 
 
 def python(code: str, outputs: Outputs, threads: int, paths: list[str]) -> Figure:
-    return Figure([sys.executable, "-c", SETUP + code, outputs.lines, str(threads), *paths], threads)
+    return Figure([sys.executable, "-c", SETUP + code, outputs.lines, str(threads), *paths],
+                  threads)
 
 
 def rates(options: argparse.Namespace, outputs: Outputs) -> int:
@@ -105,11 +106,13 @@ def rates(options: argparse.Namespace, outputs: Outputs) -> int:
     threads, paths = options.threads, options.paths
     scan = [options.binary, "scan", "-q", f"-j{threads}", *paths]
     to_parquet = [*scan, "--format", "parquet"]
+    compressed = f"{shlex.join(scan)} | zstd -qf1 -o {outputs.zstd}"
     figures = {
         "scan to JSON lines": Figure([*scan, "-o", outputs.lines], threads),
-        "scan to JSON lines, zstd": Figure(["sh", "-c", f"{shlex.join(scan)} | zstd -qf1 -o {outputs.zstd}"], threads),
+        "scan to JSON lines, zstd": Figure(["sh", "-c", compressed], threads),
         "scan to Parquet": Figure([*to_parquet, "-o", outputs.parquet], threads),
-        "scan to Parquet by year": Figure([*to_parquet, "--partition", "year", "-o", outputs.years], threads, outputs.years),
+        "scan to Parquet by year": Figure([*to_parquet, "--partition", "year", "-o", outputs.years],
+                                          threads, outputs.years),
         "scan into pyarrow": python(TO_PYARROW, outputs, threads, paths),
         "scan into polars": python(TO_POLARS, outputs, threads, paths),
         "JSON lines into pyarrow": python(READ_PYARROW, outputs, threads, paths),
@@ -124,10 +127,12 @@ def rates(options: argparse.Namespace, outputs: Outputs) -> int:
     print(f"{'':24} {'seconds':>8} {'processor':>9} {'records/s':>9} {'MiB':>5}")
     for name, figure in figures.items():
         rate = records / figure.seconds
-        print(f"{name:24} {figure.seconds:8.2f} {figure.processor_seconds:9.2f} {rate:9.0f} {figure.resident_mib:5}", flush=True)
+        print(f"{name:24} {figure.seconds:8.2f} {figure.processor_seconds:9.2f} {rate:9.0f} "
+              f"{figure.resident_mib:5}", flush=True)
     failed = sum(figure.printed not in ("", str(records)) for figure in figures.values())
     lines, zstd, parquet = map(os.path.getsize, (outputs.lines, outputs.zstd, outputs.parquet))
-    print(f"{records} records: JSON lines {lines} bytes, {zstd} compressed, Parquet {parquet}: {100 * parquet / lines:.1f} %")
+    print(f"{records} records: JSON lines {lines} bytes, {zstd} compressed, Parquet {parquet}: "
+          f"{100 * parquet / lines:.1f} %")
     return failed + (10_000_000 <= lines < 10 * parquet)
 
 
@@ -185,7 +190,8 @@ def counts_of_pyarrow(outputs: Outputs) -> Counts:
     hosts = whole.group_by("host").aggregate([([], "count_all")]).to_pydict()
     years = by_year.group_by("year").aggregate([([], "count_all")]).to_pydict()
     return counted(
-        whole.num_rows, list(zip(hosts["host"], hosts["count_all"])), list(zip(years["year"], years["count_all"]))
+        whole.num_rows, [*zip(hosts["host"], hosts["count_all"])],
+        [*zip(years["year"], years["count_all"])]
     )
 
 
@@ -193,8 +199,10 @@ def counts_of_polars(outputs: Outputs) -> Counts:
     import polars
 
     whole = polars.scan_parquet(outputs.parquet).select("id", "host").collect()
-    by_year = polars.scan_parquet(outputs.years, hive_partitioning=True, try_parse_hive_dates=False).select("year").collect()
-    return counted(whole.height, whole.group_by("host").len().rows(), by_year.group_by("year").len().rows())
+    by_year = polars.scan_parquet(outputs.years, hive_partitioning=True,
+                                  try_parse_hive_dates=False).select("year").collect()
+    return counted(whole.height, whole.group_by("host").len().rows(),
+                   by_year.group_by("year").len().rows())
 
 
 def counts_of_duckdb(outputs: Outputs) -> Counts:
@@ -224,17 +232,17 @@ def memory(options: argparse.Namespace, folder: pathlib.Path) -> int:
     resident: dict[str, list[int]] = {}
     folder = folder / "memory"
     folder.mkdir()
-    outputs = Outputs(folder)
+    outputs, threads = Outputs(folder), options.threads
     large = folder / "large.mbox"
     for megabytes in (options.large_mb // 4, options.large_mb):
         write_large_mbox(mboxes(options.paths), large, megabytes * 1_000_000)
-        to_parquet = [options.binary, "scan", "-q", f"-j{options.threads}", str(large), "--format", "parquet"]
+        to_parquet = [options.binary, "scan", "-q", f"-j{options.threads}", str(large),
+                      "--format", "parquet"]
         figures = {
-            "scan to Parquet": Figure([*to_parquet, "-o", outputs.parquet], options.threads),
+            "scan to Parquet": Figure([*to_parquet, "-o", outputs.parquet], threads),
             "scan to Parquet by year": Figure(
-                [*to_parquet, "--partition", "year", "-o", outputs.years], options.threads, outputs.years
-            ),
-            "scan_stream into Arrow batches": python(STREAM, outputs, options.threads, [str(large)]),
+                [*to_parquet, "--partition", "year", "-o", outputs.years], threads, outputs.years),
+            "scan_stream into Arrow batches": python(STREAM, outputs, threads, [str(large)]),
         }
         for name, figure in figures.items():
             figure.run()

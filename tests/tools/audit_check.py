@@ -22,8 +22,9 @@ from audit_world import SLOW_SECONDS, TIMEOUT_SECONDS, Page, Plan, Trap, World, 
 from world import equal, finish, free_port, output, run, skip, start_quietly
 
 
-NOT_CHECKED = ["gopher://h.cern.ch/1", "telnet://h.cern.ch/", "wais://h.cern.ch/db", "http://h.cern.ch/unsubscribe?x=",
-               "http://u:p@h.cern.ch/", "http://10.0.0.1/", "http://www.example.com/", "http://h.cern.ch/a/..."]
+NOT_CHECKED = """
+gopher://h.cern.ch/1 telnet://h.cern.ch/ wais://h.cern.ch/db http://h.cern.ch/unsubscribe?x=
+http://u:p@h.cern.ch/ http://10.0.0.1/ http://www.example.com/ http://h.cern.ch/a/...""".split()
 
 
 def mbox(path, links):
@@ -32,8 +33,9 @@ def mbox(path, links):
         for number in range(links + links // 10):
             link = number if number < links else (number - links) * 10
             year = 1994 + link % 25 + (links <= number)
-            out.write(f"From a Mon Jan  1 00:00:00 1996\nFrom: a@m.test\nMessage-ID: <{number}@m.test>\n")
-            out.write(f"Date: 2 Jan {year} 10:{link // 60 % 60:02}:{link % 60:02} +0000\n" if link % 50 else "")
+            out.write(f"From a Mon Jan  1 00:00:00 1996\nMessage-ID: <{number}@m.test>\n")
+            if link % 50:
+                out.write(f"Date: 2 Jan {year} 10:{link // 60 % 60:02}:{link % 60:02} +0000\n")
             out.write(f"List-Id: <l{link % 7}.m.test>\n\n")
             scheme = "https" if link % 3 == 0 else "http"
             out.write(f"{scheme}://h{link % (links // 3 + 1)}.cern.ch/page{link}?x={link}&y=%7E\n")
@@ -91,9 +93,11 @@ class Audit:
             with open(self.records, "wb") as out:
                 out.write(output(self.program, "scan", "-q", f"{folder}/a.mbox"))
         output(self.program, "load", "-q", "--into", self.database, self.records)
-        sample = ["--sample", str(args.sample), "--by", "year", "--seed", str(args.seed)] if args.sample else []
+        sample = ["--sample", str(args.sample), "--by", "year",
+                  "--seed", str(args.seed)] if args.sample else []
         succeed([self.program, "audit", "plan", self.database, "-q", *sample], "plan")
-        self.urls = [url for (url,) in rows(self.database, "SELECT DISTINCT url FROM audit_links WHERE planned ORDER BY url")]
+        self.urls = [url for (url,) in rows(self.database, "SELECT DISTINCT url FROM audit_links "
+                                                           "WHERE planned ORDER BY url")]
         self.plan = Plan(args.seed, self.urls)
         print(f"{len(self.urls)} URLs are planned, of {len(self.plan.hosts)} hosts")
         self.world = World(self.plan, self.urls, folder)
@@ -105,7 +109,8 @@ class Audit:
 
     def check(self):
         assert TIMEOUT_SECONDS < SLOW_SECONDS
-        command = [self.program, "audit", "check", self.database, "--timeout", str(TIMEOUT_SECONDS), "--retries",
+        command = [self.program, "audit", "check", self.database,
+                   "--timeout", str(TIMEOUT_SECONDS), "--retries",
                    "0" if self.args.kills else "1"]
         self.kill("check", command, deletion(self.database, "audit_checks"))
         started, Page.requests = time.monotonic(), 0
@@ -113,15 +118,19 @@ class Audit:
         print(f"checked in {time.monotonic() - started:.1f} s, {Page.requests} requests")
         succeed(command, "check again")
         wrong = []
-        for url, *found in rows(self.database, "SELECT url, state, status, error FROM audit_links JOIN audit_checks USING(key)"):
+        for url, *found in rows(self.database, "SELECT url, state, status, error FROM audit_links "
+                                               "JOIN audit_checks USING(key)"):
             expected = self.plan.expected(url)
             if tuple(found) != expected:
-                wrong.append((url, found, expected, self.plan.host(audit_world.urllib.parse.urlsplit(url).hostname)))
+                wrong.append((url, found, expected,
+                              self.plan.host(audit_world.urllib.parse.urlsplit(url).hostname)))
         for line in wrong[:20]:
             print("    ", *line)
         equal("links with another state, code or error than planned", len(wrong), 0)
-        equal("URLs with a result", rows(self.database, "SELECT count(DISTINCT url) FROM audit_checks JOIN audit_links USING(key)")[0][0], len(self.urls))
-        most = rows(self.database, "SELECT count(*) FROM (SELECT key FROM audit_checks GROUP BY key HAVING count(*) > 1)")[0][0]
+        equal("URLs with a result", rows(self.database, "SELECT count(DISTINCT url) "
+            "FROM audit_checks JOIN audit_links USING(key)")[0][0], len(self.urls))
+        most = rows(self.database, "SELECT count(*) FROM (SELECT key FROM audit_checks "
+                                   "GROUP BY key HAVING count(*) > 1)")[0][0]
         equal("links with more than one result", most, 0)
         equal("contacts of private servers", Trap.contacts, 0)
 
@@ -132,7 +141,8 @@ class Audit:
         self.has_archive = True
         pywb, port = start_pywb(self.folder, self.plan, self.urls)
         try:
-            ask = [self.program, "audit", "archive", self.database, "--cdx", f"http://127.0.0.1:{port}/c/cdx", "--contact", "me@m.test",
+            ask = [self.program, "audit", "archive", self.database,
+                   "--cdx", f"http://127.0.0.1:{port}/c/cdx", "--contact", "me@m.test",
                    "--rate", "60000", "-q"]
             self.kill("archive", ask, audit_steps.forget_captures(self.database))
             started = time.monotonic()
@@ -144,7 +154,8 @@ class Audit:
 
     def report(self):
         csv = f"{self.folder}/csv"
-        succeed([self.program, "audit", "report", self.database, "-o", f"{self.folder}/report.html", "--csv", csv], "report")
+        succeed([self.program, "audit", "report", self.database,
+                 "-o", f"{self.folder}/report.html", "--csv", csv], "report")
         if importlib.util.find_spec("duckdb") is None:
             skip("counts", "duckdb is not installed")
             return
@@ -159,11 +170,13 @@ class Audit:
             out.write("url,status,checked_at\n")
             out.writelines(f"\"{url}\",404,2020-01-01\n" for url in self.urls)
         command = [self.program, "audit", "import", self.database, results, "-q"]
-        self.kill("import", command, deletion(self.database, "audit_checks", "checker = 'imported'"))
+        self.kill("import", command,
+                  deletion(self.database, "audit_checks", "checker = 'imported'"))
         for name in ("import", "import again"):
             succeed(command, name)
         found = rows(self.database, "SELECT count(*) FROM audit_checks WHERE checker = 'imported'")
-        equal("imported results", found, rows(self.database, "SELECT count(*) FROM audit_links WHERE planned"))
+        equal("imported results", found,
+              rows(self.database, "SELECT count(*) FROM audit_links WHERE planned"))
         equal("integrity", rows(self.database, "SELECT * FROM pragma_integrity_check"), [("ok",)])
 
 
@@ -185,7 +198,8 @@ def start_pywb(folder, plan, urls):
         writer = WARCWriter(out, gzip=True)
         for key, same in canonical_keys(urls).items():
             for day, status in plan.captures(key):
-                head = StatusAndHeaders(f"{status} X", [("Content-Type", "text/html")], protocol="HTTP/1.1")
+                head = StatusAndHeaders(f"{status} X", [("Content-Type", "text/html")],
+                                        protocol="HTTP/1.1")
                 writer.write_record(writer.create_warc_record(
                     same[0], "response", payload=io.BytesIO(b"page"), http_headers=head,
                     warc_headers_dict={"WARC-Date": f"{day[:4]}-{day[4:6]}-{day[6:]}T00:00:00Z"}))

@@ -1,9 +1,8 @@
 """A world for an audit, in a private network. Library of audit_check.py.
 
 enter_network() restarts the program in network and mount namespaces. No packet leaves the machine,
-a local name server answers every query, and the planned hosts have local addresses. So links are
-checked unchanged, without `--remap`. A seeded plan decides the answers of each host and page, and
-the captures in a local pywb.
+a local name server answers every query, and the planned hosts have local addresses. A seeded plan
+decides the answers of each host and page, and the captures in a local pywb.
 """
 
 import http.server, os, random, shutil, socket, socketserver, sqlite3, ssl, struct, subprocess, sys
@@ -94,7 +93,8 @@ def enter_network():
 
 def set_up_network():
     """Configures local public and private networks, an unreachable one, and a name server."""
-    routes = ["local 151.1.1.0/24 dev lo", f"local {PRIVATE} dev lo", f"local {METADATA} dev lo", f"unreachable {UNREACHABLE}"]
+    routes = ["local 151.1.1.0/24 dev lo", f"local {PRIVATE} dev lo",
+              f"local {METADATA} dev lo", f"unreachable {UNREACHABLE}"]
     subprocess.run("ip link set lo up".split(), check=True)
     for route in routes:
         subprocess.run(f"ip route add {route}".split(), check=True)
@@ -133,11 +133,13 @@ class Plan:
             links[host] = links.get(host, 0) + 1
             if parts.port is not None:
                 has_ports.add(host)
-        self.hosts = {host: self.choose_host(host, count, host in has_ports) for host, count in links.items()}
+        self.hosts = {host: self.choose_host(host, count, host in has_ports)
+                      for host, count in links.items()}
 
     def choose(self, text, table):
         names = list(table)
-        return random.Random(f"{self.seed}/{text}").choices(names, [table[name][0] for name in names])[0]
+        weights = [table[name][0] for name in names]
+        return random.Random(f"{self.seed}/{text}").choices(names, weights)[0]
 
     def choose_host(self, host, links, has_ports):
         if host in ALWAYS_ALIVE or is_address(host):
@@ -147,7 +149,8 @@ class Plan:
             return "no answer of the name server"
         kind = self.choose(host, HOSTS)
         # A server of these kinds listens only on the usual ports.
-        return "live" if kind == "silent" and SILENT_LINKS < links or kind in ("silent", "tls") and has_ports else kind
+        return ("live" if kind == "silent" and SILENT_LINKS < links
+                or kind in ("silent", "tls") and has_ports else kind)
 
     def host(self, host):
         host = host.rstrip(".")
@@ -163,7 +166,7 @@ class Plan:
         if path.startswith("/_gone/"):
             return "404"
         kind = self.choose(host + urllib.parse.unquote(path), PAGES)
-        # A front page that redirects to itself would be a circle, and one that is gone does not count.
+        # A front page that redirects to itself is a circle, and one that is gone does not count.
         if kind == "moved to the front page" and (path == "/" or self.page(host, "/") != "alive"):
             return "alive"
         if kind == "moved within the domain" and is_address(host.split(":")[0]):
@@ -230,7 +233,8 @@ class NameServer(socketserver.BaseRequestHandler):
             answer = PRIVATE if NameServer.questions % 2 == 0 else LIVE
         code = {"NXDOMAIN": 3, "SERVFAIL": 2}.get(answer, 0)
         has_address = kind == 1 and code == 0 and answer != ""
-        reply = question[:2] + struct.pack("!HHHHH", 0x8180 | code, 1, int(has_address), 0, 0) + question[12:at + 5]
+        head = struct.pack("!HHHHH", 0x8180 | code, 1, int(has_address), 0, 0)
+        reply = question[:2] + head + question[12:at + 5]
         if has_address:
             reply += b"\xc0\x0c" + struct.pack("!HHIH", 1, 1, 60, 4) + socket.inet_aton(answer)
         to.sendto(reply, self.client_address)
@@ -260,7 +264,8 @@ class Page(http.server.BaseHTTPRequestHandler):
         kind = plan.page(host, begin_of(path))
         if kind in ("closed", "reset"):
             if kind == "reset":
-                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.connection.setsockopt(socket.SOL_SOCKET,
+                                           socket.SO_LINGER, struct.pack("ii", 1, 0))
             else:
                 self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True
@@ -286,7 +291,8 @@ class Silence(socketserver.BaseRequestHandler):
 class NoTls(socketserver.BaseRequestHandler):
     def handle(self):
         self.request.recv(1 << 16)
-        self.request.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        self.request.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"
+                             b"Content-Length: 0\r\n\r\n")
 
 
 class Trap(socketserver.BaseRequestHandler):
@@ -340,11 +346,14 @@ class World:
     def certificate(self, folder, hosts):
         """A certificate for these hosts and their redirect targets, trusted by later programs."""
         files = [f"{folder}/key.pem", f"{folder}/certificate.pem"]
-        names = [name for host in hosts if not is_address(host) and ":" not in host for name in (host, OTHER_NAME + host)]
-        names = [f"DNS:{name}" for name in [*names, *ALWAYS_ALIVE]] + [f"IP:{host}" for host in hosts if is_address(host)]
+        named = [host for host in hosts if not is_address(host) and ":" not in host]
+        names = [f"DNS:{host}" for host in [*named, *ALWAYS_ALIVE]]
+        names += [f"DNS:{OTHER_NAME}{host}" for host in named]
+        names += [f"IP:{host}" for host in hosts if is_address(host)]
         with open(f"{folder}/certificate.cnf", "w") as out:
-            out.write("[req]\ndistinguished_name=name\nprompt=no\nx509_extensions=ext\n[name]\nCN=audit\n"
-                      f"[ext]\nbasicConstraints=critical,CA:FALSE\nsubjectAltName={','.join(names)}\n")
+            out.write("[req]\ndistinguished_name=name\nprompt=no\nx509_extensions=ext\n"
+                      "[name]\nCN=audit\n[ext]\nbasicConstraints=critical,CA:FALSE\n"
+                      f"subjectAltName={','.join(names)}\n")
         run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
             "-nodes", "-days", "2", "-config", f"{folder}/certificate.cnf", "-keyout", files[0],
             "-out", files[1], check=True)

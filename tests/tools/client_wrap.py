@@ -28,23 +28,32 @@ The behaviour of the programs comes from their documentation or from mail that t
 """
 import argparse, json, random, re
 
-WORDS = (
-    "the of and to a in is it that for was on are as with they at be this from have or by one had not but what all were when "
-    "we there can an your which their said if do will each about how up out them then she many some so these would other into "
-    "has more her two like him see time could no make than first been its who now people my made over did down only way find "
-    "use may water long little very after words called just where most know get through back much before go good new write our "
-    "used me man too any day same right look think also around another came come work three word must because does part even "
-    "place well such here take why things help put years different away again off went old number great tell men say small every "
-    "found still between name should home big give air line set own under read last never us left end along while might next "
-    "sound below saw something thought both few those always looked show large often together asked house world going want "
-    "school important until form food keep children feet land side without boy once animals life enough took sometimes four head "
-    "above kind began almost live page got earth need far hand high year mother light parts country father let night following "
-    "picture being study second eyes soon times story boys since white days ever paper hard near sentence better best across "
-    "during today others however sure means knew try told young miles sun ways thing whole hear example heard several change "
-    "answer room sea against top turned learn point city play toward five using himself usually money"
-).split()
-NAMES = "lamp wick oil brass copper glass cabinet shelf catalogue letter archive index report survey notes minutes draft design manual guide history review summary figure table plate map garden harbour bridge tower market museum library station valley river forest meadow orchard".split()
-LABELS = "lamp wick oilman brassworks lanterns candle glassworks chandler beacon lantern oilpress wickmakers".split()
+WORDS = """
+the of and to a in is it that for was on are as with they at be this from have or by one had not but
+what all were when we there can an your which their said if do will each about how up out them then
+she many some so these would other into has more her two like him see time could no make than first
+been its who now people my made over did down only way find use may water long little very after
+words called just where most know get through back much before go good new write our used me man too
+any day same right look think also around another came come work three word must because does part
+even place well such here take why things help put years different away again off went old number
+great tell men say small every found still between name should home big give air line set own under
+read last never us left end along while might next sound below saw something thought both few those
+always looked show large often together asked house world going want school important until form
+food keep children feet land side without boy once animals life enough took sometimes four head
+above kind began almost live page got earth need far hand high year mother light parts country
+father let night following picture being study second eyes soon times story boys since white days
+ever paper hard near sentence better best across during today others however sure means knew try
+told young miles sun ways thing whole hear example heard several change answer room sea against top
+turned learn point city play toward five using himself usually money
+""".split()
+NAMES = """
+lamp wick oil brass copper glass cabinet shelf catalogue letter archive index report survey notes
+minutes draft design manual guide history review summary figure table plate map garden harbour
+bridge tower market museum library station valley river forest meadow orchard
+""".split()
+LABELS = """
+lamp wick oilman brassworks lanterns candle glassworks chandler beacon lantern oilpress wickmakers
+""".split()
 TOPS = "com org net edu gov co.uk de nl fr ac.uk se".split()
 EXTENSIONS = "html htm txt pdf ps.gz tar.gz zip jpg php asp gif shtml md c patch".split()
 PERSONS = "Jane John Mary Carol Peter Ada Otto Nina Karl Rosa".split()
@@ -61,7 +70,8 @@ def sentence(random):
 
 def slug(random, least=2, most=6):
     joint = random.choice("--__")
-    parts = [random.choice(NAMES) if random.random() < 0.8 else str(random.randint(1, 2024)) for _ in range(random.randint(least, most))]
+    parts = [random.choice(NAMES) if random.random() < 0.8 else str(random.randint(1, 2024))
+             for _ in range(random.randint(least, most))]
     name = joint.join(parts)
     return "".join(part.capitalize() for part in parts) if random.random() < 0.12 else name
 
@@ -81,35 +91,45 @@ def host(random):
 
 
 def message_id(random):
-    return f"{random.randint(2001, 2025)}{digits(random, 9)}.{digits(random, 6)}-{random.randint(1, 20)}-{random.choice(PERSONS).lower()}@{random.choice(LABELS)}.{random.choice(TOPS)}"
+    numbers = f"{random.randint(2001, 2025)}{digits(random, 9)}.{digits(random, 6)}"
+    return f"{numbers}-{random.randint(1, 20)}-{address(random)}"
+
+
+def address(random):
+    person, label, top = (random.choice(names) for names in (PERSONS, LABELS, TOPS))
+    return f"{person.lower()}@{label}.{top}"
 
 
 def url(random):
     """A URL with a shape that occurs in archives."""
-    scheme = random.choice(["http"] * 5 + ["https"] * 4 + ["ftp"])
+    pick = random.choice
+    scheme = pick(["http"] * 5 + ["https"] * 4 + ["ftp"])
     place = f"{scheme}://{host(random)}"
-    folders = "/".join(slug(random, 1, 3) for _ in range(random.randint(1, 5)))
-    shape = random.randrange(12)
-    if shape == 0:
-        return f"{place}/{folders}/"
-    if shape == 1:
-        return f"{place}/{folders}/{slug(random)}"
-    if shape in (2, 3, 4):
-        return f"{place}/{folders}/{slug(random)}.{random.choice(EXTENSIONS)}"
-    if shape == 5:
-        query = "&".join(f"{random.choice(NAMES)}={slug(random, 1, 2) if random.random() < 0.6 else digits(random, 8)}" for _ in range(random.randint(1, 5)))
-        return f"{place}/{folders}/{random.choice(NAMES)}.{random.choice(['cgi', 'asp', 'php', 'pl'])}?{query}"
-    if shape == 6:
-        return f"{place}/pipermail/{slug(random, 1, 3)}/{random.randint(1996, 2024)}-{random.choice(['January', 'May', 'July', 'October'])}/{random.randint(0, 99999):06}.html"
-    if shape == 7:
-        return f"{place}/{random.choice(['r', 'all', 'lkml', 'linux-' + random.choice(NAMES)])}/{message_id(random)}/"
-    if shape == 8:
-        return f"{place}/{slug(random, 1, 2)}/commit/?id={hexadecimal(random, 40)}"
-    if shape == 9:
-        return f"{place}/{slug(random, 1, 2)}/{random.choice(['blob', 'tree'])}/{random.choice(['master', 'trunk', hexadecimal(random, 40)])}/{folders}/{slug(random, 1, 2)}.{random.choice(['c', 'py', 'rst', 'md', 'h'])}#L{random.randint(1, 2000)}"
-    if shape == 10:
-        return f"{place}/questions/{digits(random, 8)}/{slug(random, 4, 9)}"
-    return f"{place}/%7E{random.choice(PERSONS).lower()}/{folders}?{random.choice(NAMES)}=%2F{slug(random, 1, 1)}%2F{slug(random, 2, 4)}%20{slug(random, 1, 2)}"
+    name = lambda least=2, most=6: slug(random, least, most)
+    folders = "/".join(name(1, 3) for _ in range(random.randint(1, 5)))
+    value = lambda: name(1, 2) if random.random() < 0.6 else digits(random, 8)
+
+    def script():
+        query = "&".join(f"{pick(NAMES)}={value()}" for _ in range(random.randint(1, 5)))
+        return f"{folders}/{pick(NAMES)}.{pick(['cgi', 'asp', 'php', 'pl'])}?{query}"
+
+    shapes = [
+        lambda: f"{folders}/",
+        lambda: f"{folders}/{name()}",
+        *3 * [lambda: f"{folders}/{name()}.{pick(EXTENSIONS)}"],
+        script,
+        lambda: f"pipermail/{name(1, 3)}/{random.randint(1996, 2024)}-"
+                f"{pick(['January', 'May', 'July', 'October'])}/{random.randint(0, 99999):06}.html",
+        lambda: f"{pick(['r', 'all', 'lkml', 'linux-' + pick(NAMES)])}/{message_id(random)}/",
+        lambda: f"{name(1, 2)}/commit/?id={hexadecimal(random, 40)}",
+        lambda: f"{name(1, 2)}/{pick(['blob', 'tree'])}/"
+                f"{pick(['master', 'trunk', hexadecimal(random, 40)])}/{folders}/{name(1, 2)}."
+                f"{pick(['c', 'py', 'rst', 'md', 'h'])}#L{random.randint(1, 2000)}",
+        lambda: f"questions/{digits(random, 8)}/{name(4, 9)}",
+        lambda: f"%7E{pick(PERSONS).lower()}/{folders}?{pick(NAMES)}=%2F{name(1, 1)}"
+                f"%2F{name(2, 4)}%20{name(1, 2)}",
+    ]
+    return f"{place}/{shapes[random.randrange(12)]()}"
 
 
 def url_of(random, least, most):
@@ -129,7 +149,7 @@ def fill(text, columns, long_word, room=lambda line: True):
     """Breaks at blanks. `long_word` divides a word that is longer than a line into pieces."""
     lines, line = [], ""
     for word in text.split(" "):
-        fills = divides(long_word) and "://" in word and line and len(line) + 1 + len(word) > columns
+        fills = divides(long_word) and "://" in word and line and len(line + word) >= columns
         if len(word) > columns or fills:
             first = columns - len(line) - 1 if line and room(line) else columns
             pieces = long_word(word, columns, first if line else columns)
@@ -211,7 +231,8 @@ def flow(lines):
 
 
 def flow_delsp(lines):
-    return [line.removesuffix(INSIDE) + (" " if line.endswith(INSIDE) else "  ") for line in lines[:-1]] + lines[-1:]
+    return [line.removesuffix(INSIDE) + (" " if line.endswith(INSIDE) else "  ")
+            for line in lines[:-1]] + lines[-1:]
 
 
 CLIENTS = {
@@ -244,44 +265,45 @@ def soft_wrapped(text):
     return lines + [text]
 
 
-def next_block(random, link):
+def next_block(random):
     """Lines after a URL that do not belong to it: list, signature, trailers, code, file list."""
+    pick, number = random.choice, random.randint
     name = lambda: slug(random, 1, 2)
-    kind = random.randrange(14)
-    if kind == 0:
-        return [sentence(random)]
-    if kind == 1:
-        return [f"[{number}] {url_of(random, 20, 70)}" for number in (2, 3)]
-    if kind == 2:
-        return [random.choice(["Regards,", "Thanks,", "Cheers", "Best,", "thanks", "HTH"]), random.choice(PERSONS)]
-    if kind == 3:
-        return [f"{random.choice(['Signed-off-by', 'Reported-by', 'Reviewed-by', 'Cc'])}: {random.choice(PERSONS)} <{random.choice(PERSONS).lower()}@{host(random)}>", "---"]
-    if kind == 4:
-        return [f" {name()}/{name()}.c | {random.randint(1, 99)} {'+' * random.randint(1, 20)}{'-' * random.randint(0, 9)}" for _ in range(3)]
-    if kind == 5:
-        return [random.choice(["#include <stdio.h>", "#ifdef LAMP", "# " + words(random, 4), "#define WICK 1", "#endif"])]
-    if kind == 6:
-        return [f"{name()}/{name()}.{random.choice(['c', 'h', 'py', 'txt'])}" for _ in range(random.randint(3, 5))]
-    if kind == 7:
-        return [f"{random.choice(PERSONS).lower()}@{random.choice(LABELS)}.{random.choice(TOPS)}"]
-    if kind == 8:
-        return [f"{host(random)}", "Tel. +49 30 1234567"]
-    if kind == 9:
-        return [random.choice(["return lamp->wick;", "lamp_light(wick, 1);", "if (lamp == NULL)", "wick = lamp.trim()", "for oil in lamps:"])]
-    if kind == 10:
-        return [words(random, random.randint(2, 9)) + random.choice([".", " and/or " + random.choice(WORDS) + "."])]
-    if kind == 11:
-        return [random.choice(PERSONS) + " " + random.choice(["Lampwick", "Oilman", "Wick"]), f"{random.choice(NAMES)} institute"]
-    if kind == 12:
-        return ["-- ", random.choice(PERSONS)]
-    return [words(random, random.randint(6, 10)), words(random, random.randint(3, 10)) + "."]
+    some = lambda least, most: words(random, number(least, most))
+    trailers = ["Signed-off-by", "Reported-by", "Reviewed-by", "Cc"]
+    blocks = [
+        lambda: [sentence(random)],
+        lambda: [f"[{number}] {url_of(random, 20, 70)}" for number in (2, 3)],
+        lambda: [pick(["Regards,", "Thanks,", "Cheers", "Best,", "thanks", "HTH"]), pick(PERSONS)],
+        lambda: [f"{pick(trailers)}: {pick(PERSONS)} <{pick(PERSONS).lower()}@{host(random)}>",
+                 "---"],
+        lambda: [f" {name()}/{name()}.c | {number(1, 99)} "
+                 f"{'+' * number(1, 20)}{'-' * number(0, 9)}" for _ in range(3)],
+        lambda: [pick(["#include <stdio.h>", "#ifdef LAMP", "# " + words(random, 4),
+                       "#define WICK 1", "#endif"])],
+        lambda: [f"{name()}/{name()}.{pick(['c', 'h', 'py', 'txt'])}" for _ in range(number(3, 5))],
+        lambda: [address(random)],
+        lambda: [host(random), "Tel. +49 30 1234567"],
+        lambda: [pick(["return lamp->wick;", "lamp_light(wick, 1);", "if (lamp == NULL)",
+                       "wick = lamp.trim()", "for oil in lamps:"])],
+        lambda: [some(2, 9) + pick([".", " and/or " + pick(WORDS) + "."])],
+        lambda: [pick(PERSONS) + " " + pick(["Lampwick", "Oilman", "Wick"]),
+                 f"{pick(NAMES)} institute"],
+        lambda: ["-- ", pick(PERSONS)],
+        lambda: [some(6, 10), some(3, 10) + "."],
+    ]
+    return blocks[random.randrange(14)]()
 
 
 def request(random):
     """`git request-pull`: a URL and the name of a branch, broken at the blank between both."""
-    repository = f"https://git.{random.choice(LABELS)}.org/pub/scm/{slug(random, 1, 2)}/{slug(random, 1, 2)}/{slug(random, 1, 3)}.git"
+    label = random.choice(LABELS)
+    folders = "/".join(slug(random, 1, most) for most in (2, 2, 3))
+    repository = f"https://git.{label}.org/pub/scm/{folders}.git"
     reference = random.choice(["tags/", "tags/", "", "refs/heads/"]) + slug(random, 2, 4)
-    lines = ["are available in the git repository at:", "", "  " + repository, random.choice(["", "  ", "    "]) + reference, "", "for you to fetch changes up to " + hexadecimal(random, 40) + ":"]
+    lines = ["are available in the git repository at:", "", "  " + repository,
+             random.choice(["", "  ", "    "]) + reference, "",
+             "for you to fetch changes up to " + hexadecimal(random, 40) + ":"]
     return lines, repository
 
 
@@ -298,21 +320,26 @@ def message(random, client):
     style = random.random()
     if style < 0.35 or client == "quoted-printable" and style < 0.5:
         # A separate paragraph, or the last line of one.
-        paragraphs = [before, random.choice(["", "  ", "", "[1] ", "see "]) + link + random.choice(["", "", "."])]
-        tail = next_block(random, link) if random.random() < 0.6 else ["", sentence(random)]
+        paragraphs = [before, random.choice(["", "  ", "", "[1] ", "see "])
+                      + link + random.choice(["", "", "."])]
+        tail = next_block(random) if random.random() < 0.6 else ["", sentence(random)]
     elif style < 0.8:
-        opener, closer = random.choice([("", ""), ("", ""), ("", "."), ("", ","), ("(", ")"), ('"', '"')])
-        paragraphs = [f"{before} {random.choice(['See', 'at', 'is under', 'from', ''])} {opener}{link}{closer} {words(random, random.randint(0, 25))}".strip() + "."]
+        opener, closer = random.choice(["  ", "  ", " .", " ,", "()", '""'])
+        verb = random.choice(["See", "at", "is under", "from", ""])
+        rest = words(random, random.randint(0, 25))
+        text = f"{before} {verb} {opener.strip()}{link}{closer.strip()} {rest}"
+        paragraphs = [text.strip() + "."]
         tail = ["", sentence(random)]
     else:
         paragraphs = [before, link]
-        tail = next_block(random, link)
-    wrap = (lambda text: [text]) if long_word is None else lambda text: fill(text, columns, long_word)
+        tail = next_block(random)
     lines = []
     for paragraph in paragraphs:
-        lines.extend(finish(wrap(paragraph)))
+        wrapped = [paragraph] if long_word is None else fill(paragraph, columns, long_word)
+        lines.extend(finish(wrapped))
     lines.extend(tail)
-    lines = finish(fill(" ".join(sentence(random) for _ in range(5)), columns, whole)) + [""] + lines
+    first = " ".join(sentence(random) for _ in range(5))
+    lines = finish(fill(first, columns, whole)) + [""] + lines
     depth = random.choice([0, 0, 0, 1, 1, 2])
     for _ in range(depth):
         lines = quoted(lines, random.choice(["> ", "> ", ">"]))
@@ -340,7 +367,8 @@ def ends_line(text, start):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(description=__doc__,
+                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--seed", type=int, default=1738)
     options.add_argument("--count", type=int, default=1000)
     options.add_argument("--clients", default=",".join(CLIENTS))
@@ -357,7 +385,8 @@ def main():
             continue
         raw = text[:start].encode()
         also = [link.replace("=", "=3D")] if "=3D" in text else []
-        print(json.dumps(dict(id=f"{client}-{args.seed}-{made}", archive=client, sample="generated", text=text, start=len(raw), url=link, also=also)))
+        print(json.dumps(dict(id=f"{client}-{args.seed}-{made}", archive=client,
+                              sample="generated", text=text, start=len(raw), url=link, also=also)))
         made += 1
 
 

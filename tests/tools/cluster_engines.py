@@ -1,7 +1,5 @@
 """Local Spark and Dask clusters that scan an input in splits, with a worker killed on request."""
 
-from __future__ import annotations
-
 import contextlib, importlib.util, os, pathlib, shutil, signal, subprocess, sys, threading, time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +9,7 @@ from world import free_port
 
 FIELDS = ["id", "source.path", "source.start", "message.start"]
 SPLIT_BYTES = 8 << 20
+EXECUTOR = "CoarseGrainedExecutorBackend"
 
 
 def descendants(process: int) -> Iterator[int]:
@@ -23,7 +22,8 @@ def descendants(process: int) -> Iterator[int]:
 
 def command_of(process: int) -> str:
     with contextlib.suppress(OSError):
-        return pathlib.Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+        return pathlib.Path(f"/proc/{process}/cmdline").read_bytes().replace(
+            b"\0", b" ").decode("utf-8", "replace")
     return ""
 
 
@@ -51,7 +51,8 @@ class Killer(threading.Thread):
 def spark_session(master: str, folder: pathlib.Path) -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
-    os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable, SPARK_HOME=str(spark_home()))
+    os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable,
+                      SPARK_HOME=str(spark_home()))
     builder = SparkSession.builder.master(master).appName("urlspool")
     for key, value in {
         "spark.driver.host": "127.0.0.1",
@@ -75,11 +76,12 @@ def spark_session(master: str, folder: pathlib.Path) -> Iterator[Any]:
 
 
 def spark_home() -> pathlib.Path:
-    [folder] = importlib.util.find_spec("pyspark").submodule_search_locations  # type: ignore[union-attr, misc]
+    [folder] = importlib.util.find_spec("pyspark").submodule_search_locations
     return pathlib.Path(folder)
 
 
-def run_spark(session: Any, given: Input, output: pathlib.Path, victims: Callable[[], list[int]] | None) -> str:
+def run_spark(session: Any, given: Input, output: pathlib.Path,
+              victims: Callable[[], list[int]] | None) -> str:
     import urlspool.spark
 
     status = session.sparkContext.statusTracker()
@@ -87,15 +89,18 @@ def run_spark(session: Any, given: Input, output: pathlib.Path, victims: Callabl
     def finished_tasks() -> int:
         stages = [status.getStageInfo(stage) for stage in status.getActiveStageIds()]
         # Planning the tasks is a stage with few tasks.
-        return max((stage.numCompletedTasks for stage in stages if stage and 4 <= stage.numTasks), default=0)
+        return max((stage.numCompletedTasks for stage in stages if stage and 4 <= stage.numTasks),
+                   default=0)
 
     scan = urlspool.spark.scan(
-        session, given.roots, {"fields": FIELDS}, split_size=SPLIT_BYTES, storage_options=given.storage_options
+        session, given.roots, {"fields": FIELDS}, split_size=SPLIT_BYTES,
+        storage_options=given.storage_options
     )
     return watched(lambda: scan.records.write.parquet(str(output)), finished_tasks, victims)
 
 
-def watched(job: Callable[[], object], finished_tasks: Callable[[], int], victims: Callable[[], list[int]] | None) -> str:
+def watched(job: Callable[[], object], finished_tasks: Callable[[], int],
+            victims: Callable[[], list[int]] | None) -> str:
     """Runs a job, and kills one of `victims` during it, if given. Describes the run."""
     killer = Killer(finished_tasks, victims) if victims else None
     if killer:
@@ -115,7 +120,7 @@ def watched(job: Callable[[], object], finished_tasks: Callable[[], int], victim
 def local_cluster(given: Input, output: pathlib.Path, folder: pathlib.Path, kill: bool) -> str:
     def executors() -> list[int]:
         found = descendants(os.getpid())
-        return [process for process in found if "CoarseGrainedExecutorBackend" in command_of(process)]
+        return [process for process in found if EXECUTOR in command_of(process)]
 
     with spark_session("local-cluster[2,1,1024]", folder) as session:
         return run_spark(session, given, output, executors if kill else None)
@@ -126,9 +131,11 @@ def standalone(given: Input, output: pathlib.Path, folder: pathlib.Path, kill: b
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(spark_home())}
 
     def start(role: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = [spark_home() / "bin" / "spark-class", f"org.apache.spark.deploy.{role}", "--host", "127.0.0.1", *arguments]
+        command = [spark_home() / "bin" / "spark-class", f"org.apache.spark.deploy.{role}",
+                   "--host", "127.0.0.1", *arguments]
         with open(folder / "spark.log", "ab") as log:
-            return subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+            return subprocess.Popen(command, env=environment,
+                                    stdout=log, stderr=log, start_new_session=True)
 
     address = f"spark://127.0.0.1:{port}"
     started = [start("master.Master", "--port", str(port), "--webui-port", "0")]
@@ -136,12 +143,13 @@ def standalone(given: Input, output: pathlib.Path, folder: pathlib.Path, kill: b
         wait_for(port)
         for number in range(2):
             place = str(folder / f"worker{number}")
-            started.append(start("worker.Worker", "-c", "1", "-m", "1g", "-d", place, "--webui-port", "0", address))
+            started.append(start("worker.Worker", "-c", "1",
+                                 "-m", "1g", "-d", place, "--webui-port", "0", address))
 
         def worker_and_executor() -> list[int]:
             worker = started[1].pid
             tree = [worker, *descendants(worker)]
-            busy = [process for process in tree if "CoarseGrainedExecutorBackend" in command_of(process)]
+            busy = [process for process in tree if EXECUTOR in command_of(process)]
             # The worker disappears with its executor and is not replaced.
             if busy:
                 os.kill(worker, signal.SIGKILL)
@@ -162,13 +170,16 @@ def dask_cluster(given: Input, output: pathlib.Path, folder: pathlib.Path, kill:
     import urlspool.dask
     from distributed import Client, LocalCluster
 
-    dask.config.set({"temporary-directory": str(folder / "dask"), "dataframe.convert-string": False})
+    dask.config.set({"temporary-directory": str(folder / "dask"),
+                     "dataframe.convert-string": False})
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, memory_limit="2GB", dashboard_address=None, host="127.0.0.1"
+        n_workers=2, threads_per_worker=1, processes=True, memory_limit="2GB",
+        dashboard_address=None, host="127.0.0.1"
     )
     with cluster, Client(cluster):
         frame = urlspool.dask.scan(
-            given.roots, {"fields": FIELDS}, split_size=SPLIT_BYTES, storage_options=given.storage_options
+            given.roots, {"fields": FIELDS}, split_size=SPLIT_BYTES,
+            storage_options=given.storage_options
         )
 
         def finished_tasks() -> int:
@@ -177,7 +188,8 @@ def dask_cluster(given: Input, output: pathlib.Path, folder: pathlib.Path, kill:
         def busy_workers() -> list[int]:
             return [worker.pid for worker in cluster.workers.values() if worker.pid][:1]
 
-        return watched(lambda: frame.to_parquet(str(output)), finished_tasks, busy_workers if kill else None)
+        return watched(lambda: frame.to_parquet(str(output)),
+                       finished_tasks, busy_workers if kill else None)
 
 
 ENGINES: dict[str, Callable[[Input, pathlib.Path, pathlib.Path, bool], str]] = {

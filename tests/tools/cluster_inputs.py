@@ -1,7 +1,5 @@
 """Inputs of the tools for clusters and Arrow: large mboxes, and a local S3 server."""
 
-from __future__ import annotations
-
 import contextlib, pathlib, shutil, socket, sys, time, urllib.request
 from collections.abc import Iterator
 from typing import Any

@@ -14,15 +14,14 @@ and dask; with --s3 only, from nowhere else. Compares identifiers, paths and off
 including how often each occurs. Missing engines are skipped.
 """
 
-from __future__ import annotations
-
 import argparse, importlib.util, multiprocessing, os, pathlib, shutil, sys, tempfile, time, warnings
 
 from cluster_engines import ENGINES, FIELDS, missing_for
 from cluster_inputs import BUCKET, Input, mboxes, s3_server, write_large_mbox
 from world import SKIPPED, finish, results, skip
 
-READ = "select id, {path} as path, source.start as start, message.start as message from read_parquet('{files}')"
+READ = ("select id, {path} as path, source.start as start, "
+        "message.start as message from read_parquet('{files}')")
 
 
 def main() -> None:
@@ -73,20 +72,23 @@ def run_s3(options: argparse.Namespace, folder: pathlib.Path) -> None:
 
 
 def attempt(name: str, given: Input, folder: pathlib.Path, kill: bool) -> None:
-    title = name + (" from S3" if given.storage_options else "") + (" with a worker killed" if kill else "")
+    title = name + (" from S3" if given.storage_options
+                    else "") + (" with a worker killed" if kill else "")
     missing = missing_for(name)
     if missing:
         return skip(title, missing)
     output = folder / "output"
     shutil.rmtree(output, ignore_errors=True)
     # In a separate process: one Python has one Java machine, which must not outlive a failure.
-    engine = multiprocessing.get_context("spawn").Process(target=run_engine, args=(name, given, output, folder, kill, title))
+    engine = multiprocessing.get_context("spawn").Process(
+        target=run_engine, args=(name, given, output, folder, kill, title))
     engine.start()
     engine.join()
     results["failed" if engine.exitcode else "passed"] += 1
 
 
-def run_engine(name: str, given: Input, output: pathlib.Path, folder: pathlib.Path, kill: bool, title: str) -> None:
+def run_engine(name: str, given: Input, output: pathlib.Path,
+               folder: pathlib.Path, kill: bool, title: str) -> None:
     warnings.simplefilter("ignore")
     try:
         how = ENGINES[name](given, output, folder, kill)
@@ -124,7 +126,8 @@ def compare(given: Input, output: pathlib.Path) -> str | None:
     [added] = database.execute(one_side.format(found, expected)).fetchone()
     [records] = database.execute(f"select count(*) from ({expected})").fetchone()
     if missing or added or not records:
-        raise AssertionError(f"of {records} records {missing} are missing, and {added} are not of the scan")
+        raise AssertionError(f"of {records} records {missing} are missing, "
+                             f"and {added} are not of the scan")
     return f"{records} records equal one scan"
 
 

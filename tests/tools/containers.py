@@ -30,13 +30,14 @@ class Scan:
     def __init__(self, path, prefix=(), seconds=60):
         events = tempfile.NamedTemporaryFile()
         self.events_path = events.name
-        command = [*prefix, program, "scan", "-j2", "--events", events.name, "--progress", "never", path]
+        command = [*prefix, program, "scan", "-j2", "--events", events.name, path]
         begun = time.monotonic()
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         out = child.stdout.read()
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
-        self.seconds, self.code, self.mib = time.monotonic() - begun, child.returncode, used.ru_maxrss >> 10
+        self.seconds, self.code, self.mib = (time.monotonic() - begun,
+                                             child.returncode, used.ru_maxrss >> 10)
         self.urls = sorted(json.loads(line)["url"] for line in out.splitlines())
         # The scan replaces the file when it is complete, so it is read by name.
         with open(events.name, "rb") as written:
@@ -47,7 +48,8 @@ class Scan:
         return self.seconds <= seconds * SLACK and self.mib <= MAX_MIB
 
     def __str__(self):
-        return f"{len(self.urls)} URLs, {len(self.events)} events, {self.seconds:.2f} s, {self.mib} MiB, exit code {self.code}"
+        return (f"{len(self.urls)} URLs, {len(self.events)} events, {self.seconds:.2f} s, "
+                f"{self.mib} MiB, exit code {self.code}")
 
 
 def scan_of(path, data):
@@ -78,7 +80,8 @@ def zeros(command, size=GIB):
 def bombs(folder):
     """Row 83: a message, then many zeros. The file is read up to the ratio, with one event."""
     path = folder + "/bomb"
-    for name, command, times in (("gzip", ["gzip", "-9c"], 100), ("zstd", ["zstd", "-qc"], 1000), ("xz", ["xz", "-c"], 1000)):
+    for name, command, times in (("gzip", ["gzip", "-9c"], 100),
+                                 ("zstd", ["zstd", "-qc"], 1000), ("xz", ["xz", "-c"], 1000)):
         full = f"83 {times} GiB of zeros in {name}"
         if not wanted(full) or not has_programs(full, command[0]):
             continue
@@ -114,6 +117,14 @@ def windows(folder):
         os.remove(path)
 
 
+def add_member(archive, name, data, **fields):
+    member = tarfile.TarInfo(name)
+    member.size = len(data)
+    for field, value in fields.items():
+        setattr(member, field, value)
+    archive.addfile(member, io.BytesIO(data))
+
+
 def zipped(data):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -124,15 +135,14 @@ def zipped(data):
 def tarred(data):
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as archive:
-        member = tarfile.TarInfo("t")
-        member.size = len(data)
-        archive.addfile(member, io.BytesIO(data))
+        add_member(archive, "t", data)
     return out.getvalue()
 
 
 def nests(folder):
     """Row 85: nested containers, even one that contains itself, end quickly at a maximum depth."""
-    for name, wrap, times in (("gzip", lambda data: gzip.compress(data, 1), 1000), ("zip", zipped, 1000), ("tgz", tarred, 300)):
+    for name, wrap, times in (("gzip", lambda data: gzip.compress(data, 1), 1000),
+                              ("zip", zipped, 1000), ("tgz", tarred, 300)):
         full = f"85 {name} in {name}, {times} times"
         if not wanted(full):
             continue
@@ -187,11 +197,14 @@ def empties(folder):
         for number in range(7_500):
             archive.writestr(str(number), b"x")
     cases = {
-        "streams of bzip2": bz2.compress(b""), "streams of bzip2 with a byte": tiny, "padded streams of bzip2": tiny.ljust(100, b"\0"),
+        "streams of bzip2": bz2.compress(b""), "streams of bzip2 with a byte": tiny,
+        "padded streams of bzip2": tiny.ljust(100, b"\0"),
         "members of gzip": gzip.compress(b""), "streams of xz": lzma.compress(b""),
-        "streams of xz with a large dictionary": lzma.compress(b"x", filters=[{"id": lzma.FILTER_LZMA2, "preset": 9}]),
-        "frames of zstd": bytes.fromhex("28b52ffd2000010000"), "skipped frames of zstd": bytes.fromhex("502a4d1800000000"),
-        "frames of lz4": bytes.fromhex("04224d1860408200000000"), "entries of a tar": block, "members of a zip in bzip2": out.getvalue(),
+        "streams of xz with a large dictionary": lzma.compress(b"x", preset=9),
+        "frames of zstd": bytes.fromhex("28b52ffd2000010000"),
+        "skipped frames of zstd": bytes.fromhex("502a4d1800000000"),
+        "frames of lz4": bytes.fromhex("04224d1860408200000000"),
+        "entries of a tar": block, "members of a zip in bzip2": out.getvalue(),
     }
     cases = {name: data * (10**6 // len(data)) for name, data in cases.items()}
     cases["streams of bzip2 in a message"] = attached(bz2.compress(b"") * 50_000)
@@ -212,10 +225,7 @@ def crowds(folder):
     path = folder + "/crowd.tgz"
     with tarfile.open(path, "w:gz", compresslevel=1) as archive:
         for number in range(20_000):
-            data = mail(number)
-            member = tarfile.TarInfo(f"m{number}")
-            member.size = len(data)
-            archive.addfile(member, io.BytesIO(data))
+            add_member(archive, f"m{number}", mail(number))
     scan = Scan(path)
     report(full, scan.is_cheap(4) and len(scan.urls) == 20_000 and not scan.kinds, scan)
 
@@ -231,28 +241,29 @@ def labels(folder):
     os.makedirs(victim)
     path = folder + "/evil.tar"
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
-        def add(name, kind=tarfile.REGTYPE, to="", data=b"", **pax):
-            member = tarfile.TarInfo(name)
-            member.type, member.linkname, member.size, member.pax_headers = kind, to, len(data), pax
-            archive.addfile(member, io.BytesIO(data))
-        add("../member-up", data=mail(1))
-        add(victim + "/member-absolute", data=mail(2))
-        add("member-link", tarfile.SYMTYPE, victim)
-        add("member-link/member-through", data=mail(3))
-        add("member-hard", tarfile.LNKTYPE, "/etc/passwd")
-        for name, kind in (("member-char", tarfile.CHRTYPE), ("member-block", tarfile.BLKTYPE), ("member-fifo", tarfile.FIFOTYPE)):
-            add(name, kind)
-        add("member-pax", data=mail(4), **{"path": "/member-pax-path", "SCHILY.xattr.user.x": "y"})
+        add_member(archive, "../member-up", mail(1))
+        add_member(archive, victim + "/member-absolute", mail(2))
+        add_member(archive, "member-link", b"", type=tarfile.SYMTYPE, linkname=victim)
+        add_member(archive, "member-link/member-through", mail(3))
+        add_member(archive, "member-hard", b"", type=tarfile.LNKTYPE, linkname="/etc/passwd")
+        add_member(archive, "member-char", b"", type=tarfile.CHRTYPE)
+        add_member(archive, "member-block", b"", type=tarfile.BLKTYPE)
+        add_member(archive, "member-fifo", b"", type=tarfile.FIFOTYPE)
+        pax = {"path": "/member-pax-path", "SCHILY.xattr.user.x": "y"}
+        add_member(archive, "member-pax", mail(4), pax_headers=pax)
     trace = folder + "/trace"
-    calls = "trace=open,openat,openat2,creat,mkdir,mkdirat,mknod,mknodat,link,linkat,symlink,symlinkat,rename,renameat,renameat2,unlink,unlinkat"
+    calls = ("trace=open,openat,openat2,creat,mkdir,mkdirat,mknod,mknodat,link,linkat,symlink,"
+             "symlinkat,rename,renameat,renameat2,unlink,unlinkat")
     scan = Scan(path, prefix=["strace", "-f", "-qq", "-e", calls, "-o", trace])
     with open(trace, errors="replace") as file:
         lines = file.readlines()
     opened = [line for line in lines if "member-" in line or victim in line]
-    written = [line for line in lines if re.search(r"O_WRONLY|O_RDWR|O_CREAT|mkdir|mknod|link|rename|creat", line)]
+    written = [line for line in lines
+               if re.search(r"O_WRONLY|O_RDWR|O_CREAT|mkdir|mknod|link|rename|creat", line)]
     # Except the file of events, which is named on the command line.
     written = [line for line in written if scan.events_path not in line]
-    report(full, len(scan.urls) == 4 and not opened and not written, f"{scan}; {len(opened)} member names opened, {len(written)} writes")
+    report(full, len(scan.urls) == 4 and not opened and not written,
+           f"{scan}; {len(opened)} member names opened, {len(written)} writes")
     full = "87 a sparse member of 8 TiB"
     if wanted(full):
         # GNU's old format: the header holds the real size and the only hole, and no bytes follow.
@@ -274,7 +285,8 @@ def cuts(folder):
     full = "88 a gzip cut at every 1,000th byte"
     if not wanted(full):
         return
-    whole = b"".join(b"From a@b Mon\n" + mail(n) + os.urandom(300).hex().encode() + b"\n\n" for n in range(1000))
+    whole = b"".join(b"From a@b Mon\n" + mail(n) + os.urandom(300).hex().encode() + b"\n\n"
+                     for n in range(1000))
     packed = gzip.compress(whole)
     before, wrong, runs = set(), 0, 0
     for size in [*range(1000, len(packed), 1000), len(packed)]:
@@ -284,9 +296,11 @@ def cuts(folder):
         lost = [url for url in before - urls if not any(whole.startswith(url) for whole in urls)]
         wrong += bool(lost) or len(scan.events) != (size < len(packed))
         before, runs = urls, runs + 1
-    report(full, wrong == 0 and len(before) == 1000, f"{runs} cuts, {wrong} of them with fewer URLs than the cut before, or not exactly one event")
+    report(full, wrong == 0 and len(before) == 1000, f"{runs} cuts, "
+        f"{wrong} of them with fewer URLs than the cut before, or not exactly one event")
     full = "88 two gzip members, then garbage"
-    scan = scan_of(folder + "/cut.gz", packed + gzip.compress(b"From a@b Mon\n" + mail(5000)) + b"garbage" * 100)
+    scan = scan_of(folder + "/cut.gz",
+                   packed + gzip.compress(b"From a@b Mon\n" + mail(5000)) + b"garbage" * 100)
     report(full, len(scan.urls) == 1001 and len(scan.events) == 1, scan)
 
 
@@ -295,18 +309,19 @@ def growing(folder):
     full = "89 archives that are copied while the daemon watches"
     if not wanted(full):
         return
-    spool, texts = folder + "/spool", [mail(n) + os.urandom(2000).hex().encode() for n in range(300)]
+    texts = [mail(n) + os.urandom(2000).hex().encode() for n in range(300)]
+    spool = folder + "/spool"
     os.makedirs(spool)
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w") as archive:
         for n, text in enumerate(texts):
-            member = tarfile.TarInfo(f"{n}.eml")
-            member.size = len(text)
-            archive.addfile(member, io.BytesIO(text))
-    copies = {"all.tar": plain.getvalue(), "all.tgz": gzip.compress(plain.getvalue()), "mbox.gz": gzip.compress(b"".join(b"From a@b Mon\n" + text + b"\n\n" for text in texts))}
+            add_member(archive, f"{n}.eml", text)
+    mbox = b"".join(b"From a@b Mon\n" + text + b"\n\n" for text in texts)
+    copies = {"all.tar": plain.getvalue(), "all.tgz": gzip.compress(plain.getvalue()),
+              "mbox.gz": gzip.compress(mbox)}
     with open(folder + "/c.toml", "w") as file:
-        file.write(f'[output]\ndir="{folder}/out"\n[state]\ndir="{folder}/state"\n[watch]\nsettle="1s"\nsweep="1s"\n'
-                   f'[metrics]\nlisten=""\n[[spool]]\npath="{spool}"\n')
+        file.write(f'[output]\ndir="{folder}/out"\n[state]\ndir="{folder}/state"\n[watch]\n'
+                   f'settle="1s"\nsweep="1s"\n[metrics]\nlisten=""\n[[spool]]\npath="{spool}"\n')
     with open(folder + "/log", "w") as log:
         daemon = subprocess.Popen([program, "watch", "--config", folder + "/c.toml"], stderr=log)
     pieces = 20
@@ -323,11 +338,13 @@ def growing(folder):
     for name in os.listdir(folder + "/out"):
         if name.endswith(".jsonl"):
             with open(f"{folder}/out/{name}") as file:
-                found.update((record["source"]["path"], record["url"]) for record in map(json.loads, file))
+                found.update((record["source"]["path"], record["url"])
+                             for record in map(json.loads, file))
     with open(folder + "/log") as file:
         damage = file.read().count("damage")
     exact = len(found) == len(copies) * len(texts) and set(found.values()) == {1}
-    report(full, exact and code == 0 and not damage, f"{sum(found.values())} URLs of {len(copies) * len(texts)}, {damage} damaged, exit code {code}")
+    report(full, exact and code == 0 and not damage, f"{sum(found.values())} URLs of "
+        f"{len(copies) * len(texts)}, {damage} damaged, exit code {code}")
 
 
 def waits(folder):
@@ -355,7 +372,8 @@ def waits(folder):
     # A FIFO that is named explicitly is read as a stream, and waits for its writer.
     named = [Scan(f"{spool}/{name}") for name in ("socket", *(["zero"] if devices else []))]
     slowest = max([scan, *named], key=lambda scan: scan.seconds)
-    report(full, scan.seconds <= SLACK and slowest.seconds <= SLACK and len(scan.urls) == 1, f"{scan}; each by itself {slowest.seconds:.2f} s at most")
+    report(full, scan.seconds <= SLACK and slowest.seconds <= SLACK and len(scan.urls) == 1,
+           f"{scan}; each by itself {slowest.seconds:.2f} s at most")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the daemon with misbehaving disks, system calls and clocks: disk_faults.py [PROGRAM]
-"""
+"""Runs the daemon with misbehaving disks, system calls and clocks: disk_faults.py [PROGRAM]"""
 import contextlib, os, re, shutil, signal, subprocess, tempfile, time
 
 from world import World, finish, report, run, skip
@@ -28,7 +27,8 @@ def mounted(path, *command):
 
 def move_to(world, place, key):
     config = open(world.root + "/c.toml").read()
-    open(world.root + "/c.toml", "w").write(config.replace(f'dir="{world.root}/{key}"', f'dir="{place}/{key}"'))
+    open(world.root + "/c.toml",
+         "w").write(config.replace(f'dir="{world.root}/{key}"', f'dir="{place}/{key}"'))
     os.symlink(f"{place}/{key}", f"{world.root}/{key}")
 
 
@@ -37,7 +37,8 @@ def traced(*inject):
 
 
 def can_trace(name):
-    return can(name, "strace") and (run("strace", "-qq", "-o", "/dev/null", "true").returncode == 0 or skip(name, "strace is not allowed to trace"))
+    may_trace = can(name, "strace") and run(*traced("true")).returncode == 0
+    return may_trace or skip(name, "strace may not trace")
 
 
 def fill(folder, leave):
@@ -68,11 +69,13 @@ def no_space_reported_by_fsync(key):
             for _ in range(25000):
                 world.deliver()
             end = time.time() + 60
-            while time.time() < end and world.daemon.poll() is None and '"paused"' not in str(world.status()).replace("'", '"'):
+            while (time.time() < end and world.daemon.poll() is None
+                   and '"paused"' not in str(world.status()).replace("'", '"')):
                 time.sleep(0.2)
             status, code = world.status(), world.daemon.poll()
             outcome = f"ended with {code}" if code is not None else status["state"]
-            reasons = re.findall(r"(No space left on device|Input/output error|SQLite error code [0-9]+)", world.log_text())
+            reasons = re.findall(r"(No space left on device|Input/output error|SQLite error "
+                                 r"code [0-9]+)", world.log_text())
             world.kill()
             run("mount", "-o", "remount,size=400m", host)
             run("umount", disk)
@@ -88,12 +91,14 @@ def preloaded(mode):
     """A world whose daemon runs with the wrong system calls of preload.c."""
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.dirname(os.path.realpath(__file__)) + "/preload.c"
-        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder + "/preload.so", source, "-ldl"], check=True)
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder + "/preload.so",
+                        source, "-ldl"], check=True)
         yield World(env={"LD_PRELOAD": folder + "/preload.so", "URLSPOOL_PRELOAD": mode})
 
 
 def wrong_calls(mode):
-    name = {"short": "short reads and writes", "interrupted": "EINTR everywhere", "clock": "clock that jumps by years"}[mode]
+    name = {"short": "short reads and writes", "interrupted": "EINTR everywhere",
+            "clock": "clock that jumps by years"}[mode]
     if not can(name, "cc"):
         return
     with preloaded(mode) as world:
@@ -134,7 +139,8 @@ def interrupted_syncs(runs=10):
 
 def read_only():
     for key in ("out", "state"):
-        name, place, image = f"read-only file system ({key})", tempfile.mkdtemp(), tempfile.NamedTemporaryFile()
+        name, place, image = (f"read-only file system ({key})",
+                              tempfile.mkdtemp(), tempfile.NamedTemporaryFile())
         if not can(name, "mkfs.ext4", "mount"):
             return
         image.truncate(64 << 20)
@@ -158,7 +164,8 @@ def read_only():
             run("e2fsck", "-fy", image.name)
             run("mount", "-o", "loop", image.name, place)
             named = place in last and bool(re.search("Read-only|readonly", last))
-            world.finish(name, code == 74 and took <= 2 and named, f"(ended with {code} after {took:.1f} s: {last})")
+            world.finish(name, code == 74 and took <= 2 and named,
+                         f"(ended with {code} after {took:.1f} s: {last})")
 
 
 def little_memory():
@@ -170,7 +177,8 @@ def little_memory():
             # The address space is larger than the memory: it includes pages of SQLite and the
             # program, and a stack per thread.
             size = str((limit + 40) << 20)
-            prefix = ["prlimit", "--as=" + size] if kind == "prlimit" else ["sh", "-c", f'echo $$ >{group}/tasks; exec "$@"', "sh"]
+            prefix = (["prlimit", "--as=" + size] if kind == "prlimit"
+                      else ["sh", "-c", f'echo $$ >{group}/tasks; exec "$@"', "sh"])
             if kind == "cgroup":
                 try:
                     os.mkdir(group)
@@ -200,7 +208,8 @@ def slow_disk(seconds=40):
     name = "slow disk"
     if not can_trace(name):
         return
-    world = World(prefix=traced("-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_enter=2000000")).start()
+    world = World(prefix=traced("-e", "trace=fdatasync",
+                                "-e", "inject=fdatasync:delay_enter=2000000")).start()
     pid = run("pgrep", "-P", str(world.daemon.pid)).stdout.split()[0]
     rss = []
     end = time.time() + seconds
@@ -213,7 +222,8 @@ def slow_disk(seconds=40):
     before, after = max(rss[len(rss) // 3:2 * len(rss) // 3]), max(rss[2 * len(rss) // 3:])
     os.kill(int(pid), signal.SIGTERM)
     world.daemon.wait()
-    world.finish(name, after <= before * 1.1, f"(memory {before} KiB, then {after} KiB, at {world.n / seconds:.0f} messages/s)")
+    world.finish(name, after <= before * 1.1,
+                 f"(memory {before} KiB, then {after} KiB, at {world.n / seconds:.0f} messages/s)")
 
 
 def refused(error, where, call, files, when):
@@ -224,14 +234,16 @@ def refused(error, where, call, files, when):
     """
     world = World(seal="1h")
     paths = [word for file in files for word in ("-P", f"{world.root}/{file}")]
-    world.prefix = traced(*paths, "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={when}")
+    world.prefix = traced(*paths, "-e", f"trace={call}",
+                          "-e", f"inject={call}:error={error}:when={when}")
     world.spawn()
     for _ in range(500):
         world.deliver()
         world.append()
     took = world.wait_for(1000, 30)
     status, code = world.status(), world.daemon.poll()
-    pauses, lines = status["counts"]["pauses"] if status else 0, world.log_text().strip().splitlines()
+    pauses, lines = (status["counts"]["pauses"] if status else 0,
+                     world.log_text().strip().splitlines())
     world.kill()
     message = next((line for line in lines if "paused" in line), lines[-1])
     named = any(f"{world.root}/{file}" in message for file in files)
@@ -241,21 +253,25 @@ def refused(error, where, call, files, when):
 def quota():
     """A reached quota pauses the daemon. A probe decides, as SQLite reports any error alike."""
     state = ["state/state.db", "state/state.db-wal", "state/state.probe"]
-    for where, call, files, when in (("output", "write", ["out/.open/0000000001.part"], "1..2"), ("state", "pwrite64", state, "60..61")):
+    for where, call, files, when in (("output", "write", ["out/.open/0000000001.part"], "1..2"),
+                                     ("state", "pwrite64", state, "60..61")):
         name = f"EDQUOT in the {where}"
         if not can_trace(name):
             return
         world, took, pauses, code, named, message = refused("EDQUOT", where, call, files, when)
-        world.finish(name, bool(took and pauses) and named, f"({pauses} pauses, ended with {code}: {message})")
+        world.finish(name, bool(took and pauses) and named,
+                     f"({pauses} pauses, ended with {code}: {message})")
 
 
 def device():
     """Errors other than a lack of space end the daemon, and the next start recovers."""
-    for call, error, when in (("pwrite64", "EIO", "60..64"), ("pwrite64", "EROFS", "60..64"), ("fsync,fdatasync", "EIO", "5+")):
+    for call, error, when in (("pwrite64", "EIO", "60..64"),
+                              ("pwrite64", "EROFS", "60..64"), ("fsync,fdatasync", "EIO", "5+")):
         name = f"{error} by {call} in the state"
         if not can_trace(name):
             return
-        world, _, pauses, code, named, message = refused(error, "state", call, ["state/state.db", "state/state.db-wal"], when)
+        world, _, pauses, code, named, message = refused(
+            error, "state", call, ["state/state.db", "state/state.db-wal"], when)
         world.finish(name, code == 74 and not pauses and named, f"(ended with {code}: {message})")
 
 
@@ -267,7 +283,8 @@ def stale(error):
     world = World(settle="50ms")
     bad = f"{world.spool}/md/new/1.M1.host"
     world.deliver()
-    world.prefix = traced("-P", bad, "-e", "trace=read", "-e", f"inject=read:error={error}:when=1..3")
+    world.prefix = traced("-P", bad, "-e", "trace=read",
+                          "-e", f"inject=read:error={error}:when=1..3")
     start = time.time()
     world.start()
     for _ in range(200):
@@ -279,7 +296,8 @@ def stale(error):
     took = world.wait_for(201, 60)
     subprocess.run(["pkill", "-TERM", "-P", str(world.daemon.pid)])
     world.daemon.wait()
-    world.finish(name, failing == 1 and others and took, f"(the others within {others or 0:.1f} s, this file after {time.time() - start:.1f} s)")
+    world.finish(name, failing == 1 and others and took, f"(the others within {others or 0:.1f} s, "
+        f"this file after {time.time() - start:.1f} s)")
 
 
 if __name__ == "__main__":

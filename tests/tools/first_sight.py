@@ -19,11 +19,13 @@ with a dot and a known ending outside the ranges of all records.
 import argparse, io, json, pathlib, random, re, subprocess, sys, tarfile
 
 REGIONS = {"body", "signature", "forwarded", "footer"}
-LOOKS_LIKE = re.compile(rb"://|//www|\bwww\.|\bftp\.|\w\.(?:com|org|net|edu|gov|mil|uk|de|ie|us|info|biz)\b(?!@)", re.I)
+LOOKS_LIKE = re.compile(
+    rb"://|//www|\bwww\.|\bftp\.|\w\.(?:com|org|net|edu|gov|mil|uk|de|ie|us|info|biz)\b(?!@)", re.I)
 
 
 def records(program, path):
-    run = subprocess.run([program, "scan", "-q", "--format", "jsonl", path], stdout=subprocess.PIPE, check=False)
+    run = subprocess.run([program, "scan", "-q", "--format", "jsonl", path],
+                         stdout=subprocess.PIPE, check=False)
     if run.returncode not in (0, 1):
         sys.exit(f"{program} scan {path}: exit code {run.returncode}")
     return [json.loads(line) for line in run.stdout.splitlines() if b'"type":"url"' in line]
@@ -43,7 +45,8 @@ def unpack(package, folder):
         with open(pathlib.Path(folder) / f"{name}.mbox", "wb") as mailbox:
             for _, text in sorted(messages):
                 lines = text.encode().split(b"\n")
-                first = lines.pop(0) if lines[0].startswith(b"From ") else b"From nobody@localhost Thu Aug 22 12:36:23 2002"
+                first = (lines.pop(0) if lines[0].startswith(b"From ")
+                         else b"From nobody@localhost Thu Aug 22 12:36:23 2002")
                 mailbox.write(first + b"\n")
                 for line in lines:
                     mailbox.write((b">" if re.match(rb">*From ", line) else b"") + line + b"\n")
@@ -52,7 +55,8 @@ def unpack(package, folder):
 
 
 def is_in_text(record):
-    return record["region"] in REGIONS and (record["part"] is None or record["part"]["type"] == "text/plain")
+    return record["region"] in REGIONS and (record["part"] is None
+                                            or record["part"]["type"] == "text/plain")
 
 
 def show(number, record, data, around, mark=""):
@@ -61,14 +65,17 @@ def show(number, record, data, around, mark=""):
     begin = max(record["message"]["start"], start - around)
     stop = min(record["message"]["end"], end + around)
     fragment = f"#{record['fragment']}" if record["fragment"] else ""
-    alternates = [(a["url"], a["fragment"], a["why"], a["confidence"]) for a in record["alternates"]]
+    fields = "url", "fragment", "why", "confidence"
+    alternates = [[a[field] for field in fields] for a in record["alternates"]]
     encoding = record["part"]["encoding"] if record["part"] else ""
     print(f"\n=== {number} {mark}{record['url']}{fragment}")
-    print(f"    confidence {record['confidence']}, {record['region']}, wrapper {record['wrapper']}, {encoding}"
+    print(f"    confidence {record['confidence']}, {record['region']}, "
+          f"wrapper {record['wrapper']}, {encoding}"
           f", offset {start}, repairs {record['repairs']}, alternates {alternates}")
     if record["unwrapped_from"]:
         print(f"    the target of a link of {record['unwrapped_by']}, which has a separate record")
-    print((data[begin:start] + b"[[" + data[start:end] + b"]]" + data[end:stop]).decode("utf-8", "replace"))
+    marked = data[begin:start] + b"[[" + data[start:end] + b"]]" + data[end:stop]
+    print(marked.decode("utf-8", "replace"))
 
 
 def drawn(chosen, data, every, draw):
@@ -78,7 +85,8 @@ def drawn(chosen, data, every, draw):
     known = {record["url"] for path in chosen.known for record in records(chosen.program, path)}
     urls = sorted((url for url in places if url[0] not in known), key=str)
     draw.shuffle(urls)
-    print(f"{len(urls)} distinct URLs in texts, {min(chosen.count, len(urls))} drawn with seed {chosen.seed}")
+    print(f"{len(urls)} distinct URLs in texts, {min(chosen.count, len(urls))} drawn with seed "
+          f"{chosen.seed}")
     for number, url in enumerate(urls[: chosen.count], 1):
         show(number, draw.choice(places[url]), data, chosen.around)
 
@@ -87,11 +95,12 @@ def joins(chosen, data, every):
     seen = set()
     for record in filter(is_in_text, every):
         joined = "bare-continuation" in record["repairs"]
-        possible = any(a["why"] == "bare-continuation" and a["confidence"] >= 0.02 for a in record["alternates"])
+        possible = any(a["why"] == "bare-continuation" and a["confidence"] >= 0.02
+                       for a in record["alternates"])
         if (joined or possible) and (record["url"], joined) not in seen:
             seen.add((record["url"], joined))
             show(len(seen), record, data, chosen.around, "JOINED " if joined else "NOT JOINED ")
-    print(f"{sum(joined for _, joined in seen)} joined, {sum(not joined for _, joined in seen)} not")
+    print(f"{sum(joined for _, joined in seen)} of {len(seen)} joined")
 
 
 def main():
@@ -126,7 +135,8 @@ def left(data, every, chosen, draw):
     """Prints the lines of drawn messages that may hold a URL outside the ranges of all records."""
     covered = {}
     for record in every:
-        covered.setdefault(record["message"]["start"], []).append((record["source"]["start"], record["source"]["end"]))
+        covered.setdefault(record["message"]["start"],
+                           []).append((record["source"]["start"], record["source"]["end"]))
     starts = [match.start() for match in re.finditer(rb"(?m)^From \S+ .*\d{4}$", data)]
     draw.shuffle(starts)
     for start in starts[: chosen.left]:

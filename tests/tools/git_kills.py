@@ -3,37 +3,22 @@
 arrive, messages are deleted and the branch is rewritten. Each message must be written once for each
 time that it appeared, and gone once for each time that it disappeared, or neither.
 
-    git_kills.py [--tombstones] PROGRAM [KILLS [REPOSITORY]]
+    git_kills.py PROGRAM [--tombstones] [KILLS [REPOSITORY]]
 
 REPOSITORY, made by git_list.py, is copied and extended.
 """
 
-import collections, json, os, random, shutil, signal, subprocess, sys, tempfile, time
+import collections, json, os, random, shutil, subprocess, sys, time
 from pathlib import Path
 
-from world import output
+from world import World, finish, output, program, report, run
 
-CONFIG = """
-[output]
-dir = "{work}/out"
-seal_interval = "1s"
-tombstones = {tombstones}
-[state]
-dir = "{work}/state"
-commit_interval = "50ms"
-[watch]
-settle = "200ms"
-gone_after = "300ms"
-sweep = "2s"
-[metrics]
-listen = ""
-[[spool]]
-path = "{work}/spool"
-"""
+COMMIT = b"commit refs/heads/master\ncommitter A <a@b.example> %d +0000\ndata 2\ns\n"
 
 
 def mail(number):
-    return f"From: a@b.example\nSubject: s\nMessage-ID: <{number}@b.example>\n\nSee http://kill{number}.example/x\n".encode()
+    return (f"From: a@b.example\nSubject: s\nMessage-ID: <{number}@b.example>\n\n"
+            f"See http://kill{number}.example/x\n".encode())
 
 
 class Repository:
@@ -46,8 +31,7 @@ class Repository:
         if not os.path.exists(path):
             self.git("init", "-q", "--bare", path)
         self.git("-C", path, "symbolic-ref", "HEAD", "refs/heads/master")
-        found = subprocess.run(["git", "-C", path, "rev-parse", "--verify", "-q", "master"], stdout=subprocess.PIPE)
-        self.base = found.stdout.decode().strip()
+        self.base = run("git", "-C", path, "rev-parse", "--verify", "-q", "master").stdout.strip()
 
     def git(self, *arguments, **options):
         return subprocess.run(["git", *arguments], check=True, **options)
@@ -56,7 +40,7 @@ class Repository:
         stream = b""
         for index, (change, number) in enumerate(commits, first):
             text = mail(number)
-            stream += b"commit refs/heads/master\ncommitter A <a@b.example> %d +0000\ndata 2\ns\n" % (1500000000 + index)
+            stream += COMMIT % (1500000000 + index)
             if parent:
                 stream += b"from %s\n" % parent.encode()
                 parent = ""
@@ -90,7 +74,7 @@ class Repository:
             self.number += len(new)
             self.append(new)
         elif choice < 0.9:
-            self.append([("delete", number) for number in random.sample(present, random.randint(1, 2))])
+            self.append([("delete", n) for n in random.sample(present, random.randint(1, 2))])
         else:
             lost = set(random.sample(present, random.randint(1, 2)))
             kept = [commit for commit in self.commits if commit[1] not in lost]
@@ -105,7 +89,8 @@ def lines(out):
 
 
 def check(out, repository, tombstones, before):
-    written, gone, other, digests = collections.Counter(), collections.Counter(), collections.Counter(), {}
+    written, gone, other = (collections.Counter() for _ in range(3))
+    digests = {}
     for record in lines(out):
         if record["type"] == "gone":
             for digest in record["digests"]:
@@ -125,18 +110,22 @@ def check(out, repository, tombstones, before):
         if tombstones:
             # A message that came and went while the daemon was not running has no line at all.
             if lives != (number in present):
-                problems.append(f"message {number}: written {written[number]}, gone {gone[number]}, present {number in present}")
+                problems.append(f"message {number}: written {written[number]}, "
+                                f"gone {gone[number]}, present {number in present}")
         elif written[number] > 1 or (number in present and written[number] != 1) or gone[number]:
-            problems.append(f"message {number}: written {written[number]}, gone {gone[number]}, present {number in present}")
+            problems.append(f"message {number}: written {written[number]}, gone {gone[number]}, "
+                            f"present {number in present}")
     doubled = sum(count > 1 for count in other.values())
     if doubled or len(other) != before:
-        problems.append(f"of the messages that were there: {len(other)} URLs of {before}, {doubled} of them twice")
-    print(f"{len(written)} of {repository.number} messages written, {sum(gone.values())} gone, {len(present)} present; "
+        problems.append(f"of the messages that were there: {len(other)} URLs of {before}, "
+                        f"{doubled} of them twice")
+    print(f"{len(written)} of {repository.number} messages written, {sum(gone.values())} gone, "
+          f"{len(present)} present; "
           f"{len(other)} URLs of earlier mail", flush=True)
     return problems
 
 
-def urls_of(program, repository, tombstones):
+def urls_of(repository, tombstones):
     """The places of the URLs of a repository, with tombstones only of messages that exist."""
     scan = [program, "scan", "-q", "--fields", "source.member,source.start,url", repository]
     deleted = set()
@@ -147,66 +136,61 @@ def urls_of(program, repository, tombstones):
         answers = output(*git, "cat-file", "--batch-check", input=queries)
         deleted = {line.split()[0] for line in answers.decode().splitlines()}
     records = map(json.loads, output(*scan).splitlines())
-    places = {(record["source"]["member"][0], record["source"]["start"], record["url"]) for record in records}
+    places = {(record["source"]["member"][0], record["source"]["start"], record["url"])
+              for record in records}
     return {place for place in places if place[0] not in deleted}
 
 
 def main():
-    arguments = [argument for argument in sys.argv[1:] if argument != "--tombstones"]
-    tombstones = "--tombstones" in sys.argv
-    if not arguments:
-        sys.exit(__doc__)
-    program, kills = os.path.realpath(arguments[0]), int(arguments[1]) if 1 < len(arguments) else 200
+    arguments = [argument for argument in sys.argv[2:] if argument != "--tombstones"]
+    tombstones, kills = "--tombstones" in sys.argv, int((arguments or [200])[0])
     seed = random.randrange(2**32)
     random.seed(seed)
     print(f"seed {seed}, {kills} kills, tombstones {tombstones}")
-    with tempfile.TemporaryDirectory() as work:
-        os.makedirs(f"{work}/spool")
-        before = 0
-        if len(arguments) > 2:
-            shutil.copytree(arguments[2], f"{work}/spool/list.git")
-            before = len(urls_of(program, f"{work}/spool/list.git", tombstones))
-        repository = Repository(f"{work}/spool/list.git")
-        if not repository.base:
-            repository.append([("add", 0)])
-            repository.number = 1
-        config = f"{work}/c.toml"
-        Path(config).write_text(CONFIG.format(work=work, tombstones=str(tombstones).lower()))
-        log = open(f"{work}/log", "wb")
-        begun = time.monotonic()
-        for kill in range(kills):
-            daemon = subprocess.Popen([program, "watch", "--config", config], stderr=log)
-            for _ in range(random.randint(1, 3)):
-                time.sleep(random.uniform(0, 0.25))
-                repository.change()
-            time.sleep(random.uniform(0, 0.3))
-            daemon.send_signal(signal.SIGKILL)
-            daemon.wait()
-        print(f"{kills} kills in {time.monotonic() - begun:.0f} s")
-        # Until everything was read and all deletions were noticed.
-        for _ in range(3):
-            subprocess.run([program, "watch", "--once", "--config", config], stderr=log, check=True)
-        problems = check(f"{work}/out", repository, tombstones, before)
-        # The records of a commit arrive soon.
-        daemon = subprocess.Popen([program, "watch", "--config", config], stderr=log)
-        time.sleep(2)
-        repository.append([("add", repository.number)])
-        repository.number += 1
-        made = time.monotonic()
-        while not any(f"kill{repository.number - 1}.example" in line.get("url", "") for line in lines(f"{work}/out")):
-            if 20 < time.monotonic() - made:
-                problems.append("a new commit gave no records in 20 s")
-                break
-            time.sleep(0.05)
-        print(f"records of a new commit, in a sealed segment, after {time.monotonic() - made:.1f} s")
-        daemon.terminate()
-        daemon.wait()
-        for problem in problems[:20]:
-            print(problem)
-        if problems:
-            sys.stdout.write(Path(f"{work}/log").read_text()[-3000:])
-            sys.exit(1)
-        print("passed")
+    world = World(sweep="2s", output=f"tombstones={str(tombstones).lower()}\n",
+                  state='commit_interval="50ms"\n', watch='gone_after="300ms"\n')
+    place, out, before = f"{world.spool}/list.git", f"{world.root}/out", 0
+    if len(arguments) > 1:
+        shutil.copytree(arguments[1], place)
+        before = len(urls_of(place, tombstones))
+    repository = Repository(place)
+    if not repository.base:
+        repository.append([("add", 0)])
+        repository.number = 1
+    begun = time.monotonic()
+    for _ in range(kills):
+        world.spawn()
+        for _ in range(random.randint(1, 3)):
+            time.sleep(random.uniform(0, 0.25))
+            repository.change()
+        time.sleep(random.uniform(0, 0.3))
+        world.kill()
+    print(f"{kills} kills in {time.monotonic() - begun:.0f} s")
+    # Until everything was read and all deletions were noticed.
+    codes = [world.once() for _ in range(3)]
+    problems = check(out, repository, tombstones, before)
+    # The records of a commit arrive soon.
+    world.spawn()
+    time.sleep(2)
+    repository.append([("add", repository.number)])
+    host = f"kill{repository.number}.example"
+    repository.number += 1
+    made = time.monotonic()
+    while not any(host in line.get("url", "") for line in lines(out)):
+        if 20 < time.monotonic() - made:
+            problems.append("a new commit gave no records in 20 s")
+            break
+        time.sleep(0.05)
+    print(f"records of a new commit in a segment after {time.monotonic() - made:.1f} s")
+    world.daemon.terminate()
+    world.daemon.wait()
+    for problem in problems[:20]:
+        print(problem)
+    ok = not problems and codes == [0, 0, 0]
+    report("a git repository", ok, f"{len(problems)} problems, exit codes {codes}; {world.root}")
+    if ok:
+        shutil.rmtree(world.root)
+    finish()
 
 
 if __name__ == "__main__":

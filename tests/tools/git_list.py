@@ -20,7 +20,8 @@ SEPARATOR = re.compile(rb"(?:\A|(?<=\n))From [^\n]*\n(?=[!-9;-~]+:)")
 def messages(paths):
     """The messages of mboxes, and of folders with one message per file."""
     for path in map(Path, paths):
-        for file in sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]:
+        for file in sorted(file for file in path.rglob("*")
+                           if file.is_file()) if path.is_dir() else [path]:
             content = file.read_bytes()
             starts = [(found.start(), found.end()) for found in SEPARATOR.finditer(content)]
             if not content.startswith(b"From ") or not starts:
@@ -51,13 +52,15 @@ def repeated(paths, count):
 
 
 def commit(out, number, change):
-    out.write(b"commit refs/heads/master\ncommitter A <a@b.example> %d +0000\ndata 2\ns\n\n%s\n" % (1000000000 + number, change))
+    out.write(b"commit refs/heads/master\ncommitter A <a> %d +0000\ndata 2\ns\n\n%s\n" %
+              (1000000000 + number, change))
 
 
 def make(layout, count, repository, paths):
     subprocess.run(["git", "init", "-q", "--bare", repository], check=True)
     output("git", "-C", repository, "symbolic-ref", "HEAD", "refs/heads/master")
-    importer = subprocess.Popen(["git", "-C", repository, "fast-import", "--quiet"], stdin=subprocess.PIPE)
+    importer = subprocess.Popen(["git", "-C", repository, "fast-import", "--quiet"],
+                                stdin=subprocess.PIPE)
     out, deleted = importer.stdin, 0
     for number, message in enumerate(repeated(paths, count), 1):
         digest = hashlib.sha1(message).hexdigest()
@@ -67,7 +70,8 @@ def make(layout, count, repository, paths):
         commit(out, number, remove_d + b"M 100644 :%d %s\n" % (number, name))
         if number % 100 == 50:
             deleted += 1
-            commit(out, number, b"D %s\n" % name if layout == "v1" else b"D m\nM 100644 :%d d\n" % number)
+            moved = b"" if layout == "v1" else b"M 100644 :%d d\n" % number
+            commit(out, number, b"D %s\n" % name + moved)
     out.close()
     if importer.wait():
         sys.exit("git fast-import failed")
@@ -93,15 +97,18 @@ def records(path):
 def compare(program, repository):
     with tempfile.TemporaryDirectory() as folder:
         direct, piped = f"{folder}/direct.jsonl", f"{folder}/piped.jsonl"
-        scan = [program, "scan", "-q", repository, "--force", "-o", direct, "--summary", f"{folder}/summary.json"]
+        scan = [program, "scan", "-q", repository, "--force",
+                "-o", direct, "--summary", f"{folder}/summary.json"]
         git = ["git", f"--git-dir={repository}"]
         root = output(*git, "ls-tree", "--name-only", "HEAD").split()
         # `:OLD_MODE NEW_MODE OLD_OID NEW_OID STATUS<tab>PATH`.
-        added = "log --reverse --format= --raw --no-abbrev --no-renames --diff-filter=AM | cut -d' ' -f4"
+        added = ("log --reverse --format= --raw --no-abbrev --no-renames --diff-filter=AM "
+                 "| cut -d' ' -f4")
         names = "rev-list --reverse HEAD | sed 's/$/:m/'" if set(root) <= {b"m", b"d"} else added
         recipe = (
             f"git --git-dir='{repository}' {names} | "
-            f"git --git-dir='{repository}' cat-file --batch --buffer | '{program}' scan -q - --force -o '{piped}'"
+            f"git --git-dir='{repository}' cat-file --batch --buffer | "
+            f"'{program}' scan -q - --force -o '{piped}'"
         )
         times = [(processor_time(scan), processor_time(["sh", "-c", recipe])) for _ in range(5)]
         best = [min(time) for time in zip(*times)]
@@ -111,8 +118,10 @@ def compare(program, repository):
             if one != other:
                 sys.exit(f"record {count} differs:\n{one}\n{other}")
         summary = json.load(open(f"{folder}/summary.json"))
-        print(f"{count} records are equal; {summary['messages']} messages, skipped {summary['members_skipped']}")
-        print(f"processor time: {best[0]:.2f} s, by the recipe {best[1]:.2f} s, ratio {best[0] / best[1]:.3f} (best of five)")
+        print(f"{count} records are equal; {summary['messages']} messages, "
+              f"skipped {summary['members_skipped']}")
+        print(f"processor time: {best[0]:.2f} s, by the recipe {best[1]:.2f} s, "
+              f"ratio {best[0] / best[1]:.3f} (best of five)")
 
 
 def main():

@@ -6,11 +6,9 @@ equals the spools.
                              [--without GROUP,...]
 
 Each history has four spools: mboxes (one of MMDF) and Maildirs, MH folders, newsgroups, and files
-of one message. Their writers deliver, rotate by rename and by copytruncate, expunge in place and by
-rename, copy and move messages, make hard links, save drafts twice, let messages grow, edit and
-annotate them, compress and remove. In the meantime, the daemon is killed (SIGKILL) at random
-moments, sometimes stopped, and reloads configurations (SIGHUP) with other spellings of its paths.
-Another scope or kind is refused.
+of one message. Their writers take the actions of the table TABLE. In the meantime, the daemon is
+killed (SIGKILL) at random moments, sometimes stopped, and reloads configurations (SIGHUP) with
+other spellings of its paths. Another scope or kind is refused.
 
 At each checkpoint, the daemon finishes its work, `urlspool load` loads the segments, and the rows
 must match the existing messages: each URL once per mailbox, or once per spool, and with tombstones
@@ -21,10 +19,9 @@ A message that came and went between two checkpoints may be written or not. An e
 written once per version. So is one that grew while its file was annotated, renamed, copied or
 compressed.
 
-`--without` excludes groups of actions: nuls, hardlinks, scopes, kinds, spellings, drafts, growth,
-annotations, edits, gzip, mmdf, and large messages: of bytes that are not text, of entities, of many
-URLs. `--history N` runs one history, by the number that a failure prints. Times differ between
-runs, so a seed repeats the actions but not always the failure. Folders of failures are kept.
+`--without` excludes groups of actions (GROUPS). `--history N` runs one history, by the number that
+a failure prints. Times differ between runs, so a seed repeats the actions but not always the
+failure. Folders of failures are kept.
 """
 import argparse, collections, concurrent.futures, contextlib, fcntl, glob, gzip, json
 import multiprocessing, os, random, re, shutil, signal, sqlite3, subprocess, sys, tempfile
@@ -32,7 +29,7 @@ import threading, time, traceback
 
 from world import finish, output, program, report, run, skip
 
-GROUPS = "nuls hardlinks scopes kinds spellings drafts growth annotations edits gzip mmdf large".split()
+GROUPS = "nuls hardlinks scopes kinds spellings drafts growth annotations edits gzip mmdf large"
 
 # Kills per history, and kills between two checkpoints.
 HISTORY_KILLS, CHECKPOINT_KILLS = 40, 10
@@ -45,7 +42,8 @@ PATIENCE = 40
 
 # Fields that other programs add to a stored message, one line per program.
 ANNOTATIONS = [
-    "X-UIDL: {0:08x}", "Replied: Mon, 01 Jan 1996 00:00:{0:02d} +0000", "X-Label: label{0}", "X-Keywords: a b{0}", "Status: RO",
+    "X-UIDL: {0:08x}", "Replied: Mon, 01 Jan 1996 00:00:{0:02d} +0000",
+    "X-Label: label{0}", "X-Keywords: a b{0}", "Status: RO",
     "Forwarded: Mon, 01 Jan 1996 00:00:{0:02d} +0000",
 ]
 
@@ -81,13 +79,16 @@ class Message:
             self.tags += [f"m{i}" for i in range(3000)]
             self.all_tags.update(self.tags)
         else:
-            self.ballast = ["\udcff" * 72 + "\n", "\udce9&" * 36 + "\n"][kind] * rng.choice([3_000, 30_000])
+            self.ballast = ["\udcff" * 72 + "\n",
+                            "\udce9&" * 36 + "\n"][kind] * rng.choice([3_000, 30_000])
 
     def text(self, annotations=()):
         n = self.n
-        head = [f"From: a{n % 7}@b.example", f"Subject: number {n}", *annotations, f"Message-ID: <{n}@x.example>"]
+        head = [f"From: a{n % 7}@b.example", f"Subject: number {n}",
+                *annotations, f"Message-ID: <{n}@x.example>"]
         if self.groups:
-            head = ["Path: a.example!b.example!not-for-mail", f"Newsgroups: {','.join(self.groups)}"] + head
+            head = ["Path: a.example!b.example!not-for-mail",
+                    f"Newsgroups: {','.join(self.groups)}"] + head
         first, second, *more = (f"http://h.example/{n}-{tag}.html" for tag in self.tags)
         body = f"see {first} now\n" + FILLER * self.filler + self.ballast + f"and {second} too\n"
         return "\n".join(head) + "\n\n" + body + "".join(f"\nmore {url}\n" for url in more)
@@ -101,7 +102,12 @@ class Box:
         self.format, self.entries, self.hole, self.names = format, list(entries), hole, set()
 
     def bytes(self):
-        return bytes(self.hole) + "".join(entry_text(self.format, *entry) for entry in self.entries).encode(errors="surrogateescape")
+        texts = [entry_text(self.format, *entry) for entry in self.entries]
+        return bytes(self.hole) + encoded("".join(texts))
+
+
+def encoded(text):
+    return text.encode(errors="surrogateescape")
 
 
 def entry_text(format, message, annotations):
@@ -124,7 +130,8 @@ class Spool:
         self.dedupe, self.kind, self.path = "mailbox", kinds[0], name
 
     def scope(self):
-        return "spool" if self.dedupe == "spool" or self.kind == "news" or self.name == "news" else "mailbox"
+        return ("spool" if self.dedupe == "spool" or self.kind == "news"
+                or self.name == "news" else "mailbox")
 
     def table(self, base):
         kind = f'kind="{self.kind}"\n' if self.kind else ""
@@ -143,18 +150,22 @@ class History:
     """The spools of one history, their model, and the daemon."""
 
     def __init__(self, number, tombstones, without):
-        self.rng, self.number, self.tombstones, self.without = random.Random(number), number, tombstones, without
+        self.rng, self.number = random.Random(number), number
+        self.tombstones, self.without = tombstones, without
         memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
         self.root = os.path.realpath(tempfile.mkdtemp(prefix="urlspool-history", dir=memory))
         # File systems on disks reuse the inodes of removed files.
         on_disk = self.rng.random() < 0.3
-        self.base = os.path.realpath(tempfile.mkdtemp(prefix="urlspool-spools", dir=os.environ.get("SPOOLS") or (None if on_disk else memory)))
+        self.base = os.path.realpath(tempfile.mkdtemp(prefix="urlspool-spools", dir=os.environ.get(
+            "SPOOLS") or (None if on_disk else memory)))
         self.spools = {
             "sp": Spool("sp", [None]), "mh": Spool("mh", [None, "mh", "message", "news"]),
             "news": Spool("news", ["news", None]), "eml": Spool("eml", [None, "message"]),
         }
-        self.places = ["sp/md/A", "sp/md/B", "sp/inbox", "sp/sub/list", "sp/live"] + ([] if "mmdf" in without else ["sp/raw"])
-        for folder in ("aside", "sp/sub/keep", "mh/keep", "mh/inbox", "mh/drafts", "news/comp/a", "news/comp/b", "news/alt/x",
+        self.places = ["sp/md/A", "sp/md/B", "sp/inbox", "sp/sub/list",
+                       "sp/live"] + ([] if "mmdf" in without else ["sp/raw"])
+        for folder in ("aside", "sp/sub/keep", "mh/keep", "mh/inbox",
+                       "mh/drafts", "news/comp/a", "news/comp/b", "news/alt/x",
                        "news/comp/keep", "eml/keep"):
             os.makedirs(f"{self.base}/{folder}")
         for box in "AB":
@@ -169,9 +180,11 @@ class History:
         for folder in ("out", "taken"):
             os.mkdir(f"{self.root}/{folder}")
         self.log = open(f"{self.root}/actions.log", "w")
-        self.replayed, self.rows, self.written, self.gone = set(), {}, collections.Counter(), collections.Counter()
+        self.replayed, self.rows = set(), {}
+        self.written, self.gone = collections.Counter(), collections.Counter()
         for spool in self.spools.values():
-            spool.dedupe = "mailbox" if "scopes" in without else self.rng.choice(["mailbox", "mailbox", "spool"])
+            spool.dedupe = ("mailbox" if "scopes" in without
+                            else self.rng.choice(["mailbox", "mailbox", "spool"]))
             spool.kind = spool.kinds[0] if "kinds" in without else self.rng.choice(spool.kinds)
         # MH folders are read with the kind `message`.
         self.were_messages = self.spools["mh"].kind == "message"
@@ -181,9 +194,12 @@ class History:
 
     def write_config(self):
         tables = "".join(spool.table(self.base) for spool in self.spools.values())
-        text = (f'[output]\ndir="{self.root}/out"\nseal_interval="200ms"\nseal_bytes="8KiB"\ncompress="{self.compress}"\n'
-                f'tombstones={str(self.tombstones).lower()}\n[state]\ndir="{self.root}/state"\ncommit_interval="20ms"\n'
-                f'[watch]\nsettle="{int(SETTLE * 1000)}ms"\nsweep="{self.sweep}"\ngone_after="{int(GONE_AFTER * 1000)}ms"\n'
+        text = (f'[output]\ndir="{self.root}/out"\nseal_interval="200ms"\nseal_bytes="8KiB"\n'
+                f'compress="{self.compress}"\n'
+                f'tombstones={str(self.tombstones).lower()}\n[state]\ndir="{self.root}/state"\n'
+                'commit_interval="20ms"\n'
+                f'[watch]\nsettle="{int(SETTLE * 1000)}ms"\nsweep="{self.sweep}"\n'
+                f'gone_after="{int(GONE_AFTER * 1000)}ms"\n'
                 f'[metrics]\nlisten=""\n{tables}')
         with open(f"{self.root}/next.toml", "w") as file:
             file.write(text)
@@ -191,10 +207,12 @@ class History:
 
     def start(self, *args):
         self.was_ready = False
-        self.log_at = os.path.getsize(f"{self.root}/log") if os.path.exists(f"{self.root}/log") else 0
+        log = f"{self.root}/log"
+        self.log_at = os.path.getsize(log) if os.path.exists(log) else 0
         self.note(f"start {' '.join(args)}")
         with open(f"{self.root}/log", "a") as log:
-            self.daemon = subprocess.Popen([program, "watch", "--config", f"{self.root}/c.toml", *args], stderr=log)
+            self.daemon = subprocess.Popen([program, "watch",
+                                            "--config", f"{self.root}/c.toml", *args], stderr=log)
 
     def stop(self, signal_number, codes):
         """Ends the daemon with a signal. If it ended earlier, its exit code must be in `codes`."""
@@ -202,7 +220,7 @@ class History:
         try:
             code = self.daemon.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            raise Failed(f"the daemon does not end {PATIENCE} s after signal {signal_number}") from None
+            raise Failed(f"the daemon still runs {PATIENCE} s after {signal_number}") from None
         self.daemon = None
         self.note(f"end {code}")
         if code not in codes:
@@ -311,7 +329,8 @@ class History:
     def replay_line(self, line):
         if line.get("type") == "gone":
             digests, mailbox = set(line["digests"]), line["mailbox"]
-            gone = [key for key, row in self.rows.items() if row[0] == mailbox and row[1] in digests]
+            gone = [key for key, (box, digest, *_) in self.rows.items()
+                    if box == mailbox and digest in digests]
             if not gone:
                 raise Failed(f"a line of type gone names no message that was written: {line}")
             for where in {self.rows.pop(key)[2:] for key in gone}:
@@ -335,7 +354,8 @@ class History:
         found, problems = collections.defaultdict(collections.Counter), []
         for (place, url), count in rows.items():
             match = re.fullmatch(r"http://h.example/(\d+)-(\w+).html", url)
-            if match is None or int(match[1]) not in self.messages or match[2] not in self.messages[int(match[1])].all_tags:
+            if (match is None or int(match[1]) not in self.messages
+                or match[2] not in self.messages[int(match[1])].all_tags):
                 problems.append(f"{url} in {place} was never delivered")
             else:
                 found[int(match[1]), match[2]][place] += count
@@ -345,7 +365,8 @@ class History:
         for n, message in self.messages.items():
             if not message.is_late:
                 for tag in message.all_tags:
-                    problems += [f"{n}-{tag}: {text}" for text in self.problems_of(message, tag, places[n], found[n, tag])]
+                    problems += [f"{n}-{tag}: {text}" for text in self.problems_of(
+                        message, tag, places[n], found[n, tag])]
         return problems
 
     def problems_of(self, message, tag, places, rows):
@@ -362,11 +383,12 @@ class History:
             elif limit < rows[place]:
                 yield f"{rows[place]} rows in {place}"
             elif message.departures[place] + message.versions - 1 < gone:
-                yield f"gone {gone} times from {place}, which it left {message.departures[place]} times"
+                yield f"gone {gone} times from {place}, left {message.departures[place]} times"
         total = sum(rows.values())
         if self.tombstones and (not places or tag not in message.tags):
             if total:
-                yield f"{dict(rows)} rows of {'a message that is gone' if not places else 'a URL that was removed'}"
+                yield (f"{dict(rows)} rows of "
+                       f"{'a message that is gone' if not places else 'a URL that was removed'}")
             return
         if tag not in message.tags:
             return
@@ -389,11 +411,15 @@ class History:
         self.replay()
         expected = collections.Counter((row[0], row[3]) for row in self.rows.values())
         with contextlib.closing(sqlite3.connect(f"{self.root}/urls.db")) as db:
-            query = "SELECT mailbox, url, count(*) FROM urls JOIN messages ON messages.id = urls.message GROUP BY 1, 2"
-            loaded = collections.Counter({(mailbox, url): count for mailbox, url, count in db.execute(query)})
-            citations = db.execute("SELECT (SELECT coalesce(sum(citations), 0) FROM links), (SELECT count(*) FROM urls)").fetchone()
+            query = ("SELECT mailbox, url, count(*) FROM urls "
+                     "JOIN messages ON messages.id = urls.message GROUP BY 1, 2")
+            loaded = collections.Counter({(mailbox, url): count
+                                          for mailbox, url, count in db.execute(query)})
+            citations = db.execute("SELECT (SELECT coalesce(sum(citations), 0) FROM links), "
+                                   "(SELECT count(*) FROM urls)").fetchone()
         if loaded != expected:
-            raise Failed(f"the database is not what the lines say: {summary([*(loaded - expected)])}, {summary([*(expected - loaded)])}")
+            raise Failed("the database is not what the lines say: "
+                         f"{summary([*(loaded - expected)])}, {summary([*(expected - loaded)])}")
         if citations[0] != citations[1]:
             raise Failed(f"{citations[0]} citations of {citations[1]} rows")
 
@@ -412,7 +438,8 @@ class History:
 
     def follow(self):
         """Counts which messages arrived in a mailbox or left it since the last call."""
-        present = {(place_of(name), message.n) for name, box in self.names.items() for message, _ in box.entries}
+        present = {(place_of(name), message.n) for name, box in self.names.items()
+                   for message, _ in box.entries}
         for place, n in present - self.present:
             self.messages[n].arrivals[place] += 1
         for place, n in self.present - present:
@@ -422,7 +449,8 @@ class History:
     def message(self, spool, groups=()):
         n = len(self.messages) + 1
         # Some are larger than the digest of a record may cover (64 KiB).
-        filler = 1500 if self.rng.random() < (0.06 if spool in ("mh", "eml") else 0.01) else self.rng.randrange(30)
+        filler = 1500 if self.rng.random() < (0.06 if spool in ("mh", "eml")
+                                              else 0.01) else self.rng.randrange(30)
         self.messages[n] = Message(n, spool, filler, groups)
         if self.rng.random() < 0.004 and "large" not in self.without:
             self.messages[n].enlarge(self.rng)
@@ -516,7 +544,8 @@ class History:
 
     def boxes(self):
         """Names of mailboxes that are written under locks and may be rewritten."""
-        return [name for name in self.names if name.startswith("sp/") and not name.startswith("sp/md/") and place_of(name) == name
+        return [name for name in self.names if name.startswith("sp/")
+                and not name.startswith("sp/md/") and place_of(name) == name
                 and place_of(name) not in ("sp/live",) and not self.is_live(self.names[name])]
 
     def is_live(self, box):
@@ -537,7 +566,7 @@ class History:
             if box.entries:
                 box.entries[-1][0].was_followed = True
             file.seek(0, os.SEEK_END)
-            self.write_in_pieces(file, entry_text(box.format, *entry).encode(errors="surrogateescape"))
+            self.write_in_pieces(file, encoded(entry_text(box.format, *entry)))
             box.entries.append(entry)
         return f"{entry[0].n} in {name}"
 
@@ -579,7 +608,8 @@ class History:
     def annotated(self, entry):
         field = self.rng.choice(ANNOTATIONS).format(self.rng.randrange(60))
         name = field.split(":")[0]
-        return entry[0], tuple(other for other in entry[1] if not other.startswith(name + ":")) + (field,)
+        kept = [other for other in entry[1] if not other.startswith(name + ":")]
+        return entry[0], (*kept, field)
 
     def grow_mbox(self):
         name = self.pick([name for name in self.boxes()
@@ -591,12 +621,13 @@ class History:
         tag = self.grown(message)
         with self.locked(name) as file:
             file.seek(0, os.SEEK_END)
-            self.write_in_pieces(file, f"more http://h.example/{message.n}-{tag}.html\n\n".encode(errors="surrogateescape"))
+            self.write_in_pieces(file, f"more http://h.example/{message.n}-{tag}.html\n\n".encode())
         return f"{message.n} in {name}: {tag}"
 
     def may_change(self, message):
         """Returns true if a message is in exactly one file with one name."""
-        holders = [name for name, box in self.names.items() if any(message is other for other, _ in box.entries)]
+        holders = [name for name, box in self.names.items()
+                   if any(message is other for other, _ in box.entries)]
         return len(holders) == 1 and len(message.tags) < 6
 
     def grown(self, message):
@@ -622,7 +653,8 @@ class History:
 
     def rotate(self):
         """Rotates by renaming. The writer of a live mailbox continues in its open file."""
-        name = self.pick([name for name in ("sp/inbox", "sp/sub/list", "sp/live", "sp/raw") if name in self.names])
+        name = self.pick([name for name in ("sp/inbox", "sp/sub/list", "sp/live", "sp/raw")
+                          if name in self.names])
         if len(self.names[name].entries) < 4:
             return None
         self.make_room(name)
@@ -635,7 +667,8 @@ class History:
 
     def copytruncate(self):
         """Rotates by copying and truncating. A writer that keeps its offset leaves a hole."""
-        name = self.pick([name for name in ("sp/inbox", "sp/live", "sp/live", "sp/raw") if name in self.names])
+        name = self.pick([name for name in ("sp/inbox", "sp/live", "sp/live", "sp/raw")
+                          if name in self.names])
         if len(self.names[name].entries) < 4:
             return None
         self.make_room(name)
@@ -666,9 +699,10 @@ class History:
             file = open(self.path(name), "ab")
             file.close()
             file = open(self.path(name), "r+b", buffering=0)
-            writer = self.writers[name] = LiveWriter(self.names[name], file, file.seek(0, os.SEEK_END))
+            writer = self.writers[name] = LiveWriter(self.names[name],
+                                                     file, file.seek(0, os.SEEK_END))
         message = self.message("sp")
-        data = entry_text("mbox", message, ()).encode(errors="surrogateescape")
+        data = encoded(entry_text("mbox", message, ()))
         box = writer.box
         if not box.entries:
             box.hole = writer.offset
@@ -688,8 +722,10 @@ class History:
 
     def compress_rotated(self):
         """Compresses a rotated file like gzip, which removes the old file last."""
-        names = [name for place in self.places for name in self.rotated(place) if not name.endswith(".gz")]
-        names = [name for name in names if len(self.names[name].names) == 1 and not self.is_live(self.names[name])]
+        names = [name for place in self.places for name in self.rotated(place)
+                 if not name.endswith(".gz")]
+        names = [name for name in names if len(self.names[name].names) == 1
+                 and not self.is_live(self.names[name])]
         name = self.pick(names)
         box = self.names[name]
         for message, _ in box.entries:
@@ -732,7 +768,7 @@ class History:
         name = f"sp/md/{box or self.rng.choice('AB')}/new/{message.n}.M{self.actions}.host"
         temporary = self.path(re.sub("/new/", "/tmp/", name))
         with open(temporary, "wb") as file:
-            self.write_in_pieces(file, message.text(annotations).encode(errors="surrogateescape"))
+            self.write_in_pieces(file, encoded(message.text(annotations)))
         os.rename(temporary, self.path(name))
         self.add_name(name, Box("single", [(message, annotations)]))
         return name
@@ -747,7 +783,8 @@ class History:
     def maildir_move(self):
         name = self.pick(self.named("sp/md/"))
         to = f"sp/md/{self.rng.choice('AB')}/cur/{os.path.basename(name)}"
-        if to in self.names or any(self.is_in(message, place_of(to)) and place_of(to) != place_of(name) for message, _ in self.names[name].entries):
+        if to in self.names or any(self.is_in(message, place_of(to)) and place_of(to)
+                                   != place_of(name) for message, _ in self.names[name].entries):
             return None
         self.rename(name, to)
         return f"{name} to {to}"
@@ -762,9 +799,11 @@ class History:
         return (place, message.n) in self.present
 
     def copy_message(self):
-        name = self.pick([name for name in self.named("sp/") if self.names[name].entries and not name.endswith(".gz")])
+        name = self.pick([name for name in self.named("sp/") if self.names[name].entries
+                          and not name.endswith(".gz")])
         entry = self.rng.choice(self.names[name].entries)
-        target = self.pick(["sp/md/A", "sp/md/B", "sp/inbox", "sp/sub/list", "sp/raw"][: 4 if "mmdf" in self.without else 5])
+        target = self.pick(["sp/md/A", "sp/md/B", "sp/inbox",
+                            "sp/sub/list", "sp/raw"][: 4 if "mmdf" in self.without else 5])
         if self.is_in(entry[0], target) or place_of(name) == target:
             return None
         entry[0].versions += entry[0].has_grown
@@ -778,7 +817,7 @@ class History:
         if name.startswith("sp/md/"):
             self.unlink(name)
         elif name in self.boxes():
-            self.rewrite(name, [other for other in self.names[name].entries if other[0] is not entry[0]])
+            self.rewrite(name, [e for e in self.names[name].entries if e[0] is not entry[0]])
         return f"{entry[0].n} of {name} to {target}, and removed"
 
     def delete_maildir(self):
@@ -800,7 +839,7 @@ class History:
         name = self.mh_name("mh/inbox")
         message = self.message("mh")
         with open(self.path(name), "wb") as file:
-            self.write_in_pieces(file, message.text().encode(errors="surrogateescape"), [message])
+            self.write_in_pieces(file, encoded(message.text()), [message])
         self.add_name(name, Box("single", [(message, ())]))
         return f"{message.n} in {name}"
 
@@ -812,7 +851,7 @@ class History:
         begun = time.time()
         self.add_name(name, Box("single", [(message, ())]))
         with open(self.path(name), "wb") as file:
-            file.write(message.text().encode(errors="surrogateescape"))
+            file.write(encoded(message.text()))
         pause = self.rng.choice([0.002, 0.01, 0.05, 0.1, 0.3])
         time.sleep(pause)
         self.changed(message)
@@ -953,19 +992,22 @@ class History:
         if self.rng.random() < 0.5:
             spool.dedupe = "spool" if spool.dedupe == "mailbox" else "mailbox"
         else:
-            spool.kind = self.rng.choice([kind for kind in (None, "message", "news") if kind != spool.kind])
+            spool.kind = self.rng.choice([kind for kind in (None, "message", "news")
+                                          if kind != spool.kind])
         what = f"{spool.name}: {before} -> {(spool.dedupe, spool.kind)}"
         self.write_config()
         spool.dedupe, spool.kind = before
         if self.daemon is None:
             done = run(program, "watch", "--config", f"{self.root}/c.toml", "--once")
             if done.returncode != 2:
-                raise Failed(f"another scope, {what}, ended with exit code {done.returncode}: {done.stderr[-300:]}")
+                raise Failed(f"another scope, {what}, ended with exit code {done.returncode}: "
+                             f"{done.stderr[-300:]}")
         else:
             refusals = self.new_log().count("the old configuration stays in force: spool ")
             self.daemon.send_signal(signal.SIGHUP)
             end = time.time() + PATIENCE
-            while self.daemon.poll() is None and self.new_log().count("the old configuration stays in force: spool ") == refusals:
+            while self.daemon.poll() is None and self.new_log().count("the old configuration stays "
+                "in force: spool ") == refusals:
                 if end < time.time():
                     raise Failed(f"another scope, {what}, was not refused")
                 time.sleep(0.005)
@@ -987,15 +1029,19 @@ class History:
 
 # The actions, with their weight and group.
 TABLE = [
-    (History.append, 12, None), (History.expunge, 4, None), (History.annotate_mbox, 3, "annotations"),
-    (History.grow_mbox, 2, "growth"), (History.rotate, 1, None), (History.copytruncate, 1.5, None),
-    (History.append_live, 6, None), (History.reopen, 0.3, None), (History.compress_rotated, 0.7, "gzip"),
-    (History.remove_rotated, 0.5, None), (History.hard_link, 0.6, "hardlinks"), (History.remove_mbox_name, 0.4, "hardlinks"),
-    (History.maildir_deliver, 4, None), (History.maildir_rename, 3, None), (History.maildir_move, 1, None),
-    (History.maildir_annotate, 1, "annotations"), (History.delete_maildir, 2, None), (History.copy_message, 3, None),
-    (History.mh_deliver, 3, None), (History.draft, 1, "drafts"), (History.edit, 1, "edits"), (History.grow_file, 2, "growth"),
-    (History.annotate_file, 2, "annotations"), (History.pack, 0.5, None), (History.refile, 1, None), (History.delete_mh, 2, None),
-    (History.post, 3, None), (History.expire, 2.5, None), (History.eml_deliver, 3, None), (History.eml_rename, 0.7, None),
+    (History.append, 12, None), (History.expunge, 4, None),
+    (History.annotate_mbox, 3, "annotations"), (History.grow_mbox, 2, "growth"),
+    (History.rotate, 1, None), (History.copytruncate, 1.5, None), (History.append_live, 6, None),
+    (History.reopen, 0.3, None), (History.compress_rotated, 0.7, "gzip"),
+    (History.remove_rotated, 0.5, None), (History.hard_link, 0.6, "hardlinks"),
+    (History.remove_mbox_name, 0.4, "hardlinks"), (History.maildir_deliver, 4, None),
+    (History.maildir_rename, 3, None), (History.maildir_move, 1, None),
+    (History.maildir_annotate, 1, "annotations"), (History.delete_maildir, 2, None),
+    (History.copy_message, 3, None), (History.mh_deliver, 3, None), (History.draft, 1, "drafts"),
+    (History.edit, 1, "edits"), (History.grow_file, 2, "growth"),
+    (History.annotate_file, 2, "annotations"), (History.pack, 0.5, None), (History.refile, 1, None),
+    (History.delete_mh, 2, None), (History.post, 3, None), (History.expire, 2.5, None),
+    (History.eml_deliver, 3, None), (History.eml_rename, 0.7, None),
     (History.delete_eml, 1.5, None), (History.refuse_scope, 0.8, "scopes"),
     (History.spell_path, 0.8, "spellings"),
 ]
@@ -1037,10 +1083,12 @@ def run_history(number, tombstones, kills, without):
         history.note(f"FAILED: {failed}")
         with open(f"{history.root}/actions.log") as log:
             last = "".join(log.readlines()[-25:])
-        note = f"{history.kills} kills, {history.actions} actions: {failed}; see {history.root} and {history.base}\n{last}"
+        note = (f"{history.kills} kills, {history.actions} actions: {failed}; "
+                f"see {history.root} and {history.base}\n{last}")
         return name, False, note, history.done
-    note = f"{history.kills} kills, {history.actions} actions, {len(history.messages)} messages, " \
-           f"{sum(history.written.values())} records, {sum(history.gone.values())} gone, {time.time() - begun:.0f} s"
+    written, gone = sum(history.written.values()), sum(history.gone.values())
+    note = (f"{history.kills} kills, {history.actions} actions, {len(history.messages)} messages, "
+            f"{written} records, {gone} gone, {time.time() - begun:.0f} s")
     if "KEEP" not in os.environ:
         shutil.rmtree(history.root)
         shutil.rmtree(history.base)
@@ -1058,8 +1106,8 @@ def main():
     parser.add_argument("--history", type=int)
     args = parser.parse_args()
     without = [group for group in args.without.split(",") if group]
-    if unknown := set(without) - set(GROUPS):
-        parser.error(f"no group of actions: {', '.join(unknown)}; there are {', '.join(GROUPS)}")
+    if unknown := set(without) - set(GROUPS.split()):
+        parser.error(f"no group of actions: {', '.join(unknown)}; there are {GROUPS}")
     if not os.access(program, os.X_OK):
         print(f"{program} is no program", file=sys.stderr)
         return 2
@@ -1070,7 +1118,8 @@ def main():
             break
         number = args.seed * 1000 + index
         kills = min(left, HISTORY_KILLS) if args.history is None else args.kills
-        histories.append((args.history or number, settings[(args.history or number) % len(settings)], kills))
+        histories.append((args.history or number,
+                          settings[(args.history or number) % len(settings)], kills))
         left -= kills
     if not shutil.which("zstd"):
         skip("compressed segments", "zstd is not installed")
@@ -1083,14 +1132,17 @@ def main():
             *result, actions = run.result()
             report(*result)
             done += actions
-    print("actions: " + ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in done.most_common()))
+    print("actions: " + ", ".join(f"{count} {name.replace('_', ' ')}"
+                                  for name, count in done.most_common()))
     if 1000 <= args.kills:
-        report("each action was taken", not (never := untaken(done, without)), ", ".join(never) or f"{len(TABLE)} kinds")
+        report("each action was taken", not (never := untaken(done, without)),
+               ", ".join(never) or f"{len(TABLE)} kinds")
     return finish()
 
 
 def untaken(done, without):
-    return [action.__name__ for action in ACTIONS if GROUP_OF[action] not in without and not done[action.__name__]]
+    return [action.__name__ for action in ACTIONS if GROUP_OF[action] not in without
+            and not done[action.__name__]]
 
 
 if __name__ == "__main__":

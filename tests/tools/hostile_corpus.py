@@ -15,7 +15,8 @@ MiB of memory.
 scans each with one and with four threads. `--growth` prints processor time and memory for n, 2n and
 4n: of each file of the corpus, and of each of these mails.
 """
-import argparse, base64, gzip, hashlib, io, json, os, shutil, subprocess, sys, tempfile, zipfile
+import argparse, base64, functools, gzip, hashlib, io, json, os, shutil, subprocess, sys, tempfile
+import zipfile
 
 # Maximum memory for any file or message with default limits and up to four threads.
 MAX_MIB = 256
@@ -92,8 +93,10 @@ def corpus(scale):
 
     def boundaries():
         yield HEAD + b'Content-Type: multipart/mixed; boundary="a"; boundary="aa"\n\n'
-        yield b"preamble " + url("66-preamble") + b"\n--a\n\n" + url("66-first") + b"\n--aa\n\n" + url("66-second") + b"\n"
-        yield b"--" + b"a" * 3000 + b"\n\n" + url("66-long") + b"\n--a--\nepilogue " + url("66-epilogue") + b"\n"
+        yield b"preamble " + url("66-preamble") + b"\n--a\n\n" + url(
+            "66-first") + b"\n--aa\n\n" + url("66-second") + b"\n"
+        yield b"--" + b"a" * 3000 + b"\n\n" + url("66-long") + b"\n--a--\nepilogue "
+        yield url("66-epilogue") + b"\n"
 
     def encodings():
         yield HEAD + b"Content-Type: multipart/mixed; boundary=x\n\n"
@@ -103,7 +106,8 @@ def corpus(scale):
         yield b"--x\nContent-Transfer-Encoding: quoted-printable\n\n"
         one = url("67-soft-break")
         yield b"see " + one[:15] + b"=\n" + one[15:] + b" =ZZ =\n"
-        yield b"--x\nContent-Transfer-Encoding: x-unknown\n\nbegin 644 file\n" + url("67-uu") + b"\n--x--\n"
+        yield b"--x\nContent-Transfer-Encoding: x-unknown\n\nbegin 644 file\n"
+        yield url("67-uu") + b"\n--x--\n"
 
     def encoded_words():
         yield HEAD + b"X-Words: "
@@ -120,10 +124,12 @@ def corpus(scale):
         yield b'\nTo: "unclosed\n\n' + url("69-body") + b"\n"
 
     def nul():
-        yield HEAD + b"\n\0\0 " + url("70-before") + b" \0\n\0" + b"word\0word " + url("70-after") + b"\n"
+        yield HEAD + b"\n\0\0 " + url("70-before") + b" \0\n\0" + b"word\0word "
+        yield url("70-after") + b"\n"
 
     def charsets():
-        for number, name in enumerate([b"utf-7", b"iso-2022-jp", b"utf-16", b"x" * 1000, b"\xff\xfe", b"utf-8"]):
+        for number, name in enumerate([b"utf-7", b"iso-2022-jp",
+                                       b"utf-16", b"x" * 1000, b"\xff\xfe", b"utf-8"]):
             yield b"From a@b Mon\n" + HEAD + b"Content-Type: text/plain; charset=" + name + b"\n\n"
             yield b"\x1b$B!! \xed\xa0\x80 \xc0\xaf \xef\xbb\xbf \x1b(B\n" * 50
             text = b"\n" + url("71-%d" % number) + b"\n\n"
@@ -131,7 +137,8 @@ def corpus(scale):
             yield text.decode().encode("utf-16-le") + b"\n\n" if name == b"utf-16" else text
 
     def line_ends():
-        yield HEAD.replace(b"\n", b"\r\n") + b"\r\n" + url("72-crlf") + b"\r\r\n" + url("72-cr") + b"\r\xc2\x85 " + url("72-nel") + b"\n"
+        yield HEAD.replace(b"\n", b"\r\n") + b"\r\n" + url("72-crlf") + b"\r\r\n" + url(
+            "72-cr") + b"\r\xc2\x85 " + url("72-nel") + b"\n"
 
     def one_line():
         yield HEAD + b"\n" + url("73-start") + b" "
@@ -167,7 +174,8 @@ def corpus(scale):
         yield HEAD + b"Date: " + b"(" * 200_000 + b" 1 Jan 1996\n\n" + url("77") + b"\n"
 
     def panics():
-        for number, field in enumerate([b"Received:\n\t", b"Content-Type:", b"=?=?=?", b"Date: 99 Foo -1"]):
+        for number, field in enumerate([b"Received:\n\t", b"Content-Type:",
+                                        b"=?=?=?", b"Date: 99 Foo -1"]):
             yield b"From a@b Mon\n" + field + b"\nSubject: x\n\n" + url("78-%d" % number) + b"\n\n"
 
     def long_urls():
@@ -185,20 +193,27 @@ def corpus(scale):
 
     def hosts():
         yield HEAD + b"\n"
-        yield from flood(b"http://xn--" * 20 + b".example/ http://[fe80::1%25eth0]/ http://a:99999/ http://a@b@c/\n", 2_000 * n)
+        yield from flood(b"http://xn--" * 20 + b".example/ http://[fe80::1%25eth0]/ "
+                                               b"http://a:99999/ http://a@b@c/\n", 2_000 * n)
         yield url("82") + b"\n"
 
     yield from {
-        "61-nested": nested, "61-digests": digests, "62-parts": parts, "63-fields": fields, "63-addresses": addresses,
-        "64-field": long_field, "64-folded": folded_field, "65-endless": endless_header, "65-blank": blank_lines,
-        "66-boundaries": boundaries, "67-encodings": encodings, "68-words": encoded_words, "69-punctuation": punctuation,
+        "61-nested": nested, "61-digests": digests, "62-parts": parts, "63-fields": fields,
+        "63-addresses": addresses, "64-field": long_field, "64-folded": folded_field,
+        "65-endless": endless_header, "65-blank": blank_lines, "66-boundaries": boundaries,
+        "67-encodings": encodings, "68-words": encoded_words, "69-punctuation": punctuation,
         "70-nul": nul, "71-charsets": charsets, "72-ends": line_ends, "73-line": one_line,
-        "74-addresses": starts(b"a@b.com\n", "addresses"), "74-mailto": starts(b"mailto:", "mailto"),
-        "74-stars": starts(b"http://" + b"*" * 70 + b"a ", "stars"), "74-marks": starts(b"http://" + b"!" * 40 + b"<", "marks"),
-        "74-www": starts(b"www.", "www"), "74-brackets": starts(b"((((", "brackets"), "74-http": starts(b"http://", "http"),
-        "75-tags": html(b"", b"<b><table><i>", 50_000, "tags"), "75-attribute": html(b"<a title='", b"x", 1_000_000, "attribute"),
-        "75-comment": html(b"<!--", b"word ", 100_000, "comment"), "76-entities": entities, "77-date": dates, "78-panics": panics,
-        "80-long": long_urls, "81-many": many_urls, "82-hosts": hosts,
+        "74-addresses": starts(b"a@b.com\n", "addresses"),
+        "74-mailto": starts(b"mailto:", "mailto"),
+        "74-stars": starts(b"http://" + b"*" * 70 + b"a ", "stars"),
+        "74-marks": starts(b"http://" + b"!" * 40 + b"<", "marks"),
+        "74-www": starts(b"www.", "www"), "74-brackets": starts(b"((((", "brackets"),
+        "74-http": starts(b"http://", "http"),
+        "75-tags": html(b"", b"<b><table><i>", 50_000, "tags"),
+        "75-attribute": html(b"<a title='", b"x", 1_000_000, "attribute"),
+        "75-comment": html(b"<!--", b"word ", 100_000, "comment"), "76-entities": entities,
+        "77-date": dates, "78-panics": panics, "80-long": long_urls, "81-many": many_urls,
+        "82-hosts": hosts,
     }.items()
 
 
@@ -228,13 +243,13 @@ UNITS = {
     "attributes": (HTML, b"7bit", b"", b"<a " + b"b " * 500, b"> "),
     "open-tags": (HTML, b"7bit", b"", b"<a href=", b"> "),
     "links": (HTML, b"7bit", b"<base href=http://base.example/>", b"<a href=x>", b" "),
-    "images": (HTML, b"7bit", b"<base href=http://base.example/>", b"<img src=a srcset='b c'>", b" "),
+    "images": (HTML, b"7bit", b"<base href=http://a.example/>", b"<img src=a srcset='b c'>", b" "),
     "srcset": (HTML, b"7bit", b'<base href=http://base.example/><img srcset="', b"a ", b'"> '),
     "styles": (HTML, b"7bit", b"<style>", b"url(a)", b"</style> "),
     "comments": (HTML, b"7bit", b"", b"<!--[if x]><img src=x><![endif]-->", b" "),
     "attribute": (HTML, b"8bit", b'<a href="http://a.example/', b"\xff", b'"> '),
     "title": (HTML, b"8bit", b"<title>", b"\0", b"</title> "),
-    "parts": (b"multipart/mixed; boundary=b", b"7bit", b"", b"--b\n\nhttp://a.example/\n", b"--b\n\n"),
+    "parts": (b"multipart/mixed; boundary=b", b"7bit", b"", b"--b\n\nhttp://a.b/\n", b"--b\n\n"),
     "uuencode": (b"text/plain", b"7bit", b"", b"begin 644 x\n#0V%T\n`\nend\n", b" "),
     "signatures": (b"text/plain", b"7bit", b"", b"-- \n", b" "),
     "line": (b"text/plain", b"7bit", b"", b"words and words ", b" "),
@@ -260,7 +275,8 @@ def encoded(chunks, encoding):
 
 def unit_mail(name, size):
     media_type, encoding, before, unit, after = UNITS[name]
-    yield HEAD + b"Content-Type: " + media_type + b"\nContent-Transfer-Encoding: " + encoding + b"\n\n"
+    yield (HEAD + b"Content-Type: " + media_type + b"\nContent-Transfer-Encoding: "
+           + encoding + b"\n\n")
     if before is None:
         # Damage to the encoding itself.
         yield from flood(unit, size // len(unit))
@@ -291,7 +307,8 @@ def nested_mail(size):
     """A base64 message inside another one."""
     text = b"".join(unit_mail("latin-1", size * 54 // 100))
     for _ in range(2):
-        text = HEAD + b"Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n" + base64.encodebytes(text)
+        text = (HEAD + b"Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n"
+                + base64.encodebytes(text))
     yield text
 
 
@@ -317,7 +334,8 @@ def attached(name, members):
                     with out.open(member, "w") as file:
                         for chunk in chunks:
                             file.write(chunk)
-        yield HEAD + b"Content-Type: application/octet-stream; name=" + name + b"\nContent-Transfer-Encoding: base64\n\n"
+        yield (HEAD + b"Content-Type: application/octet-stream; name="
+               + name + b"\nContent-Transfer-Encoding: base64\n\n")
         yield base64.encodebytes(packed.getvalue())
     return mail
 
@@ -330,9 +348,14 @@ def repeated(before, unit, after=b""):
     return chunks
 
 
+def zipped(name, before, unit):
+    return attached(b"a.zip", lambda size: [(name, repeated(before + b" ", unit)(size))])
+
+
 def word(text, links=None):
     rels = [("word/_rels/document.xml.rels", links)] if links else []
-    return lambda size: ((name, chunks(size)) for name, chunks in rels + [("word/document.xml", text)])
+    parts = [*rels, ("word/document.xml", text)]
+    return lambda size: ((name, chunks(size)) for name, chunks in parts)
 
 
 def relationships(size):
@@ -342,7 +365,7 @@ def relationships(size):
 
 PLANTED_RUN = b"<w:p><w:t>" + PLANTED + b"</w:t></w:p>"
 MAILS = {name: (lambda size, name=name: unit_mail(name, size)) for name in UNITS} | {
-    "urls": numbered_mail(b"see http://a.example/xyz%d for more text on lamps, wicks and oil, and so on\n"),
+    "urls": numbered_mail(b"see http://a.example/xyz%d for text on lamps, wicks, oil and so on\n"),
     "short-urls": numbered_mail(b"news:a%x.b "),
     "short-links": numbered_mail(b"<a href=x:%x>", b"Content-Type: text/html\n"),
     "two-readings": numbered_mail(b"http://a%x.b\n", b"Content-Transfer-Encoding: base64\n"),
@@ -350,10 +373,10 @@ MAILS = {name: (lambda size, name=name: unit_mail(name, size)) for name in UNITS
     "fields": header_mail(b"", b"a:\n", b"b: c"),
     "words": header_mail(b"X-Words: ", b"=?utf-8?q?a.b:c?= "),
     "subject": header_mail(b"Subject: =?utf-8?b?", b"aHR0cDovL2EuYi8g", b"?="),
-    "zip-text": attached(b"a.zip", lambda size: [("a.txt", repeated(PLANTED + b" ", b"\xff")(size))]),
-    "zip-page": attached(b"a.zip", lambda size: [("a.html", repeated(PLANTED + b" ", b"\xe9&")(size))]),
-    "zip-links": attached(b"a.zip", lambda size: [("a.html", repeated(PLANTED + b" ", b"<img srcset='a b c'>")(size))]),
-    "zip-mail": attached(b"a.zip", lambda size: [("a.eml", repeated(HEAD + b"\n" + PLANTED + b" ", b"\xff")(size))]),
+    "zip-text": zipped("a.txt", PLANTED, b"\xff"),
+    "zip-page": zipped("a.html", PLANTED, b"\xe9&"),
+    "zip-links": zipped("a.html", PLANTED, b"<img srcset='a b c'>"),
+    "zip-mail": zipped("a.eml", HEAD + b"\n" + PLANTED, b"\xff"),
     "gzip": attached(b"a.txt.gz", repeated(PLANTED + b" ", b"\xe9&")),
     "docx": attached(b"a.docx", word(repeated(PLANTED_RUN, b"<w:t>a&lt;</w:t>"))),
     "docx-text": attached(b"a.docx", word(repeated(PLANTED_RUN + b"<w:t>", b"a"))),
@@ -382,7 +405,8 @@ def check_mails(program, folder, names, group):
             out.close()
             is_good = code in (0, 1) and mib <= MAX_MIB and (planted_urls >= 3 or name in UNPLANTED)
             failed += not is_good
-            found.append(f"-j{threads} {mib:4} MiB {seconds:6.1f} s{'' if is_good else f' FAILED ({code}, {planted_urls} planted)'}")
+            found.append(f"-j{threads} {mib:4} MiB {seconds:6.1f} "
+                         f"s{'' if is_good else f' FAILED ({code}, {planted_urls} planted)'}")
         print(f"{name:16}", *found, flush=True)
     return failed
 
@@ -390,9 +414,11 @@ def check_mails(program, folder, names, group):
 def print_growth(program, folder, scale):
     """Prints time and memory for n, 2n and 4n. Returns the number of runs above the limit."""
     failed = 0
-    rows = [(name, [dict(corpus(scale * factor))[name] for factor in (1, 2, 4)]) for name, _ in corpus(scale)]
+    rows = [(name, [dict(corpus(scale * factor))[name] for factor in (1, 2, 4)])
+            for name, _ in corpus(scale)]
     for name, mail in MAILS.items():
-        rows.append((name, [lambda size=MAIL_BYTES // part, mail=mail: mail(size) for part in (4, 2, 1)]))
+        sizes = [MAIL_BYTES // part for part in (4, 2, 1)]
+        rows.append((name, [functools.partial(mail, size) for size in sizes]))
     print(f"{'':18}{'MiB of input':>21}{'seconds':>21}{'MiB of memory':>18}")
     for name, texts in rows:
         figures = []
@@ -406,14 +432,16 @@ def print_growth(program, folder, scale):
             failed += mib > MAX_MIB or code not in (0, 1)
             figures.append((os.path.getsize(path) / (1 << 20), seconds, mib))
         sizes, times, memory = zip(*figures)
-        print(f"{name:18}" + "".join(f"{x:7.1f}" for x in sizes) + "".join(f"{x:7.2f}" for x in times) + "".join(f"{x:6}" for x in memory), flush=True)
+        print(f"{name:18}" + "".join(f"{x:7.1f}" for x in sizes)
+              + "".join(f"{x:7.2f}" for x in times) + "".join(f"{x:6}" for x in memory), flush=True)
     return failed
 
 
 def memory_group():
     """Returns a command prefix that limits memory, and the file with its peak, or None."""
     v1, v2 = "/sys/fs/cgroup/memory", "/sys/fs/cgroup"
-    for base, limit, peak in [(v1, "memory.limit_in_bytes", "memory.max_usage_in_bytes"), (v2, "memory.max", "memory.peak")]:
+    for base, limit, peak in [(v1, "memory.limit_in_bytes", "memory.max_usage_in_bytes"),
+                              (v2, "memory.max", "memory.peak")]:
         group = f"{base}/urlspool-hostile-{os.getpid()}"
         try:
             os.mkdir(group)
@@ -440,7 +468,8 @@ def scan(program, path, threads, group):
     command = [program, "scan", "-q", "-j", str(threads), "--events", "/dev/null", path]
     child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, preexec_fn=enter)
     _, status, used = os.wait4(child.pid, 0)
-    return os.waitstatus_to_exitcode(status), out, used.ru_maxrss >> 10, used.ru_utime + used.ru_stime
+    return (os.waitstatus_to_exitcode(status), out, used.ru_maxrss >> 10,
+            used.ru_utime + used.ru_stime)
 
 
 def main():
@@ -448,13 +477,16 @@ def main():
     parser.add_argument("program", nargs="?", default="target/release/urlspool")
     parser.add_argument("--scale", type=int, default=1)
     parser.add_argument("--keep", help="write the corpus here and keep it")
-    parser.add_argument("--mails", nargs="*", metavar="NAME", help="scan mails that take much memory instead")
-    parser.add_argument("--growth", action="store_true", help="print time and memory for n, 2n and 4n instead")
+    parser.add_argument("--mails", nargs="*", metavar="NAME",
+                        help="scan mails that take much memory instead")
+    parser.add_argument("--growth", action="store_true",
+                        help="print time and memory for n, 2n and 4n instead")
     args = parser.parse_args()
     base = tempfile.mkdtemp(prefix="urlspool-hostile-")
     program = os.path.realpath(args.program)
     if args.growth or args.mails is not None:
-        failed = print_growth(program, base, args.scale) if args.growth else check_mails(program, base, args.mails, None)
+        failed = (print_growth(program, base, args.scale)
+                  if args.growth else check_mails(program, base, args.mails, None))
         shutil.rmtree(base)
         print("passed" if not failed else f"{failed} failed")
         sys.exit(bool(failed))
@@ -468,7 +500,8 @@ def main():
         size += os.path.getsize(f"{folder}/{name}")
     print(f"{len(os.listdir(folder))} files, {size >> 20} MiB, {len(planted)} planted URLs")
     group, failed, digests = memory_group(), 0, set()
-    print("memory is limited to 256 MiB by a cgroup" if group else "SKIPPED: no cgroup can be made here; memory is only measured")
+    print("memory is limited to 256 MiB by a cgroup"
+          if group else "SKIPPED: no cgroup can be made here; memory is only measured")
     for threads in [1, 4]:
         code, out, mib, seconds = scan(program, folder, threads, group)
         digest, missing, lines = hashlib.sha256(), set(planted), 0
@@ -480,7 +513,8 @@ def main():
                     missing.discard(json.loads(line)["url"])
         out.close()
         digests.add(digest.hexdigest())
-        print(f"-j{threads}: exit {code}, {lines} records, {len(planted) - len(missing)} of {len(planted)} planted URLs, "
+        print(f"-j{threads}: exit {code}, {lines} records, "
+              f"{len(planted) - len(missing)} of {len(planted)} planted URLs, "
               f"{mib} MiB, {seconds:.1f} s")
         if missing:
             print("  not found:", *sorted(missing))

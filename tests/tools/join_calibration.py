@@ -17,15 +17,13 @@ archive. `sample` is `natural` if people sent the text (see natural_breaks.py) a
 generator made it (see client_wrap.py).
 
 The archives are divided into folds, and the weights for each fold are fitted on the others. Prints,
-by archive, the rates of URLs that were joined as their authors meant and of URLs that were rightly
-left alone, with the share of joins that are correct. Then prints stated against observed
+by archive, the rates of correct joins and of URLs rightly left alone, then stated against observed
 confidence, in five groups of about equal size below a stated 0.995. The same follows for the
 program's own weights on the labels after --held-out, which take no part in the fit.
 
 --weights prints the weights of a fit on all labels, in quarters of a point, as in features.rs.
---rows prints each row of the table with the number of natural line breaks that have it, and the
-number that it decides: those on the other side of the threshold without it. --wrong prints the URLs
-that are read wrongly.
+--rows prints for each row of the table how many natural line breaks have it, and how many would be
+on the other side of the threshold without it. --wrong prints the URLs that are read wrongly.
 
 The fit is a logistic regression with a normal prior on each weight. Its mean is 1 with the sign of
 the weight in the program (for the base: -3), its deviation 2.
@@ -67,7 +65,8 @@ def evidence(program, labels):
         for line in read.decode("utf-8", "replace").split("\n"):
             fields = line.split("\t")
             if len(fields) == 7 and fields[2] != "-":
-                found[int(os.path.basename(fields[0]))].append((fields[4].split(","), fields[5], fields[6]))
+                found[int(os.path.basename(fields[0]))].append(
+                    (fields[4].split(","), fields[5], fields[6]))
     return found
 
 
@@ -94,12 +93,14 @@ class Url:
                 break
         self.wanted = sum(step.right for step in self.breaks)
         # A label may allow the URL both with and without the final pieces.
-        self.allowed = {sum(continues(reading, step[1], step[2]) for step in steps) for reading in readings}
+        self.allowed = {sum(continues(reading, step[1], step[2]) for step in steps)
+                        for reading in readings}
         # A URL that continues where the program sees no continuation is never joined as meant.
         if steps:
-            end = steps[self.wanted - 1][1] + steps[self.wanted - 1][2] if self.wanted else steps[0][1]
+            end = "".join(steps[self.wanted - 1][1:]) if self.wanted else steps[0][1]
         else:
-            end = label["text"].encode("utf-8", "surrogateescape")[label["start"]:].split()[0].decode("utf-8", "replace")
+            end = label["text"].encode(
+                "utf-8", "surrogateescape")[label["start"]:].split()[0].decode("utf-8", "replace")
         self.impossible = all(len(bare(end)) < len(bare(reading)) for reading in readings)
         self.broken = self.wanted > 0 or self.impossible
 
@@ -121,7 +122,8 @@ def bare(url):
 
 def continues(reading, url, token):
     rest = reading[len(url):] if reading.startswith(url) else ""
-    return bool(rest) and (token.startswith(rest) or rest.startswith(bare(token) or token) or rest.startswith(token))
+    return bool(rest) and (token.startswith(rest) or rest.startswith(bare(token) or token)
+                           or rest.startswith(token))
 
 
 def solve(matrix, vector):
@@ -143,7 +145,8 @@ def solve(matrix, vector):
 
 def program_weights():
     """The weights of the program by feature name, without rows that exclude a continuation."""
-    source = pathlib.Path(__file__).resolve().parents[2] / "crates/text/src/repair/continuation/features.rs"
+    source = (pathlib.Path(__file__).resolve().parents[2]
+              / "crates/text/src/repair/continuation/features.rs")
     return {name: float(points) for name, points in ROW.findall(source.read_text(encoding="utf-8"))}
 
 
@@ -152,12 +155,14 @@ def fit(urls, names, own):
     place = {name: at for at, name in enumerate(names)}
     groups = collections.Counter()
     for step in (step for url in urls for step in url.breaks if not step.vetoes):
-        groups[tuple(sorted(place[name] for name in step.features)), step.right] += TIMES[step.sample]
+        present = tuple(sorted(place[name] for name in step.features))
+        groups[present, step.right] += TIMES[step.sample]
     mean = [-3.0 if name == BASE else math.copysign(1.0, own[name]) for name in names]
     weights = mean[:]
     for _ in range(40):
         gradient = [(weight - middle) / DEVIATION**2 for weight, middle in zip(weights, mean)]
-        curve = [[1 / DEVIATION**2 if row == column else 0.0 for column in range(len(names))] for row in range(len(names))]
+        curve = [[1 / DEVIATION**2 if row == column else 0.0 for column in range(len(names))]
+                 for row in range(len(names))]
         for (present, right), times in groups.items():
             expected = logistic(sum(weights[at] for at in present))
             slope = times * expected * (1 - expected)
@@ -186,7 +191,8 @@ def interval(right, total, z=1.96):
     rate = right / total
     middle = rate + z * z / (2 * total)
     spread = z * math.sqrt(rate * (1 - rate) / total + z * z / (4 * total * total))
-    return max(0.0, (middle - spread) / (1 + z * z / total)), (middle + spread) / (1 + z * z / total)
+    return (max(0.0, (middle - spread) / (1 + z * z / total)),
+            (middle + spread) / (1 + z * z / total))
 
 
 def report(title, urls, weights_of, threshold):
@@ -200,27 +206,34 @@ def report(title, urls, weights_of, threshold):
             row[1 if url.broken else 3] += 1
             row[4] += 0 < made and right
             row[5] += 0 < made
-    print(f"\n{title}\n\n| archive | broken URLs joined as meant | whole URLs left alone | joins made that are right |\n|---|---|---|---|")
+    print(f"\n{title}\n\n| archive | broken URLs joined as meant | whole URLs left alone | "
+          "joins made that are right |\n|---|---|---|---|")
     for key, row in sorted(rows.items()):
         print(f"| {key} | {row[0]} of {row[1]} | {row[2]:,} of {row[3]:,} | {row[4]} of {row[5]} |")
 
 
 def reliability(title, urls, weights_of):
     """Stated against observed confidence of natural line breaks, in five equal groups."""
-    stated = sorted((step.confidence(weights_of(url)), step.right) for url in urls for step in url.breaks if step.sample == "natural" and not step.vetoes)
+    stated = sorted((step.confidence(weights_of(url)), step.right) for url in urls
+                    for step in url.breaks if step.sample == "natural" and not step.vetoes)
     # Most line breaks are certain. The groups divide the others.
     doubtful = [row for row in stated if 1 - CERTAIN <= row[0] < CERTAIN]
-    print(f"\n{title}\n\n| stated | line breaks | mean stated | observed | interval (99 %) |\n|---|---|---|---|---|")
+    print(f"\n{title}\n\n| stated | line breaks | mean stated | observed | interval (99 %) |\n"
+          "|---|---|---|---|---|")
     groups = [doubtful[at * len(doubtful) // 5:(at + 1) * len(doubtful) // 5] for at in range(5)]
-    for group in [[row for row in stated if row[0] < 1 - CERTAIN], *groups, [row for row in stated if CERTAIN <= row[0]]]:
+    for group in [[row for row in stated if row[0] < 1 - CERTAIN],
+                  *groups, [row for row in stated if CERTAIN <= row[0]]]:
         if group:
             right, mean = sum(row[1] for row in group), sum(row[0] for row in group) / len(group)
             low, high = interval(right, len(group), 2.576)
-            print(f"| {group[0][0]:.3f}-{group[-1][0]:.3f} | {len(group)} | {mean:.3f} | {right / len(group):.3f} | {low:.3f}-{high:.3f}{'' if low <= mean <= high else ' !'} |")
+            print(f"| {group[0][0]:.3f}-{group[-1][0]:.3f} | {len(group)} | {mean:.3f} | "
+                f"{right / len(group):.3f} | "
+                f"{low:.3f}-{high:.3f}{'' if low <= mean <= high else ' !'} |")
 
 
 def print_rows(urls, weights, threshold):
-    print("\n| row | line breaks | archives | of them continued | decided | decided rightly |\n|---|---|---|---|---|---|")
+    print("\n| row | line breaks | archives | of them continued | decided | decided rightly |\n"
+          "|---|---|---|---|---|---|")
     counts = collections.defaultdict(lambda: [0, 0, 0, 0])
     archives = collections.defaultdict(set)
     for url in urls:
@@ -229,7 +242,8 @@ def print_rows(urls, weights, threshold):
                 continue
             points = sum(weights[name] for name in step.features)
             for name in step.features + step.vetoes:
-                others = logistic(points - weights.get(name, 0.0)) if not set(step.vetoes) - {name} else 0.0
+                others = (logistic(points - weights.get(name, 0.0))
+                          if not set(step.vetoes) - {name} else 0.0)
                 is_joined = threshold <= step.confidence(weights)
                 decides = (threshold <= others) != is_joined
                 row = counts[name]
@@ -247,13 +261,17 @@ def print_wrong(title, urls, weights_of, threshold):
         weights = weights_of(url)
         if not url.is_right(weights, threshold):
             made = url.joins(weights, threshold)
-            print(f"\n{title}: {url.label['archive']} {url.label['id']}: {made} joins, {url.wanted} wanted{', impossible' if url.impossible else ''}: {url.label['url']}")
+            print(f"\n{title}: {url.label['archive']} {url.label['id']}: {made} joins, "
+                f"{url.wanted} wanted{', impossible' if url.impossible else ''}: "
+                f"{url.label['url']}")
             for step in url.breaks:
-                print(f"    {step.confidence(weights):.2f} {'right' if step.right else 'WRONG'} {' '.join(step.features + step.vetoes)}")
+                print(f"    {step.confidence(weights):.2f} {'right' if step.right else 'WRONG'} "
+                      f"{' '.join(step.features + step.vetoes)}")
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(description=__doc__,
+                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("program")
     options.add_argument("labels", nargs="+")
     options.add_argument("--held-out", nargs="+", default=[])
@@ -273,20 +291,21 @@ def main():
     if not any(url.breaks for url in urls):
         sys.exit("no line breaks in the labels")
     fold = lambda url: zlib.crc32(url.label["archive"].encode()) % FOLDS
-    weights = [fit([url for url in urls if fold(url) != number], names, own) for number in range(FOLDS)]
+    weights = [fit([url for url in urls if fold(url) != n], names, own) for n in range(FOLDS)]
     held_out = lambda url: weights[fold(url)]
     stated = lambda url: own
     report(f"Fitted on other archives, threshold {args.threshold}", urls, held_out, args.threshold)
     reliability("Fitted on other archives: stated against observed", urls, held_out)
     for title, some in (("labels of the fit", urls), ("archives apart", apart)):
-        report(f"The program's weights, {title}, threshold {args.threshold}", some, stated, args.threshold)
+        report(f"The program's weights, {title}, threshold {args.threshold}",
+               some, stated, args.threshold)
         reliability(f"The program's weights, {title}: stated against observed", some, stated)
     if args.rows:
         print_rows(urls + apart, own, args.threshold)
     if args.weights:
         print("\nWeights")
         for name, points in fit(urls, names, own).items():
-            print(f"  {name:16} {round(points * 4) / 4:+.2f}   ({points:+.2f}, now {own[name]:+.2f})")
+            print(f"  {name:16} {round(points * 4) / 4:+.2f} ({points:+.2f}, now {own[name]:+.2f})")
     if args.wrong:
         print_wrong("fitted on others", urls, held_out, args.threshold)
         print_wrong("program", urls, stated, args.threshold)

@@ -49,7 +49,7 @@ def header(unit):
 def line(size):
     """One line with URLs at its start, in its middle and at its end."""
     half = repeat(b"words and words ", size // 2)
-    return b"http://start.example/ " + half + b" http://middle.example/ " + half + b" http://end.example/"
+    return b"http://a.example/ " + half + b" http://b.example/ " + half + b" http://c.example/"
 
 
 HTML = b"MIME-Version: 1.0\nContent-Type: text/html\n"
@@ -123,7 +123,7 @@ FAMILIES = [
     ("forms: quoted cells", body(b"\"a\"\"b,", TYPE + b"text/csv\n")),
     ("forms: strings of scripts", body(b"'http://a.b \"http://a.b'", HTML + b"\n<script>")),
     ("forms: marks of terminals", body(b"\x1b[1mp\x08p^[[m_\x08a")),
-    ("forms: boundaries without a multipart", body(b"--a\nContent-Type: multipart/mixed\n\n", MULTI)),
+    ("forms: lone boundaries", body(b"--a\nContent-Type: multipart/mixed\n\n", MULTI)),
     ("forms: references in queries", body(b"http://a.b/?c&amp;d\xe2\x80\x8b,")),
     ("ends: bars in one word", body(b"http://a.b/c|")),
     ("ends: bars in a query of one word", body(b"|", b"\n[[http://a.b/?c")),
@@ -139,8 +139,10 @@ FAMILIES = [
     ("bodies: quoted headers", body(b"> A: b\n> Content-Transfer-Encoding: base64\n")),
     ("bodies: base64", body(b"Content-Transfer-Encoding: base64\n\naHR0cDovL2EuYi8K\n\n")),
     ("bodies: headers without a trace", body(b"Content-Transfer-Encoding: base64\n\n")),
-    ("pages: marks of public-inbox", lambda size: b"<html>" + repeat(b"<pre\nid=b>\n\n<!-- /email-header: gravatar, ", size)),
-    ("mailboxes of Dovecot", lambda size: b"2 M1e C5\n" + repeat(b"\x01\x02N          0000000000000007\nA: b\n\nx", size)),
+    ("pages: marks of public-inbox",
+     lambda size: b"<html>" + repeat(b"<pre\nid=b>\n\n<!-- /email-header: gravatar, ", size)),
+    ("mailboxes of Dovecot",
+     lambda size: b"2 M1e C5\n" + repeat(b"\x01\x02N          0000000000000007\nA: b\n\nx", size)),
     ("separators without blank lines", lambda size: repeat(HEAD + b"\nx\n", size)),
     ("67 unclosed uuencode", body(b"begin 644 x\n#0V%T\n")),
     ("81 different URLs", numbered(b"news:a%x.b ")),
@@ -155,7 +157,8 @@ def scan(binary, path):
 
 
 def instructions(binary, path):
-    valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no",
+                "--cachegrind-out-file=/dev/null"]
     command = scan(binary, path) + ["--rejects", "/dev/null"]
     output = subprocess.run(valgrind + command, stderr=subprocess.PIPE, text=True).stderr
     return int(re.search(r"I\s+refs:\s+([\d,]+)", output)[1].replace(",", ""))
@@ -191,7 +194,8 @@ def worst(make, sizes, measure, idle, folder, least=0):
 def main():
     parse = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parse.add_argument("binary")
-    parse.add_argument("--large", type=int, default=0, metavar="MIB", help="measure processor time for inputs of up to MIB mebibytes")
+    parse.add_argument("--large", type=int, default=0, metavar="MIB",
+                       help="measure processor time for inputs of up to MIB mebibytes")
     parse.add_argument("--only", default="", help="run only families whose names contain this")
     args = parse.parse_args()
     if not args.large and not shutil.which("valgrind"):
@@ -204,7 +208,8 @@ def main():
             sizes.append(size << 20)
             size *= 2
     else:
-        sizes, measure, unit = [100 << 10, 200 << 10, 400 << 10], lambda path: instructions(args.binary, path), "instructions/byte"
+        sizes, measure, unit = ([100 << 10, 200 << 10, 400 << 10],
+                                lambda path: instructions(args.binary, path), "instructions/byte")
     tried = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         empty = os.path.join(folder, "empty.eml")
@@ -218,7 +223,8 @@ def main():
             own = os.path.join(folder, f"{number:03}")
             os.mkdir(own)
             for attempt in range(3 if args.large else 1):
-                ratio, each = worst(make, sizes, measure, idle, own, 0 if args.large else MIN_INSTRUCTIONS)
+                ratio, each = worst(make, sizes, measure, idle,
+                                    own, 0 if args.large else MIN_INSTRUCTIONS)
                 if ratio <= MAX_RATIO:
                     break
             each, counted = each * 1e9 if args.large else each, unit
@@ -232,10 +238,12 @@ def main():
         families = [family for family in FAMILIES if args.only in family[0]]
         # Unlike processor time, the number of instructions does not depend on other processes.
         with concurrent.futures.ThreadPoolExecutor(1 if args.large else os.cpu_count()) as pool:
-            for (name, _), (ratio, each, counted) in zip(families, pool.map(check, enumerate(families))):
+            for (name, _), (ratio, each, counted) in zip(families,
+                                                         pool.map(check, enumerate(families))):
                 tried += 1
                 failed += ratio > MAX_RATIO
-                print(f"{'ok' if ratio <= MAX_RATIO else 'NOT LINEAR':10} {ratio:5.2f} {each:9.1f} {counted}  {name}", flush=True)
+                print(f"{'ok' if ratio <= MAX_RATIO else 'NOT LINEAR':10} {ratio:5.2f} {each:9.1f} "
+                      f"{counted}  {name}", flush=True)
     print(f"{tried} families, {failed} not linear")
     if not tried:
         sys.exit(f"no family has {args.only!r} in its name")

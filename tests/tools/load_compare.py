@@ -15,21 +15,28 @@ import argparse, contextlib, os, random, re, shutil, sqlite3, subprocess, sys, t
 
 from load_kills import CHECKS
 from postgresql import Postgresql
+from world import output
 
 QUERIES = {
     "records": "SELECT count(*) FROM urls",
     "schemes": "SELECT scheme, count(*) FROM urls GROUP BY scheme ORDER BY 2 DESC, 1",
-    "hosts": "SELECT host, count(*) FROM urls WHERE host IS NOT NULL GROUP BY host ORDER BY 2 DESC, 1 LIMIT 50",
+    "hosts": "SELECT host, count(*) FROM urls WHERE host IS NOT NULL GROUP BY host "
+             "ORDER BY 2 DESC, 1 LIMIT 50",
     "messages": "SELECT count(*), count(DISTINCT digest) FROM messages",
     "senders": "SELECT sender, count(*) FROM messages GROUP BY sender ORDER BY 2 DESC, 1 LIMIT 50",
     "links": "SELECT count(*), sum(citations), sum(messages), min(first), max(last) FROM links",
-    "cited most": "SELECT key, citations, messages, first, last FROM links ORDER BY citations DESC, key LIMIT 200",
-    "hosts by decade": """SELECT substr(first, 1, 3) AS decade, host, count(*) FROM links WHERE first IS NOT NULL AND host IS NOT NULL
-        GROUP BY substr(first, 1, 3), host ORDER BY 1, 3 DESC, 2 LIMIT 200""",
-    "first cited in 1996": """SELECT key, citations, first FROM links WHERE first >= '1996' AND first < '1997'
+    "cited most": "SELECT key, citations, messages, first, last FROM links "
+                  "ORDER BY citations DESC, key LIMIT 200",
+    "hosts by decade": """
+        SELECT substr(first, 1, 3) AS decade, host, count(*) FROM links WHERE first IS NOT NULL
+        AND host IS NOT NULL GROUP BY substr(first, 1, 3), host ORDER BY 1, 3 DESC, 2 LIMIT 200""",
+    "first cited in 1996": """
+        SELECT key, citations, first FROM links WHERE first >= '1996' AND first < '1997'
         ORDER BY citations DESC, key LIMIT 100""",
-    "regions": "SELECT region, count(*), round(avg(confidence) * 1000) FROM urls GROUP BY region ORDER BY 2 DESC, 1",
-    "places": 'SELECT path, count(*), sum(start), sum("end") FROM urls JOIN sources ON sources.id = urls.source GROUP BY path ORDER BY path',
+    "regions": "SELECT region, count(*), round(avg(confidence) * 1000) FROM urls GROUP BY region "
+               "ORDER BY 2 DESC, 1",
+    "places": 'SELECT path, count(*), sum(start), sum("end") FROM urls '
+              'JOIN sources ON sources.id = urls.source GROUP BY path ORDER BY path',
 }
 
 
@@ -59,8 +66,8 @@ class Timed:
 
     def show(self, name, rows, database_mib=None):
         size = f", database {database_mib} MiB" if database_mib is not None else ""
-        rate = f"{self.seconds:.1f} s, {rows / self.seconds:.0f} rows/s, processor {self.processor:.1f} s"
-        print(f"{name}: {rate}, memory {self.mib} MiB{size}")
+        rate = f"{self.seconds:.1f} s, {rows / self.seconds:.0f} rows/s"
+        print(f"{name}: {rate}, processor {self.processor:.1f} s, memory {self.mib} MiB{size}")
 
 
 def repeated(path, rows, folder):
@@ -87,18 +94,22 @@ def import_csv(database, folder, rows, into_sqlite):
     with contextlib.closing(sqlite3.connect(database)) as db:
         columns = [row[1] for row in db.execute("PRAGMA table_info(urls)")]
         create, *indexes = [row[0] for row in db.execute(
-            "SELECT sql FROM sqlite_master WHERE tbl_name = 'urls' AND sql IS NOT NULL ORDER BY type = 'index'")]
+            "SELECT sql FROM sqlite_master WHERE tbl_name = 'urls' AND sql IS NOT NULL "
+            "ORDER BY type = 'index'")]
     # CSV cannot hold NUL bytes.
-    fields = ", ".join(f'hex("{name}")' if name == "record_key" else f'"{name}"' for name in columns)
+    fields = ", ".join(f'hex("{name}")' if name == "record_key" else f'"{name}"'
+                       for name in columns)
     with open(csv, "wb") as file:
-        subprocess.run(["sqlite3", "-csv", database, f"SELECT {fields} FROM urls"], check=True, stdout=file)
+        file.write(output("sqlite3", "-csv", database, f"SELECT {fields} FROM urls"))
     plain = create.replace(" UNIQUE", "").replace(" PRIMARY KEY", "")
     for name, statements in [("no index", [plain]), ("its indexes", [create, *indexes])]:
         copy = os.path.join(folder, f"{name}.db")
-        commands = [part for statement in [*statements, ".mode csv"] for part in ("-cmd", statement)]
+        commands = [part for statement in [*statements, ".mode csv"]
+                    for part in ("-cmd", statement)]
         imported = Timed("sqlite3", *commands, copy, f".import {csv} urls")
-        imported.show(f"sqlite3 .import of the rows of urls, {name}", rows, os.path.getsize(copy) >> 20)
-        print(f"  the load takes {into_sqlite.processor / imported.processor:.1f} times the processor time")
+        imported.show(f".import of the rows of urls, {name}", rows, os.path.getsize(copy) >> 20)
+        times = into_sqlite.processor / imported.processor
+        print(f"  the load takes {times:.1f} times the processor time")
 
 
 def copy_csv(server, folder, rows, load_seconds):
@@ -112,18 +123,22 @@ def copy_csv(server, folder, rows, load_seconds):
         with open(csv, encoding="utf-8") as file:
             server.psql(file, "-q", "-c", "COPY copied FROM STDIN (FORMAT csv)")
         seconds, processor = time.time() - begun, server.processor_seconds() - processor
-        print(f"\\copy of the rows of urls, {name}: {seconds:.1f} s, {rows / seconds:.0f} rows/s, processor of the server {processor:.1f} s")
+        print(f"\\copy of the rows of urls, {name}: {seconds:.1f} s, {rows / seconds:.0f} rows/s, "
+              f"processor of the server {processor:.1f} s")
         print(f"  the load takes {load_seconds / processor:.1f} times the server's processor time")
         server.psql("DROP TABLE copied")
 
 
-def percentile(times, share):
-    return sorted(times)[min(len(times) - 1, int(len(times) * share))] * 1000
+def percentiles(times):
+    p50, p99 = (sorted(times)[int((len(times) - 1) * share)] * 1000 for share in (0.5, 0.99))
+    return f"p50 {p50:.1f} ms, p99 {p99:.1f} ms"
 
 
 def compare_words(sqlite, server, count):
-    texts = sqlite.execute("SELECT url, subject, sender FROM texts WHERE id IN (SELECT id FROM urls ORDER BY random() LIMIT 3000)")
-    words = sorted({word for row in texts for text in row if text for word in re.findall(r"[^\W_]+", text.lower())})
+    texts = sqlite.execute("SELECT url, subject, sender FROM texts WHERE id IN (SELECT id "
+                           "FROM urls ORDER BY random() LIMIT 3000)")
+    words = sorted({word for row in texts for text in row if text
+                    for word in re.findall(r"[^\W_]+", text.lower())})
     random.seed(1)
     chosen = random.sample(words, min(count, len(words)))
     pairs = [[one] for one in chosen] + [[one, other] for one, other in zip(chosen, chosen[1:])]
@@ -131,11 +146,13 @@ def compare_words(sqlite, server, count):
     for pair in pairs:
         begun = time.time()
         match = " ".join(f'"{word}"' for word in pair)
-        in_sqlite = sqlite.execute("SELECT count(*) FROM search WHERE search MATCH ?", [match]).fetchone()[0]
+        found = "SELECT count(*) FROM search WHERE search MATCH ?"
+        in_sqlite = sqlite.execute(found, [match]).fetchone()[0]
         times["SQLite"].append(time.time() - begun)
         begun = time.time()
         query = " & ".join("''" + word + "''" for word in pair)
-        in_server = int(server.rows(f"SELECT count(*) FROM urls WHERE search @@ '{query}'::tsquery")[0][0])
+        found = f"SELECT count(*) FROM urls WHERE search @@ '{query}'::tsquery"
+        in_server = int(server.rows(found)[0][0])
         times["PostgreSQL"].append(time.time() - begun)
         if in_sqlite != in_server:
             differences += 1
@@ -143,7 +160,7 @@ def compare_words(sqlite, server, count):
     print(f"{len(pairs)} full-text queries, {differences} different")
     for name, measured in times.items():
         note = " (psql's start included)" if name == "PostgreSQL" else ""
-        print(f"  {name}: p50 {percentile(measured, 0.5):.1f} ms, p99 {percentile(measured, 0.99):.1f} ms{note}")
+        print(f"  {name}: {percentiles(measured)}{note}")
     return differences
 
 
@@ -151,14 +168,9 @@ def searches(binary, database, sqlite, count=100):
     """Times of `urlspool search --limit 20`, for words of random rows."""
     texts = sqlite.execute("SELECT url FROM urls ORDER BY random() LIMIT ?", [count]).fetchall()
     words = [random.choice(re.findall(r"[^\W_]+", text) or ["http"]) for (text,) in texts]
-    times = [timed_quietly([binary, "search", database, "--limit", "20", word]) for word in words]
-    print(f"urlspool search --limit 20: p50 {percentile(times, 0.5):.1f} ms, p99 {percentile(times, 0.99):.1f} ms")
-
-
-def timed_quietly(command):
-    begun = time.time()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.time() - begun
+    search = [binary, "search", database, "--limit", "20"]
+    times = [Timed(*search, word, stdout=subprocess.DEVNULL).seconds for word in words]
+    print(f"urlspool search --limit 20: {percentiles(times)}")
 
 
 def main():
@@ -185,20 +197,25 @@ def main():
         before = server.processor_seconds()
         into_server = Timed(*load, server.target, args.records)
         load_seconds = server.processor_seconds() - before
-        into_server.show("PostgreSQL", rows, int(server.rows("SELECT pg_database_size('postgres')")[0][0]) >> 20)
+        into_server.show("PostgreSQL", rows,
+                         int(server.rows("SELECT pg_database_size('postgres')")[0][0]) >> 20)
         print(f"  processor of the server {load_seconds:.1f} s")
         Timed(*load, server.target, args.records).show("PostgreSQL again", rows)
         copy_csv(server, folder, rows, load_seconds)
         for name, query in QUERIES.items():
-            answers = {"SQLite": shown(sqlite.execute(query)), "PostgreSQL": shown(server.rows(query))}
+            answers = {"SQLite": shown(sqlite.execute(query)),
+                       "PostgreSQL": shown(server.rows(query))}
             if len({tuple(answer) for answer in answers.values()}) > 1:
                 failed += 1
                 print(f"  DIFFERENT: {name}")
                 for program, answer in answers.items():
-                    others = {row for other, rows in answers.items() if other != program for row in rows}
-                    print(f"    {program}: {len(answer)} rows; only here: {[row for row in answer if row not in others][:3]}")
+                    others = {row for other, rows in answers.items() if other != program
+                              for row in rows}
+                    print(f"    {program}: {len(answer)} rows; only here: "
+                          f"{[row for row in answer if row not in others][:3]}")
         for name, query in CHECKS.items():
-            for program, count in [("SQLite", sqlite.execute(query).fetchone()[0]), ("PostgreSQL", server.rows(query)[0][0])]:
+            for program, count in [("SQLite", sqlite.execute(query).fetchone()[0]),
+                                   ("PostgreSQL", server.rows(query)[0][0])]:
                 if int(count):
                     failed += 1
                     print(f"  FAILED: {program}: {count} {name}")

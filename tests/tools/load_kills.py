@@ -44,12 +44,16 @@ LOADER_SECONDS = 15
 
 CHECKS = {
     "links with other numbers than their rows": """SELECT count(*) FROM links JOIN (
-        SELECT urls.link, count(*) AS citations, count(DISTINCT messages.digest) AS messages, min(cited) AS first, max(cited) AS last
-        FROM urls JOIN messages ON messages.id = urls.message GROUP BY urls.link) AS n ON n.link = links.id
-        WHERE n.citations <> links.citations OR n.messages <> links.messages
-          OR coalesce(n.first, '') <> coalesce(links.first, '') OR coalesce(n.last, '') <> coalesce(links.last, '')""",
-    "links without rows": "SELECT count(*) FROM links WHERE id NOT IN (SELECT link FROM urls WHERE link IS NOT NULL)",
-    "messages without rows": "SELECT count(*) FROM messages WHERE id NOT IN (SELECT message FROM urls)",
+        SELECT urls.link, count(*) AS citations, count(DISTINCT messages.digest) AS messages,
+          min(cited) AS first, max(cited) AS last
+        FROM urls JOIN messages ON messages.id = urls.message GROUP BY urls.link) AS n
+        ON n.link = links.id WHERE n.citations <> links.citations OR n.messages <> links.messages
+          OR coalesce(n.first, '') <> coalesce(links.first, '')
+          OR coalesce(n.last, '') <> coalesce(links.last, '')""",
+    "links without rows": "SELECT count(*) FROM links WHERE id NOT IN (SELECT link FROM urls "
+                          "WHERE link IS NOT NULL)",
+    "messages without rows":
+        "SELECT count(*) FROM messages WHERE id NOT IN (SELECT message FROM urls)",
     "rows with one key": "SELECT count(*) - count(DISTINCT record_key) FROM urls",
 }
 
@@ -202,12 +206,15 @@ class Process:
 
 def message(random, number):
     """A message with one to four URLs. Some links are cited repeatedly."""
-    urls = [f"http://h{random.randrange(40)}.example/{random.randrange(200)}" for _ in range(random.randrange(4))]
+    urls = [f"http://h{random.randrange(40)}.example/{random.randrange(200)}"
+            for _ in range(random.randrange(4))]
     urls.append(f"ftp://f.example/{number}")
     day, hour = 1 + number % 28, number % 24
     return (
-        f"From a@b.example Mon Jan  1 00:00:00 1996\nFrom: a{number % 7}@b.example\nSubject: letter {number}\n"
-        f"Date: {day} Jul 1996 {hour:02}:00:00 +0000\nMessage-ID: <{number}@b.example>\n\n" + "\n".join(urls) + "\n\n"
+        f"From a@b.example Mon Jan  1 00:00:00 1996\nFrom: a{number % 7}@b.example\n"
+        f"Subject: letter {number}\n"
+        f"Date: {day} Jul 1996 {hour:02}:00:00 +0000\nMessage-ID: <{number}@b.example>\n\n"
+        + "\n".join(urls) + "\n\n"
     )
 
 
@@ -220,7 +227,8 @@ def check(databases, wanted):
     """Checks that each record is in exactly one of the databases."""
     loaded, twice, problems = set(), 0, []
     for database in databases:
-        if 1 < len(databases) and not database.rows("SELECT 1 FROM sqlite_master WHERE name = 'urls'"):
+        if 1 < len(databases) and not database.rows("SELECT 1 FROM sqlite_master "
+                                                    "WHERE name = 'urls'"):
             # It was moved before its tables were created.
             continue
         ids = [row[0] for row in database.rows("SELECT record_id FROM urls")]
@@ -231,12 +239,14 @@ def check(databases, wanted):
             if count:
                 problems.append(f"{count} {name}")
     if twice or loaded != set(wanted):
-        problems.append(f"{len(wanted)} records, {len(loaded)} loaded: {twice} twice, {len(set(wanted) - loaded)} lost")
+        problems.append(f"{len(wanted)} records, {len(loaded)} loaded: {twice} twice, "
+                        f"{len(set(wanted) - loaded)} lost")
     return problems
 
 
 def segments(folder):
-    return {name for name in os.listdir(f"{folder}/out") if name[0].isdigit() and not name.endswith(".meta")}
+    return {name for name in os.listdir(f"{folder}/out") if name[0].isdigit()
+            and not name.endswith(".meta")}
 
 
 def move_database(database, loader, deliver):
@@ -253,7 +263,8 @@ def move_database(database, loader, deliver):
             deliver()
             code = loader.ends_within(0.2)
         if code != EX_IOERR:
-            problems.append(f"{how}: " + (f"exit code {code}" if code else f"the loader still runs after {LOADER_SECONDS} s"))
+            problems.append(f"{how}: " + (f"exit code {code}" if code else "the loader still runs "
+                f"after {LOADER_SECONDS} s"))
         if removed := kept - segments(database.folder):
             problems.append(f"{how}: {len(removed)} segments that were sealed later were removed")
     # The loader may be started while the database is missing.
@@ -279,7 +290,8 @@ def main():
         parser.error("--move-database is for SQLite")
     random.seed(args.seed)
     binary = os.path.abspath(args.binary)
-    folder = tempfile.mkdtemp(prefix="urlspool-kills", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+    folder = tempfile.mkdtemp(prefix="urlspool-kills",
+                              dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
     for name in ["spool", "out"]:
         os.mkdir(f"{folder}/{name}")
     config = f"{folder}/urlspool.toml"
@@ -291,7 +303,8 @@ def main():
         database = MovingSqlite(folder) if args.move_database else Sqlite(folder)
     log = open(f"{folder}/log", "wb")
     daemon = Process(log, binary, "watch", "--config", config)
-    loader = Process(log, binary, "load", "--into", database.target, "--follow", "--delete-segments", f"{folder}/out")
+    loader = Process(log, binary, "load", "--into", database.target,
+                     "--follow", "--delete-segments", f"{folder}/out")
     number, kills, begun, problems, moves = 0, {"daemon": 0, "loader": 0}, time.time(), [], []
 
     def deliver():
@@ -322,9 +335,11 @@ def main():
                 moves.append(done)
                 problems += found
         daemon.kill()
-        subprocess.run([binary, "watch", "--config", config, "--once"], check=True, stdout=log, stderr=log)
+        subprocess.run([binary, "watch", "--config", config, "--once"],
+                       check=True, stdout=log, stderr=log)
         loader.kill()
-        last = [binary, "load", "-v", "--into", database.target, "--delete-segments", f"{folder}/out"]
+        last = [binary, "load", "-v", "--into", database.target,
+                "--delete-segments", f"{folder}/out"]
         subprocess.run(last, check=True, stdout=log, stderr=log)
         wanted = expected(binary, folder)
         problems += check(database.all() if args.move_database else [database], wanted)
@@ -335,10 +350,13 @@ def main():
         if left:
             problems.append(f"segments that were not removed: {left}")
         seconds = time.time() - begun
-        print(f"{args.target}: {kills['loader']} kills of load, {kills['daemon']} of watch, {number} messages, {len(wanted)} records, "
-              f"{seconds:.0f} s; other ends of load: {loader.codes or 'none'}, of watch: {daemon.codes or 'none'}")
+        print(f"{args.target}: {kills['loader']} kills of load, {kills['daemon']} of watch, "
+              f"{number} messages, {len(wanted)} records, "
+              f"{seconds:.0f} s; other ends of load: {loader.codes or 'none'}, of watch: "
+              f"{daemon.codes or 'none'}")
         if moves:
-            print(f"  {len(moves)} moves: " + ", ".join(f"{moves.count(move)} {move}" for move in sorted(set(moves))))
+            print(f"  {len(moves)} moves: " + ", ".join(f"{moves.count(move)} {move}"
+                                                        for move in sorted(set(moves))))
         for problem in problems:
             print(f"  FAILED: {problem}; see {folder}")
         if not problems:

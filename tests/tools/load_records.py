@@ -79,7 +79,8 @@ def pandas(path, _):
     import pandas
 
     table = pandas.read_json(path, lines=True)
-    return summary(len(table), (table["mismatch"] == True).sum(), table.groupby("host").size().items())  # noqa: E712
+    mismatches = (table["mismatch"] == True).sum()  # noqa: E712
+    return summary(len(table), mismatches, table.groupby("host").size().items())
 
 
 def sqlite(path, _):
@@ -88,7 +89,8 @@ def sqlite(path, _):
     with open(path, encoding="utf-8") as lines:
         db.executemany("INSERT INTO lines VALUES (?)", ((line,) for line in lines))
     db.execute(
-        "CREATE VIEW urls AS SELECT record->>'host' AS host, record->>'mismatch' AS mismatch FROM lines"
+        "CREATE VIEW urls AS SELECT record->>'host' AS host, "
+        "record->>'mismatch' AS mismatch FROM lines"
     )
     return sql(lambda query: db.execute(query).fetchall())
 
@@ -124,7 +126,8 @@ def postgresql(path, schema):
 
 
 LOADERS = [jq, duckdb_guess, duckdb_schema, pandas, sqlite, postgresql, pyarrow]
-NEEDS = {"duckdb_guess": "duckdb", "duckdb_schema": "duckdb", "pandas": "pandas", "pyarrow": "pyarrow"}
+NEEDS = {"duckdb_guess": "duckdb", "duckdb_schema": "duckdb",
+         "pandas": "pandas", "pyarrow": "pyarrow"}
 
 
 def main():
@@ -137,7 +140,8 @@ def main():
         return output(given.urlspool, "schema", "--as", language, text=True)
 
     want = expected(given.records)
-    print(f"{'expected':16}{want['records']:>9} records {want['mismatches']:>6} mismatches  {want['hosts'][:2]}")
+    print(f"{'expected':16}{want['records']:>9} records {want['mismatches']:>6} mismatches  "
+          f"{want['hosts'][:2]}")
     differs = False
     for loader in LOADERS:
         name = loader.__name__
@@ -157,7 +161,8 @@ def main():
         verdict = "equal" if got == want else f"DIFFERS: {got}"
         differs |= got != want
         seconds = time.monotonic() - begin
-        print(f"{name:16}{got['records']:>9} records {got['mismatches']:>6} mismatches  {verdict}  {seconds:.1f} s")
+        print(f"{name:16}{got['records']:>9} records {got['mismatches']:>6} mismatches  {verdict}  "
+              f"{seconds:.1f} s")
     sys.exit(differs)
 
 

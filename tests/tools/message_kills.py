@@ -28,19 +28,22 @@ class Mailbox:
         if disk:
             self.mount("size=6m")
         with open(f"{self.root}/c.toml", "w") as file:
-            file.write(f'[output]\ndir="{self.root}/out"\nseal_interval="50ms"\nseal_bytes="64KiB"\n[state]\ndir="{self.root}/state"\n'
+            file.write(f'[output]\ndir="{self.root}/out"\nseal_interval="50ms"\n'
+                       f'seal_bytes="64KiB"\n[state]\ndir="{self.root}/state"\n'
                        f'commit_interval="20ms"\n[watch]\nsettle="100ms"\n[metrics]\nlisten=""\n'
                        f'[[spool]]\npath="{self.root}/spool"\n[[spool]]\npath="{self.root}/md"\n')
 
     def mount(self, options):
-        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", f"{self.root}/out"], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", f"{self.root}/out"],
+                       check=True)
 
     def append(self):
         self.messages += 1
         n = self.messages
         lines = "".join(f"see http://h.example/{n}-{i}.html now\n" for i in range(self.urls))
         with open(f"{self.root}/spool/inbox", "a") as file:
-            file.write(f"From a@b Mon Jan  1 00:00:00 1996\nSubject: {n}\n\n{lines}\nFrom a@b Mon Jan  1 00:00:00 1996\nSubject: -{n}\n\nx\n\n")
+            file.write(f"From a@b Mon Jan  1 00:00:00 1996\nSubject: {n}\n\n{lines}\n"
+                       f"From a@b Mon Jan  1 00:00:00 1996\nSubject: -{n}\n\nx\n\n")
 
     def deliver(self):
         self.others += 1
@@ -49,12 +52,14 @@ class Mailbox:
 
     def start(self, *args):
         log = open(f"{self.root}/log", "a")
-        return subprocess.Popen([program, "watch", "--config", f"{self.root}/c.toml", *args], stderr=log)
+        return subprocess.Popen([program, "watch", "--config", f"{self.root}/c.toml", *args],
+                                stderr=log)
 
     def is_inside(self, daemon):
         """True while the daemon has the file for the records of a message open."""
         try:
-            return any(f"{self.root}/out/" in os.readlink(fd.path) and os.readlink(fd.path).endswith("(deleted)")
+            return any(f"{self.root}/out/" in os.readlink(fd.path)
+                       and os.readlink(fd.path).endswith("(deleted)")
                        for fd in os.scandir(f"/proc/{daemon.pid}/fd"))
         except (FileNotFoundError, ProcessLookupError):
             return False
@@ -88,13 +93,15 @@ class Mailbox:
             os.remove(path)
         if self.disk:
             subprocess.run(["mount", "-o", "remount,size=6m", f"{self.root}/out"], check=True)
-        expected = {f"http://h.example/{n}-{i}.html" for n in range(1, self.messages + 1) for i in range(self.urls)}
+        expected = {f"http://h.example/{n}-{i}.html" for n in range(1, self.messages + 1)
+                    for i in range(self.urls)}
         expected |= {f"http://other.example/{n}.html" for n in range(1, self.others + 1)}
         twice = sum(number > 1 for number in self.written.values())
         lost = len(expected - set(self.written))
         with open(f"{self.root}/log") as log:
             aside = log.read().count("died of this message")
-        return None if (code, twice, lost, aside) == (0, 0, 0, 0) else f"exit code {code}, {twice} twice, {lost} lost, {aside} set aside"
+        return (None if (code, twice, lost, aside) == (0, 0, 0, 0)
+                else f"exit code {code}, {twice} twice, {lost} lost, {aside} set aside")
 
     def close(self):
         if self.disk:
@@ -120,7 +127,8 @@ def run(name, kills, urls, is_sealing=False, disk=False):
         if wrong:
             report(name, False, f"after {done} kills: {wrong}; {box.root}")
             return
-    report(name, True, f"{done} kills inside a message ({late} too late), {box.messages} messages, {box.others} others: 0 lost, 0 twice")
+    report(name, True, f"{done} kills inside a message ({late} too late), {box.messages} messages, "
+                       f"{box.others} others: 0 lost, 0 twice")
     box.close()
 
 

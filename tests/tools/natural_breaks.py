@@ -13,9 +13,8 @@ repository called `repo`.
 text occurs elsewhere in one piece: inside a line, between brackets, in an HTML attribute, or before
 a blank line. It ends there if the joined text never occurs in one piece, and the first part does in
 at least three messages that do not quote it, each time before different text and at least once
-inside a line. All other URLs are excluded. --places takes lines of places that were read by eye
-(`repo`, `at`, `offset`, `want`, `truth`), and prints the errors of the rule on these places
-instead.
+inside a line. All other URLs are excluded. --places instead prints the errors of the rule on places
+that were read by eye (lines with `repo`, `at`, `offset`, `want`, `truth`).
 
 LABELS.tsv holds labels that were read by eye, but no text of the mail, so it can be kept where the
 mail cannot:
@@ -32,7 +31,7 @@ import tempfile
 
 from world import output
 
-URL = re.compile(rb"(?<![\w:+.-])(?:https?|ftp|gopher|git|ssh|telnet|svn|rsync)://[^\s<>\"`]*", re.I)
+URL = re.compile(rb"(?i)(?<![\w:+.-])(?:https?|ftp|gopher|git|ssh|telnet|svn|rsync)://[^\s<>\"`]*")
 WRAPPER = re.compile(rb"<\s*URL:\s*$", re.I)
 LINK = re.compile(rb"(?:href|src)\s*=\s*[\"']([^\"'\s]+)[\"']", re.I)
 MARKS = re.compile(rb"(?:[ \t]*(?:[>|]|\xe2\x80\xba|\xe2\x94\x82|[A-Z]{1,3}>))*[ \t]*")
@@ -62,11 +61,13 @@ def blobs(repository):
     with tempfile.TemporaryFile() as wanted:
         wanted.write(b"\n".join(names) + b"\n")
         wanted.seek(0)
-        batch = subprocess.Popen([*git, "cat-file", "--batch"], stdin=wanted, stdout=subprocess.PIPE)
+        batch = subprocess.Popen([*git, "cat-file", "--batch"],
+                                 stdin=wanted, stdout=subprocess.PIPE)
         for name in names.values():
             head = batch.stdout.readline().split()
             if head[-1] != b"missing":
-                yield name.decode("utf-8", "replace"), unpacked(batch.stdout.read(int(head[2]) + 1)[:-1])
+                yield (name.decode("utf-8", "replace"),
+                       unpacked(batch.stdout.read(int(head[2]) + 1)[:-1]))
 
 
 def unpacked(content):
@@ -119,7 +120,8 @@ def texts(raw):
                 charset = part.get_content_charset()
             except LookupError:
                 charset = None
-            yield part.get_content_type(), utf8(part.get_payload(decode=True) or b"", charset or "iso8859-1")
+            yield part.get_content_type(), utf8(part.get_payload(decode=True) or b"",
+                                                charset or "iso8859-1")
 
 
 def window(text, start):
@@ -139,7 +141,8 @@ def window(text, start):
 def bare(url):
     """`url` without punctuation or brackets at its end."""
     url = url.rstrip(b".,;:!?'*_|\\")
-    while url[-1:] in (b")", b"]", b"}") and url.count(url[-1:]) > url.count({b")": b"(", b"]": b"[", b"}": b"{"}[url[-1:]]):
+    while url[-1:] in (b")", b"]", b"}") and url.count(url[-1:]) > url.count(
+        {b")": b"(", b"]": b"[", b"}": b"{"}[url[-1:]]):
         url = url[:-1].rstrip(b".,;:!?'*_|\\")
     return url
 
@@ -181,7 +184,8 @@ class Place:
 
     def row(self, archive, url):
         text = self.text.decode("utf-8", "surrogateescape")
-        row = dict(id=f"{self.digest}:{self.start}", archive=archive, sample="natural", text=text, start=self.start - self.shift)
+        row = dict(id=f"{self.digest}:{self.start}", archive=archive,
+                   sample="natural", text=text, start=self.start - self.shift)
         return dict(row, url=url.decode("utf-8", "surrogateescape")) if url else row
 
 
@@ -202,7 +206,8 @@ class Archive:
 
     def read(self, name, number, kind, text, seen):
         if kind == "text/html":
-            self.whole.update(bare(html.unescape(link.decode("utf-8", "replace")).encode()) for link in LINK.findall(text))
+            self.whole.update(bare(html.unescape(link.decode("utf-8", "replace")).encode())
+                              for link in LINK.findall(text))
             return
         for match in URL.finditer(text):
             stop = text.find(b"\n", match.end())
@@ -217,12 +222,14 @@ class Archive:
             blank = not text[stop + 1:text.find(b"\n", stop + 1)].strip(b"> |\t\r")
             if not at_end or blank:
                 self.whole.add(url)
-            following = b"" if not at_end or blank else text[stop + 1:stop + 300].split(b"\n")[0].strip(b"> |\t\r").split(b" ")[0]
+            following = b"" if not at_end or blank else text[stop + 1:stop + 300].split(
+                b"\n")[0].strip(b"> |\t\r").split(b" ")[0]
             if not quoted and len(self.unquoted[url]) < 60:
                 self.unquoted[url][number] = following
             key = match.group(), text[stop + 1:stop + 300].split(b"\n")[0].strip(b"> |\t\r")
             # A wrapper is not a place, but shows the whole URL.
-            if at_end and stop < len(text) and text[match.start() - 1:match.start()] != b"<" and key not in (seen or ()):
+            if (at_end and stop < len(text) and text[match.start() - 1:match.start()] != b"<"
+                and key not in (seen or ())):
                 if not blank and seen is not None:
                     seen.add(key)
                 self.places.append(Place(name, text, match.start(), match.end()))
@@ -236,32 +243,37 @@ class Archive:
             joined = bare(reading)
             if joined in self.whole and joined != head:
                 return joined
-        others = [following for following in self.unquoted[head].values() if following != place.following]
+        others = [text for text in self.unquoted[head].values() if text != place.following]
         return place.head if WHOLE_MESSAGES <= len(others) and b"" in others else None
 
 
 def read_labels(path):
     with open(path, encoding="ascii") as lines:
         rows = [line.split("\t") for line in lines if not line.startswith("#")]
-    return {(digest, int(offset)): [tuple(map(int, piece.split("-"))) for piece in pieces.split()] for digest, offset, pieces in rows}
+    return {(digest, int(offset)): [tuple(map(int, piece.split("-"))) for piece in pieces.split()]
+            for digest, offset, pieces in rows}
 
 
 def errors(archive, places):
     """Counts how often the labels of the rule agree with places that were read by eye."""
     wanted = collections.defaultdict(list)
     for place in places:
-        if place["repo"].replace("/", "+") == archive.name and place["want"] and not place["unwrapped"]:
+        if (place["repo"].replace("/", "+") == archive.name and place["want"]
+            and not place["unwrapped"]):
             wanted[place["at"]].append((place["offset"], place["want"], place["truth"]))
     counts = collections.Counter()
     for name, content in contents(archive.path):
         for offset, want, truth in wanted.get(name, ()):
             raw = content[offset:offset + 2000]
             for place in archive.places:
-                if place.name == name and place.readings and re.match(re.escape(place.head) + rb"\s+[>|\s]*" + re.escape(place.following), raw):
-                    label, want = archive.label(place), bare(want.split("#")[0].split(" ")[0].encode()).rstrip(b"/")
+                if place.name == name and place.readings and re.match(
+                    re.escape(place.head) + rb"\s+[>|\s]*" + re.escape(place.following), raw):
+                    label = archive.label(place)
+                    want = bare(re.split("[# ]", want)[0].encode()).rstrip(b"/")
                     found = label and bare(label.split(b"#")[0]).rstrip(b"/")
                     kind = "broken" if len(want) > len(bare(place.head)) else "whole"
-                    counts[f"{kind}: {'no label' if found is None else 'right' if found == want else 'wrong'}"] += 1
+                    verdict = "right" if found == want else "wrong" if found else "no label"
+                    counts[f"{kind}: {verdict}"] += 1
                     if found is not None and found != want:
                         print(f"  {found.decode()} labelled, {want.decode()} wanted")
                     break
@@ -269,14 +281,16 @@ def errors(archive, places):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(description=__doc__,
+                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("archives", nargs="+")
     options.add_argument("--labels")
     options.add_argument("--rule", action="store_true")
     options.add_argument("--places")
     args = options.parse_args()
     labels = read_labels(args.labels) if args.labels else {}
-    known = [json.loads(line) for line in open(args.places, encoding="utf-8")] if args.places else []
+    known = ([json.loads(line) for line in open(args.places, encoding="utf-8")]
+             if args.places else [])
     for path in args.archives:
         archive = Archive(path, keeps_copies=bool(known))
         if known:

@@ -25,7 +25,7 @@ case ${ENGINE:-opensearch} in
   *) echo "ENGINE is opensearch or elasticsearch" >&2; exit 2 ;;
 esac
 for program in java javac mvn; do
-  command -v "$program" >/dev/null || skip "$program is not installed (Debian: openjdk-17-jdk-headless, maven)"
+  command -v "$program" >/dev/null || skip "$program: apt install openjdk-17-jdk-headless maven"
 done
 
 # Writes the certificates, the users and their permissions.
@@ -33,17 +33,22 @@ make_security() {
   umask 077
   (
     cd "$folder"
-    openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=authority -keyout ca.key -out ca.crt
+    new=(openssl req -newkey rsa:2048 -nodes)
+    "${new[@]}" -x509 -days 30 -subj /CN=authority -keyout ca.key -out ca.crt
     for name in server client; do
-      openssl req -newkey rsa:2048 -nodes -subj "/CN=$([ $name = server ] && echo localhost || echo loader)" -keyout $name.key -out $name.csr
-      openssl x509 -req -days 30 -in $name.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out $name.crt \
-        -extfile <(echo "subjectAltName=DNS:localhost")
+      user=$([ $name = server ] && echo localhost || echo loader)
+      "${new[@]}" -subj "/CN=$user" -keyout $name.key -out $name.csr
+      openssl x509 -req -days 30 -in $name.csr -CA ca.crt -CAkey ca.key -CAcreateserial \
+        -out $name.crt -extfile <(echo "subjectAltName=DNS:localhost")
     done
     openssl rand -hex 16 >password
     openssl rand -hex 16 >admin-password
   ) 2>"$folder/openssl.log"
   cp -r "$folder/plugin/config" "$folder/security.next"
-  hash() { java -cp "$(cat "$folder/classpath"):$folder/plugin/*" org.opensearch.security.tools.Hasher -p "$(cat "$1")" | grep '^\$2'; }
+  hash() {
+    java -cp "$(cat "$folder/classpath"):$folder/plugin/*" \
+      org.opensearch.security.tools.Hasher -p "$(cat "$1")" | grep '^\$2'
+  }
   cat >"$folder/security.next/internal_users.yml" <<END
 _meta: {type: internalusers, config_version: 2}
 loader: {hash: "$(hash "$folder/password")"}
@@ -84,17 +89,20 @@ END
 mkdir -p "$1"
 folder=$(realpath "$1") port=$2
 shift 2
+maven() { (cd "$folder" && timeout 150 mvn -q -B "$@") >"$folder/mvn.log" 2>&1; }
 if [ ! -s "$folder/classpath" ]; then
   cat >"$folder/pom.xml" <<END
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>example</groupId><artifactId>server</artifactId><version>1</version>
   <dependencies>
-    <dependency><groupId>$group</groupId><artifactId>$artifact</artifactId><version>$version</version></dependency>
+    <dependency>
+      <groupId>$group</groupId><artifactId>$artifact</artifactId><version>$version</version>
+    </dependency>
   </dependencies>
 </project>
 END
-  (cd "$folder" && timeout 150 mvn -q -B dependency:build-classpath -Dmdep.outputFile=classpath) >"$folder/mvn.log" 2>&1 ||
+  maven dependency:build-classpath -Dmdep.outputFile=classpath ||
     skip "Maven Central does not have $group:$artifact:$version; see $folder/mvn.log"
   # The port for requests is set here, because the runner would take the next free one.
   cat >"$folder/Server.java" <<END
@@ -104,7 +112,8 @@ public class Server {
     public static void main(String[] args) throws Exception {
         var runner = new ${class##*.}();
         runner.setMaxHttpPort(-1);
-        var configs = ${class##*.}.newConfigs().basePath(args[0] + "/server").numOfNode(1).clusterName("urlspool");
+        var configs = ${class##*.}.newConfigs()
+            .basePath(args[0] + "/server").numOfNode(1).clusterName("urlspool");
         String plugins = System.getProperty("urlspool.plugins");
         if (plugins != null) {
             configs.pluginTypes(plugins);
@@ -129,8 +138,8 @@ if [ "${SECURE:-}" = 1 ]; then
   command -v openssl >/dev/null || skip "openssl is not installed"
   plugin=org.opensearch.plugin:opensearch-security:2.19.1.0
   if [ ! -s "$folder/security/config.yml" ]; then
-    (cd "$folder" && timeout 150 mvn -q -B dependency:unpack -Dartifact=$plugin:zip -DoutputDirectory=plugin -Dproject.basedir=.) \
-      >"$folder/mvn.log" 2>&1 || skip "Maven Central does not have $plugin; see $folder/mvn.log"
+    maven dependency:unpack -Dartifact=$plugin:zip -DoutputDirectory=plugin -Dproject.basedir=. ||
+      skip "Maven Central does not have $plugin; see $folder/mvn.log"
     make_security
   fi
   # The plugin's classes follow the server's.
@@ -146,7 +155,8 @@ if [ "${SECURE:-}" = 1 ]; then
     plugins.security.ssl.http.clientauth_mode=OPTIONAL \
     plugins.security.allow_default_init_securityindex=true \
     plugins.security.authcz.admin_dn=CN=nobody "$@"
-  java=(java "-Dsecurity.default_init.dir=$folder/security" -Durlspool.plugins=org.opensearch.security.OpenSearchSecurityPlugin)
+  java=(java "-Dsecurity.default_init.dir=$folder/security"
+    -Durlspool.plugins=org.opensearch.security.OpenSearchSecurityPlugin)
 else
   classes=$(cat "$folder/classpath")
 fi

@@ -12,7 +12,8 @@ import collections, email, email.policy, os, re, sys
 
 SEPARATOR = re.compile(rb"(?:\A|(?<=\n))From [^\n]*\n(?=[A-Za-z][A-Za-z0-9-]*:|>From )")
 HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9-]*:[ \t\r\n]")
-CODES = ("application/octet-stream", "application/x-octet-stream", "application/binary", "application/unknown",
+CODES = ("application/octet-stream", "application/x-octet-stream",
+         "application/binary", "application/unknown",
          "application/download", "application/x-download", "application/force-download", "")
 
 
@@ -29,7 +30,8 @@ def files(paths):
 def messages(data):
     if SEPARATOR.match(data):
         starts = [match.start() for match in SEPARATOR.finditer(data)
-                  if match.start() == 0 or data[max(0, match.start() - 3):match.start()].endswith((b"\n\n", b"\n\r\n"))
+                  if match.start() == 0
+                  or data[max(0, match.start() - 3):match.start()].endswith((b"\n\n", b"\n\r\n"))
                   or re.search(rb" at .*\d\d:\d\d", match.group())]
         for start, end in zip(starts, starts[1:] + [len(data)]):
             yield data[data.index(b"\n", start) + 1:end]
@@ -48,7 +50,8 @@ def leaves(message):
     open_parts = [message]
     while open_parts:
         part = open_parts.pop()
-        if part is not message and part.get_content_maintype() == "message" or not part.is_multipart():
+        if (part is not message and part.get_content_maintype() == "message"
+            or not part.is_multipart()):
             yield part
         if part.is_multipart():
             open_parts.extend(reversed(part.get_payload()))
@@ -87,8 +90,10 @@ def main():
                 row[2] += b"://" in body
                 row[3] += is_text(body)
     print(f"{count} messages\n")
-    print("| type | name | parts | bytes | with `://` | text by content |\n|---|---|---:|---:|---:|---:|")
-    for (kind, shown), (parts, size, located, text) in sorted(rows.items(), key=lambda row: (-row[1][0], row[0])):
+    print("| type | name | parts | bytes | with `://` | text by content |\n"
+          "|---|---|---:|---:|---:|---:|")
+    for (kind, shown), (parts, size, located, text) in sorted(rows.items(),
+                                                              key=lambda row: (-row[1][0], row[0])):
         print(f"| `{kind}` | {shown} | {parts:,} | {size:,} | {located:,} | {text:,} |")
 
 

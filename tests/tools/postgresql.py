@@ -27,13 +27,15 @@ class Postgresql:
 
     def run(self, *command, **more):
         return subprocess.run(
-            command, check=True, capture_output=True, text=True, user=self.user.pw_uid, group=self.user.pw_gid, cwd="/", **more
+            command, check=True, capture_output=True, text=True,
+            user=self.user.pw_uid, group=self.user.pw_gid, cwd="/", **more
         ).stdout
 
     def start(self):
         more = "".join(f" -c {option}" for option in self.options or ["listen_addresses=''"])
         options = f"-k {self.folder} -c fsync=off -c full_page_writes=off{more}"
-        self.run(f"{self.programs}/pg_ctl", "-D", self.data, "-o", options, "-w", "-l", f"{self.folder}/log", "start")
+        self.run(f"{self.programs}/pg_ctl", "-D", self.data,
+                 "-o", options, "-w", "-l", f"{self.folder}/log", "start")
 
     def restart(self):
         self.run(f"{self.programs}/pg_ctl", "-D", self.data, "-m", "fast", "-w", "stop")
@@ -41,7 +43,8 @@ class Postgresql:
         self.start()
 
     def psql(self, text, *args):
-        command = [f"{self.programs}/psql", "-h", self.folder, "-U", "u", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-At", "-F", "\x1f"]
+        command = [f"{self.programs}/psql", "-h", self.folder,
+                   "-U", "u", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-At", "-F", "\x1f"]
         given = {"input": text} if isinstance(text, str) else {"stdin": text}
         return self.run(*command, *args, **given)
 
@@ -55,8 +58,10 @@ class Postgresql:
         with open(f"/proc/{server}/task/{server}/children", encoding="ascii") as file:
             children = file.read().split()
         ticks = 0
-        for process, numbers in [(server, slice(11, 15)), *((child, slice(11, 13)) for child in children)]:
-            with contextlib.suppress(FileNotFoundError), open(f"/proc/{process}/stat", encoding="utf-8") as file:
+        for process, numbers in [(server, slice(11, 15)),
+                                 *((child, slice(11, 13)) for child in children)]:
+            with contextlib.suppress(FileNotFoundError), open(f"/proc/{process}/stat",
+                                                              encoding="utf-8") as file:
                 ticks += sum(map(int, file.read().rsplit(")", 1)[1].split()[numbers]))
         return ticks / os.sysconf("SC_CLK_TCK")
 

@@ -1,7 +1,8 @@
-/* System calls with rare but allowed results. disk_faults.py compiles this file and loads it before the C library.
- * URLSPOOL_PRELOAD chooses the fault: "short" (read and write transfer half), "interrupted" (every other call fails with EINTR
- * first, except syncs, which Linux does not interrupt on local disks; and a timer interrupts a thousand times a second), "syncs"
- * (one sync in 31 fails with EINTR), "clock" (the time of day jumps by a year). */
+/* System calls with rare but allowed results. disk_faults.py compiles this file and loads it before
+ * the C library. URLSPOOL_PRELOAD chooses the fault: "short" (read and write transfer half),
+ * "interrupted" (every other call fails with EINTR first, except syncs, which Linux does not
+ * interrupt on local disks; and a timer interrupts a thousand times a second), "syncs" (one sync in
+ * 31 fails with EINTR), "clock" (the time of day jumps by a year). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,12 +37,13 @@ __attribute__((constructor)) static void read_mode(void) {
   }
 }
 
-/* Only regular files: messages of queues are never transferred in part, and calls that do not wait are not interrupted. */
+/* Only regular files: messages of queues are never transferred in part, and calls that do not wait
+ * are not interrupted. */
 static int is_file(int fd) {
   struct stat metadata;
   return !fstat(fd, &metadata) && S_ISREG(metadata.st_mode);
 }
-static size_t transfer_size(int fd, size_t n) { return is_short && n > 1 && is_file(fd) ? n / 2 : n; }
+static size_t part(int fd, size_t n) { return is_short && n > 1 && is_file(fd) ? n / 2 : n; }
 static int is_interrupted_now(int fd) {
   if (!is_interrupted || (fd != -1 && !is_file(fd)) || calls++ % 2) return 0;
   errno = EINTR;
@@ -49,10 +51,10 @@ static int is_interrupted_now(int fd) {
 }
 
 #define NEXT(type, name) ((type)dlsym(RTLD_NEXT, name))
-#define TRANSFER(name, pointer)                                                                \
-  ssize_t name(int fd, pointer buffer, size_t n, off_t offset) {                                    \
-    if (is_interrupted_now(fd)) return -1;                                                               \
-    return NEXT(ssize_t(*)(int, pointer, size_t, off_t), #name)(fd, buffer, transfer_size(fd, n), offset);   \
+#define TRANSFER(name, pointer)                                                                   \
+  ssize_t name(int fd, pointer buffer, size_t n, off_t offset) {                                  \
+    if (is_interrupted_now(fd)) return -1;                                                        \
+    return NEXT(ssize_t(*)(int, pointer, size_t, off_t), #name)(fd, buffer, part(fd, n), offset); \
   }
 TRANSFER(pread, void *)
 TRANSFER(pread64, void *)
@@ -60,20 +62,23 @@ TRANSFER(pwrite, const void *)
 TRANSFER(pwrite64, const void *)
 ssize_t read(int fd, void *buffer, size_t n) {
   if (is_interrupted_now(fd)) return -1;
-  return NEXT(ssize_t(*)(int, void *, size_t), "read")(fd, buffer, transfer_size(fd, n));
+  return NEXT(ssize_t(*)(int, void *, size_t), "read")(fd, buffer, part(fd, n));
 }
 ssize_t write(int fd, const void *buffer, size_t n) {
   if (is_interrupted_now(fd)) return -1;
-  return NEXT(ssize_t(*)(int, const void *, size_t), "write")(fd, buffer, transfer_size(fd, n));
+  return NEXT(ssize_t(*)(int, const void *, size_t), "write")(fd, buffer, part(fd, n));
 }
 int open64(const char *path, int flags, ...) {
   va_list rest;
   va_start(rest, flags);
   mode_t mode = va_arg(rest, mode_t);
   va_end(rest);
-  return is_interrupted_now(-1) ? -1 : NEXT(int (*)(const char *, int, ...), "open64")(path, flags, mode);
+  if (is_interrupted_now(-1)) return -1;
+  return NEXT(int (*)(const char *, int, ...), "open64")(path, flags, mode);
 }
-int ftruncate64(int fd, off_t len) { return is_interrupted_now(fd) ? -1 : NEXT(int (*)(int, off_t), "ftruncate64")(fd, len); }
+int ftruncate64(int fd, off_t len) {
+  return is_interrupted_now(fd) ? -1 : NEXT(int (*)(int, off_t), "ftruncate64")(fd, len);
+}
 
 #define SYNC(name)                                                                               \
   int name(int fd) {                                                                             \

@@ -16,7 +16,7 @@ program=$(readlink -f "${1:-target/release/urlspool}")
 [ "$(id -u)" = 0 ] || { echo "SKIPPED: needs root" >&2; exit 77; }
 here=$(dirname "$(readlink -f "$0")")
 . "$here/servers.sh"
-lda=/usr/lib/dovecot/dovecot-lda messages=${MESSAGES:-30}
+messages=${MESSAGES:-30}
 imap_port=${IMAP_PORT:-$(free_port)} news_port=${NEWS_PORT:-$(free_port)}
 work=$(mktemp -d)
 chmod 755 "$work" # the server runs as another user
@@ -44,7 +44,7 @@ def make(folder, count):
                     f"See http://h.example/{n}/a and\nhttp://h.example/{n}/b.\n")
 
 def imap(port, user, act):
-    """`third` removes every third message, `half` flags all and removes every second one, `all` removes all."""
+    """Removes every third message, every second one (`half`, after flagging all), or all."""
     with imaplib.IMAP4("127.0.0.1", int(port)) as i:
         i.login(user, "pw")
         i.select("INBOX")
@@ -128,10 +128,12 @@ if have "expunged mail" dovecot doveadm "$lda"; then
     start_dovecot "$d" "$location" "$d/spool/mail"
     wait_until_open "$imap_port"
     follow "$d" "$d/spool"
-    deliver() { local f; for f in "$work/messages/"*; do "$lda" -c "$dovecot" -f a@h.example -d "$user" <"$f"; done; }
+    deliver() {
+      for file in "$work/messages/"*; do deliver_by_dovecot "$file"; done
+    }
     deliver; check "$d" "$d/spool" "$kind: delivered"
     tool imap "$imap_port" "$user" third; check "$d" "$d/spool" "$kind: every third expunged"
-    tool imap "$imap_port" "$user" half; check "$d" "$d/spool" "$kind: flagged, every second expunged"
+    tool imap "$imap_port" "$user" half; check "$d" "$d/spool" "$kind: every second expunged"
     tool imap "$imap_port" "$user" all; check "$d" "$d/spool" "$kind: all expunged"
     deliver; check "$d" "$d/spool" "$kind: delivered again"
     unfollow

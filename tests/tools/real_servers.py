@@ -31,15 +31,18 @@ ken> and before a dot <URL:{u}/page
 Long: <URL:{u}/{'long/' * 20}end>
 From the end {u}/last
 """
-            paths = ["plain", "wrapped", "from", "quoted-from", "quoted-twice", "separator", "broken", "page.html", "up/../dots",
+            paths = ["plain", "wrapped", "from", "quoted-from",
+                     "quoted-twice", "separator", "broken", "page.html", "up/../dots",
                      "dot", "two-dots", "dot-space", "long/" * 20 + "end", "last"]
             encoding = ["7bit", "quoted-printable", "base64"][n % 3]
             if encoding == "quoted-printable":
                 body = quopri.encodestring(body.encode()).decode()
             if encoding == "base64":
                 body = base64.encodebytes(body.encode()).decode()
-            head = ["From: Author <author@h.example>", f"Subject: {tag} {n}", f"Message-ID: <{tag}.{n}@h.example>",
-                    "MIME-Version: 1.0", "Content-Type: text/plain; charset=us-ascii", f"Content-Transfer-Encoding: {encoding}"]
+            head = ["From: Author <author@h.example>", f"Subject: {tag} {n}",
+                    f"Message-ID: <{tag}.{n}@h.example>",
+                    "MIME-Version: 1.0", "Content-Type: text/plain; charset=us-ascii",
+                    f"Content-Transfer-Encoding: {encoding}"]
             if groups:
                 # Every second article is cross-posted.
                 head += ["Newsgroups: " + (groups if n % 2 else groups.split(",")[0])]
@@ -51,7 +54,8 @@ From the end {u}/last
                 posted.write(f"<{tag}.{n}@h.example> {u}/{path}\n")
 
 def files(folder):
-    return [f"{folder}/{name}" for name in sorted((n for n in os.listdir(folder) if n.isdigit()), key=int)]
+    return [f"{folder}/{name}" for name in sorted((n for n in os.listdir(folder) if n.isdigit()),
+                                                  key=int)]
 
 def post(port, folder):
     with socket.create_connection(("127.0.0.1", int(port))) as s:
@@ -66,14 +70,16 @@ def post(port, folder):
         for name in files(folder):
             send(b"POST\r\n", "340")
             lines = open(name, "rb").read().split(b"\n")[:-1]
-            send(b"".join((b"." if l.startswith(b".") else b"") + l + b"\r\n" for l in lines) + b".\r\n", "240")
+            send(b"".join((b"." if l.startswith(b".") else b"") + l + b"\r\n" for l in lines)
+                 + b".\r\n", "240")
         send(b"QUIT\r\n", "205")
 
 def batch(folder):
     """Writes an rnews batch to standard output, as between servers, with Path and Date."""
     import email.utils
     for name in files(folder):
-        article = f"Path: far.example!not-for-mail\nDate: {email.utils.formatdate()}\n".encode() + open(name, "rb").read()
+        article = (f"Path: far.example!not-for-mail\nDate: {email.utils.formatdate()}\n".encode()
+                   + open(name, "rb").read())
         sys.stdout.buffer.write(b"#! rnews %d\n" % len(article) + article)
 
 def smtp(port, folder, to):
@@ -88,7 +94,8 @@ def expunge(port, user, folder):
         i.select("INBOX")
         removed = set()
         for n in i.search(None, "ALL")[1][0].split()[::3]:
-            removed.add(i.fetch(n, "(BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])")[1][0][1].decode().split()[1])
+            removed.add(
+                i.fetch(n, "(BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])")[1][0][1].decode().split()[1])
             i.store(n, "+FLAGS", r"(\Deleted)")
         assert removed
         i.expunge()
@@ -104,7 +111,8 @@ def fetch(url, name):
 def repeated(folder, mbox):
     """Repeats lines of `posted` like messages of a compressed mbox, which must be complete."""
     import collections, gzip
-    counts = collections.Counter(l.split()[1].decode() for l in gzip.open(mbox) if l.startswith(b"Message-ID: "))
+    counts = collections.Counter(l.split()[1].decode() for l in gzip.open(mbox)
+                                 if l.startswith(b"Message-ID: "))
     lines = list(open(f"{folder}/posted"))
     assert counts and set(counts) == {l.split()[0] for l in lines}, counts
     open(f"{folder}/posted", "w").writelines(l for l in lines for _ in range(counts[l.split()[0]]))

@@ -23,6 +23,7 @@ here=$(dirname "$(readlink -f "$0")")
 news_port=${NEWS_PORT:-$(free_port)} imap_port=${IMAP_PORT:-$(free_port)}
 smtp_port=${SMTP_PORT:-$(free_port)} http_port=${HTTP_PORT:-$(free_port)}
 messages=${MESSAGES:-12}
+mapfile -t numbers < <(seq 0 $((messages - 1)))
 work=$(mktemp -d)
 chmod 755 "$work" # the servers run as other users
 failed=0 rows=() httpd='' user=''
@@ -42,7 +43,8 @@ skip_unstarted() { skip "$1: it does not start: $(tail -n 1 "$2" 2>/dev/null)"; 
 must() { "$@" || { echo "the spool is not as the test needs it: $*" >&2; exit 2; }; }
 tool() { python3 "$here/real_servers.py" "$@"; }
 
-compare() { # name, folder of the posted messages, spool: checks that each URL is found as often as posted, in its message
+# Checks that each URL is found as often as it was posted, in its message.
+compare() { # name, folder of the posted messages, spool
   local posted=$2/posted equal=yes
   "$program" scan --quiet --format urls "$3" | sort >"$work/found" || equal=no
   cut -d' ' -f2 "$posted" | sort >"$work/urls"
@@ -57,13 +59,16 @@ compare() { # name, folder of the posted messages, spool: checks that each URL i
     head -20 "$work/diff" >&2
     if [ -n "${KEEP:-}" ]; then mkdir -p "$KEEP"; cp -r "$3" "$KEEP/${1//[^a-z0-9]/-}"; fi
   fi
-  rows+=("$(printf '%-22s | %6d | %6d | %s' "$1" "$(wc -l <"$work/urls")" "$(wc -l <"$work/found")" "$equal")")
+  rows+=("$(printf '%-22s | %6d | %6d | %s' "$1" \
+    "$(wc -l <"$work/urls")" "$(wc -l <"$work/found")" "$equal")")
 }
 
 if have procmail procmail; then # mboxo: `From ` becomes `>From `, and `>From ` is not changed
   tool make procmail "$messages" "$work/procmail" ''
   printf 'DEFAULT=%s\n' "$work/procmail.mbox" >"$work/procmailrc"
-  for n in $(seq 0 $((messages - 1))); do procmail -f author@h.example "$work/procmailrc" <"$work/procmail/$n"; done
+  for n in "${numbers[@]}"; do
+    procmail -f author@h.example "$work/procmailrc" <"$work/procmail/$n"
+  done
   must grep -q '^>From here' "$work/procmail.mbox"
   compare "procmail mbox" "$work/procmail" "$work/procmail.mbox"
 fi
@@ -74,14 +79,16 @@ if have maildrop maildrop; then # mboxrd: `>From ` becomes `>>From `; and a Mail
     [ "$kind" = mbox ] || mkdir -p "$work/drop.$kind"/{new,cur,tmp}
     printf 'to "%s"\n' "$work/drop.$kind" >"$work/filter"
     chmod 600 "$work/filter" # maildrop refuses a filter that others may read
-    for n in $(seq 0 $((messages - 1))); do HOME=$work maildrop -f author@h.example "$work/filter" <"$work/maildrop-$kind/$n"; done
+    for n in "${numbers[@]}"; do
+      HOME=$work maildrop -f author@h.example "$work/filter" <"$work/maildrop-$kind/$n"
+    done
     compare "maildrop $kind" "$work/maildrop-$kind" "$work/drop.$kind"
   done
   must grep -q '^>>>From everywhere' "$work/drop.mbox"
 fi
 
 # Postfix and Dovecot deliver to a system user, created here so that no real mail is touched.
-if [ "$(id -u)" = 0 ] && useradd --home-dir "$work/home" --create-home --shell /bin/sh "urlspool-$$"; then
+if [ "$(id -u)" = 0 ] && useradd -d "$work/home" -m -s /bin/sh "urlspool-$$"; then
   user=urlspool-$$
 fi
 
@@ -89,13 +96,16 @@ if have_root postfix && have postfix postfix postconf; then
   if [ -z "$user" ]; then skip "postfix: a user cannot be made"; else
     for kind in mbox maildir; do
       d=$work/postfix-$kind
-      start_postfix "$d" "$([ "$kind" = mbox ] || echo 'home_mailbox = Maildir/')" || { skip_unstarted "postfix $kind" "$d/maillog"; continue; }
-      spool=$d/mail/$user
-      [ "$kind" = mbox ] || spool=$work/home/Maildir
+      spool=$d/mail/$user line=''
+      [ "$kind" = mbox ] || spool=$work/home/Maildir line='home_mailbox = Maildir/'
+      start_postfix "$d" "$line" || { skip_unstarted "postfix $kind" "$d/maillog"; continue; }
       tool make "postfix-$kind" "$messages" "$d/posted" ''
       tool smtp "$smtp_port" "$d/posted" "$user@test.invalid"
       # Delivery is complete when the queue is empty.
-      for _ in $(seq 100); do postqueue -c "$postfix" -p | grep -q 'queue is empty' && break; sleep 0.1; done
+      for _ in $(seq 100); do
+        postqueue -c "$postfix" -p | grep -q 'queue is empty' && break
+        sleep 0.1
+      done
       postfix -c "$postfix" stop >/dev/null 2>&1
       postfix=''
       wait_until_closed "$smtp_port"
@@ -106,7 +116,11 @@ fi
 
 if have_root inn && { [ -x "$bin/innd" ] || { skip "inn: inn2 is not installed"; false; }; }; then
   for wire in true false; do
-    start_inn "$wire" || { skip_unstarted "inn wireformat=$wire" "$work/inn/log/out"; stop_inn; continue; }
+    if ! start_inn "$wire"; then
+      skip_unstarted "inn wireformat=$wire" "$work/inn/log/out"
+      stop_inn
+      continue
+    fi
     tool make "inn-$wire" "$messages" "$work/posted-inn-$wire" local.test,local.urls
     tool post "$news_port" "$work/posted-inn-$wire"
     # More articles arrive as a batch, as from another server.
@@ -117,7 +131,7 @@ if have_root inn && { [ -x "$bin/innd" ] || { skip "inn: inn2 is not installed";
     stop_inn
     wait_until_closed "$news_port"
     mkdir "$work/posted-$wire"
-    cat "$work/posted-inn-$wire/posted" "$work/posted-rnews-$wire/posted" >"$work/posted-$wire/posted"
+    cat "$work/posted-"{inn,rnews}"-$wire/posted" >"$work/posted-$wire/posted"
     # Cross-posts are hard links. In wire format, lines end with CRLF and dots are doubled.
     spool=$work/inn/spool/articles
     must test -n "$(find "$spool" -type f -links +1)"
@@ -128,17 +142,19 @@ if have_root inn && { [ -x "$bin/innd" ] || { skip "inn: inn2 is not installed";
   done
 fi
 
-if have_root dovecot && have dovecot dovecot doveadm; then # mboxcl2: `From ` lines are not quoted, Content-Length gives the length
-  lda=/usr/lib/dovecot/dovecot-lda
-  if [ ! -x "$lda" ]; then skip "dovecot: $lda is not installed"; elif [ -z "$user" ]; then skip "dovecot: a user cannot be made"; else
+# mboxcl2: `From ` lines are not quoted, Content-Length is the length.
+if have_root dovecot && have dovecot dovecot doveadm "$lda"; then
+  if [ -z "$user" ]; then skip "dovecot: a user cannot be made"; else
     d=$work/dovecot
     mkdir -p "$d/mail"
     chown "$user" "$d/mail"
     start_dovecot "$d" "mbox:$d/mail/folders:INBOX=$d/mail/inbox" "$d/mail" || true
   fi
-  if [ -n "$dovecot" ] && ! wait_until_open "$imap_port"; then skip_unstarted dovecot "$d/log"; elif [ -n "$dovecot" ]; then
+  if [ -n "$dovecot" ] && ! wait_until_open "$imap_port"; then
+    skip_unstarted dovecot "$d/log"
+  elif [ -n "$dovecot" ]; then
     tool make dovecot "$messages" "$d/posted" ''
-    for n in $(seq 0 $((messages - 1))); do "$lda" -c "$dovecot" -f author@h.example -d "$user" <"$d/posted/$n"; done
+    for n in "${numbers[@]}"; do deliver_by_dovecot "$d/posted/$n"; done
     must grep -q '^Content-Length:' "$d/mail/inbox"
     compare "dovecot-lda mbox" "$d/posted" "$d/mail/inbox"
     # EXPUNGE rewrites the file in place: the remaining messages move forward.
@@ -152,14 +168,19 @@ if have_root dovecot && have dovecot dovecot doveadm; then # mboxcl2: `From ` li
   fi
 fi
 
-if have public-inbox git public-inbox-init public-inbox-mda public-inbox-httpd; then # mboxrd over HTTP, compressed; messages in git
+# mboxrd over HTTP, compressed; messages in git.
+if have public-inbox git public-inbox-init public-inbox-mda public-inbox-httpd; then
   d=$work/public-inbox
   mkdir -p "$d/home" "$d/emergency" "$d/messages"
-  as_inbox=(env HOME="$d/home" PI_CONFIG="$d/config" PI_EMERGENCY="$d/emergency" GIT_CONFIG_NOSYSTEM=1 ORIGINAL_RECIPIENT=list@test.invalid)
-  "${as_inbox[@]}" public-inbox-init -V2 -L basic list "$d/list" "http://127.0.0.1:$http_port/list" list@test.invalid >"$d/log" 2>&1
+  as_inbox=(env HOME="$d/home" PI_CONFIG="$d/config" PI_EMERGENCY="$d/emergency"
+    GIT_CONFIG_NOSYSTEM=1 ORIGINAL_RECIPIENT=list@test.invalid)
+  "${as_inbox[@]}" public-inbox-init -V2 -L basic list "$d/list" \
+    "http://127.0.0.1:$http_port/list" list@test.invalid >"$d/log" 2>&1
   "${as_inbox[@]}" git config -f "$d/config" publicinboxmda.spamcheck none
   tool make public-inbox "$messages" "$d/posted" ''
-  for n in $(seq 0 $((messages - 1))); do "${as_inbox[@]}" public-inbox-mda --no-precheck <"$d/posted/$n" >>"$d/log" 2>&1; done
+  for n in "${numbers[@]}"; do
+    "${as_inbox[@]}" public-inbox-mda --no-precheck <"$d/posted/$n" >>"$d/log" 2>&1
+  done
   n=0
   for commit in $(git -C "$d/list/git/0.git" rev-list --reverse --all); do
     n=$((n + 1))

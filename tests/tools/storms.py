@@ -70,7 +70,8 @@ def watch_limit():
             world.deliver()
         took = world.wait_for(world.n, 45)
         notifications = world.status()["spools"][0]["notices"]
-        world.stop("watch limit", note=f"(notifications: {notifications}; found by polling after {took} s)")
+        world.stop("watch limit",
+                   note=f"(notifications: {notifications}; found by polling after {took} s)")
     finally:
         open(setting, "w").write(before)
 
@@ -93,7 +94,8 @@ def locks():
     for n in range(10):
         fcntl.lockf(inbox, fcntl.LOCK_EX)
         whole = os.fstat(inbox.fileno()).st_size
-        inbox.write("From x Mon Jan  1 00:00:00 1996\nFrom: a\n\nsee http://h.example/rolled-back.html now\n\n")
+        inbox.write("From x Mon Jan  1 00:00:00 1996\nFrom: a\n\n"
+                    "see http://h.example/rolled-back.html now\n\n")
         inbox.flush()
         time.sleep(0.5)
         os.ftruncate(inbox.fileno(), whole)
@@ -116,7 +118,7 @@ def latency(messages=300):
         waits.append(time.time() - start)
     waits.sort()
     p50, p99 = waits[len(waits) // 2], waits[len(waits) * 99 // 100]
-    world.stop("latency", note=f"(from delivery to commit, by `status`: p50 {p50:.3f} s, p99 {p99:.3f} s)")
+    world.stop("latency", note=f"(from delivery to commit: p50 {p50:.3f} s, p99 {p99:.3f} s)")
 
 
 for storm in (rename_storm, overflow, new_folders, watch_limit, small_limits, locks, latency):

@@ -39,7 +39,8 @@ def free_port():
 class World:
     """A spool with one Maildir, an output, a state, and a daemon."""
 
-    def __init__(self, sweep="5m", seal="1s", prefix=(), env=None, settle="200ms"):
+    def __init__(self, sweep="5m", seal="1s", prefix=(), env=None, settle="200ms",
+                 output="", state="", watch=""):
         self.root, self.n, self.prefix = tempfile.mkdtemp(), 0, list(prefix)
         self.env = dict(os.environ, **(env or {}))
         self.spool = self.root + "/spool"
@@ -47,9 +48,9 @@ class World:
             os.symlink(tempfile.mkdtemp(dir=os.environ["SPOOLS"]), self.spool)
         self.make_maildir()
         with open(self.root + "/c.toml", "w") as f:
-            f.write(f'[output]\ndir="{self.root}/out"\nseal_interval="{seal}"\n'
-                    f'[state]\ndir="{self.root}/state"\n'
-                    f'[watch]\nsettle="{settle}"\nsweep="{sweep}"\n[metrics]\nlisten=""\n'
+            f.write(f'[output]\ndir="{self.root}/out"\nseal_interval="{seal}"\n{output}'
+                    f'[state]\ndir="{self.root}/state"\n{state}'
+                    f'[watch]\nsettle="{settle}"\nsweep="{sweep}"\n{watch}[metrics]\nlisten=""\n'
                     f'[[spool]]\npath="{self.spool}"\n')
         self.daemon = None
 
