@@ -32,7 +32,6 @@ impl ReaderHost for Host {
     fn event(&mut self) -> Option<DaemonEvent> {
         None
     }
-    fn folder_appeared(&mut self, _: &Path, _: &Path) {}
     fn progress(&mut self, _: &SpoolReader) {}
 }
 

@@ -74,8 +74,9 @@ impl ReaderHost for TestHost {
         None
     }
 
-    fn folder_appeared(&mut self, _: &Path, folder: &Path) {
+    fn folder_appeared(&mut self, _: &Path, folder: &Path) -> bool {
         self.new_folders.push(folder.to_owned());
+        true
     }
 
     fn progress(&mut self, _: &SpoolReader) {}

@@ -23,9 +23,7 @@
 //! | `service` | the process: supervisor, reader threads, signals, status, log, sandbox |
 
 mod environment;
-
-pub mod segment;
-
+mod segment;
 mod status;
 
 mod store;

@@ -18,9 +18,9 @@ mod reader;
 mod spool_scan;
 mod watched_spool;
 
+pub(crate) use fs_events::FsEvents;
 #[cfg(target_os = "linux")]
 pub(crate) use fs_events::watched_path;
-pub(crate) use fs_events::{FsEvents, OverflowFlag};
 pub use reader::DaemonEvent;
 pub(crate) use reader::ReaderResources;
 pub use reader::{ReaderHost, SpoolReader};

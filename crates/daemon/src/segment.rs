@@ -27,18 +27,14 @@ const KEY: &str = ".key";
 
 /// Output folder with its segments.
 #[derive(Clone, Debug)]
-pub struct SegmentDir {
+pub(crate) struct SegmentDir {
     out: PathBuf,
     open: PathBuf,
 }
 
 impl SegmentDir {
     /// Creates the folder and its hidden folder if they do not exist.
-    ///
-    /// # Errors
-    ///
-    /// The system's error.
-    pub fn create(out: &Path) -> io::Result<SegmentDir> {
+    pub(crate) fn create(out: &Path) -> io::Result<SegmentDir> {
         let open = out.join(".open");
         fs::create_dir_all(&open)?;
         sync_dir(out)?;
@@ -49,41 +45,32 @@ impl SegmentDir {
     }
 
     /// The path of the folder.
-    #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.out
     }
 
     /// The path of a segment that is being written.
-    #[must_use]
-    pub fn part(&self, seq: u64) -> PathBuf {
+    pub(crate) fn part(&self, seq: u64) -> PathBuf {
         self.open.join(format!("{seq:010}.part"))
     }
 
     /// The path of a hidden file, which is not published yet.
-    #[must_use]
-    pub fn hidden(&self, name: &str) -> PathBuf {
+    pub(crate) fn hidden(&self, name: &str) -> PathBuf {
         self.open.join(name)
     }
 
     /// The path of a published file.
-    #[must_use]
-    pub fn published(&self, name: &str) -> PathBuf {
+    pub(crate) fn published(&self, name: &str) -> PathBuf {
         self.out.join(name)
     }
 
     /// The path of the copy of the state's secret key.
-    #[must_use]
-    pub fn key(&self) -> PathBuf {
+    pub(crate) fn key(&self) -> PathBuf {
         self.out.join(KEY)
     }
 
     /// Starts a segment, whose file must not exist yet.
-    ///
-    /// # Errors
-    ///
-    /// The system's error.
-    pub fn begin(&self, seq: u64) -> io::Result<Segment> {
+    pub(crate) fn begin(&self, seq: u64) -> io::Result<Segment> {
         let mut options = OpenOptions::new();
         let options = options.append(true).create_new(true).mode(0o640);
         let file = options.open(self.part(seq))?;
@@ -97,8 +84,7 @@ impl SegmentDir {
 
     /// Returns `false` if the file of `segment`, which has this number, was removed or replaced
     /// since it was created. Other errors, such as an unreachable server, do not count.
-    #[must_use]
-    pub fn holds(&self, seq: u64, segment: &Segment) -> bool {
+    pub(crate) fn holds(&self, seq: u64, segment: &Segment) -> bool {
         let opened = segment.file.metadata().map(|found| DeviceInode::of(&found));
         match (opened, fs::metadata(self.part(seq))) {
             (Ok(opened), Ok(named)) => opened == DeviceInode::of(&named),
@@ -108,26 +94,19 @@ impl SegmentDir {
     }
 
     /// Returns `false` if the folder of unfinished files was removed.
-    #[must_use]
-    pub fn exists(&self) -> bool {
+    pub(crate) fn exists(&self) -> bool {
         !fs::metadata(&self.open).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
     /// Writes a hidden file and syncs it. Replaces a file left by a crash: no consumer has seen it.
-    ///
-    /// # Errors
-    ///
-    /// The system's error.
-    pub fn write_hidden(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        write_synced(&self.hidden(name), bytes)
+    pub(crate) fn write_hidden(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let mut file = File::create(self.hidden(name))?;
+        file.write_all(bytes)?;
+        file.sync_all()
     }
 
     /// Creates a hidden file without a name. It disappears when its descriptor is closed.
-    ///
-    /// # Errors
-    ///
-    /// The system's error.
-    pub fn unnamed(&self) -> io::Result<File> {
+    pub(crate) fn unnamed(&self) -> io::Result<File> {
         tempfile::tempfile_in(&self.open)
     }
 
@@ -137,17 +116,13 @@ impl SegmentDir {
     /// # Errors
     ///
     /// The system's error; `EEXIST` if the name is taken.
-    pub fn publish(&self, hidden: &Path, name: &str) -> io::Result<()> {
+    pub(crate) fn publish(&self, hidden: &Path, name: &str) -> io::Result<()> {
         Ok(rename_new(hidden, &self.published(name))?)
     }
 
     /// Moves an unknown hidden file to `.lost+found`, where it is neither published nor deleted.
     /// Returns its new path.
-    ///
-    /// # Errors
-    ///
-    /// The system's error.
-    pub fn set_aside(&self, name: &std::ffi::OsStr) -> io::Result<PathBuf> {
+    pub(crate) fn set_aside(&self, name: &std::ffi::OsStr) -> io::Result<PathBuf> {
         let lost = self.out.join(".lost+found");
         fs::create_dir_all(&lost)?;
         for number in 0_u32.. {
@@ -164,21 +139,13 @@ impl SegmentDir {
     }
 
     /// Makes the names in both folders durable.
-    ///
-    /// # Errors
-    ///
-    /// The system's error.
-    pub fn sync(&self) -> io::Result<()> {
+    pub(crate) fn sync(&self) -> io::Result<()> {
         sync_dir(&self.out)?;
         sync_dir(&self.open)
     }
 
     /// Returns the names in the hidden folder, sorted.
-    ///
-    /// # Errors
-    ///
-    /// The system's error.
-    pub fn hidden_names(&self) -> io::Result<Vec<std::ffi::OsString>> {
+    pub(crate) fn hidden_names(&self) -> io::Result<Vec<std::ffi::OsString>> {
         entries(&self.open)
             .map(|entry| Ok(entry?.file_name().to_owned()))
             .collect()
@@ -190,7 +157,7 @@ impl SegmentDir {
     /// # Errors
     ///
     /// The system's error, or the error of [`SegmentDir::highest`].
-    pub fn remember(&self, seq: u64) -> io::Result<()> {
+    pub(crate) fn remember(&self, seq: u64) -> io::Result<()> {
         if seq <= self.remembered()? {
             return Ok(());
         }
@@ -220,7 +187,7 @@ impl SegmentDir {
     /// # Errors
     ///
     /// The system's error, or the file with the recorded number does not contain one.
-    pub fn highest(&self) -> io::Result<u64> {
+    pub(crate) fn highest(&self) -> io::Result<u64> {
         let mut highest = self.remembered()?;
         for entry in entries(&self.out) {
             highest = highest.max(number(entry?.file_name()).unwrap_or(0));
@@ -236,21 +203,20 @@ fn rename_new(from: &Path, to: &Path) -> rustix::io::Result<()> {
 }
 
 /// Lists one of the crate's own folders, sorted by name.
-fn entries(folder: &Path) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
+pub(crate) fn entries(folder: &Path) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
     let listing = WalkDir::new(folder).min_depth(1).max_depth(1);
     listing.sort_by_file_name().into_iter()
 }
 
 /// Returns the number at the start of the name of a segment or sidecar.
-#[must_use]
-pub fn number(name: &std::ffi::OsStr) -> Option<u64> {
+pub(crate) fn number(name: &std::ffi::OsStr) -> Option<u64> {
     let (number, ending) = name.to_str()?.split_once('.')?;
     (number.len() >= 10 && matches!(ending, "jsonl" | "jsonl.zst" | "meta" | "part"))
         .then(|| number.parse().ok())?
 }
 
 /// A segment that is being written.
-pub struct Segment {
+pub(crate) struct Segment {
     file: File,
     len: u64,
     hash: XxHash3_64,
@@ -268,11 +234,7 @@ impl std::fmt::Debug for Segment {
 impl Segment {
     /// Appends whole lines. After an error the caller drops the segment: its content on disk is
     /// undefined.
-    ///
-    /// # Errors
-    ///
-    /// The system's error.
-    pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+    pub(crate) fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         self.file.write_all(lines)?;
         self.len += lines.len() as u64;
         self.hash.write(lines);
@@ -283,40 +245,24 @@ impl Segment {
     ///
     /// Consumes the segment on failure: a second sync of the same descriptor would succeed although
     /// the data is lost.
-    ///
-    /// # Errors
-    ///
-    /// The system's error.
-    pub fn sync(self) -> io::Result<Segment> {
+    pub(crate) fn sync(self) -> io::Result<Segment> {
         self.file.sync_data()?;
         Ok(self)
     }
 
     /// Returns the number of bytes appended.
-    #[must_use]
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Returns `true` if no data was appended.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Returns the 64-bit XXH3 hash of the appended data.
-    #[must_use]
-    pub fn hash(&self) -> u64 {
+    pub(crate) fn hash(&self) -> u64 {
         self.hash.finish()
     }
 }
 
 /// Returns the hash of the first `len` bytes of a file, or `None` if it is shorter.
-///
-/// # Errors
-///
-/// The system's error.
-pub fn hash_of(path: &Path, len: u64) -> io::Result<Option<u64>> {
+pub(crate) fn hash_of(path: &Path, len: u64) -> io::Result<Option<u64>> {
     const BUFFER_BYTES: usize = 256 << 10;
     let mut file = File::open(path)?.take(len);
     let mut hash = XxHash3_64::new();
@@ -336,22 +282,14 @@ pub fn hash_of(path: &Path, len: u64) -> io::Result<Option<u64>> {
 }
 
 /// Truncates a file to `len` bytes, durably.
-///
-/// # Errors
-///
-/// The system's error.
-pub fn cut(path: &Path, len: u64) -> io::Result<()> {
+pub(crate) fn cut(path: &Path, len: u64) -> io::Result<()> {
     let file = OpenOptions::new().write(true).open(path)?;
     file.set_len(len)?;
     file.sync_all()
 }
 
 /// Compresses a file with zstd into another and syncs it.
-///
-/// # Errors
-///
-/// The system's error.
-pub fn compress(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn compress(from: &Path, to: &Path) -> io::Result<()> {
     /// zstd's default, fast enough for one thread next to the extraction.
     const LEVEL: i32 = 3;
     let mut out = zstd::Encoder::new(File::create(to)?, LEVEL)?;
@@ -360,11 +298,7 @@ pub fn compress(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Replaces `path` by `next`, a file in the same folder, durably.
-///
-/// # Errors
-///
-/// The system's error.
-pub fn replace_with(next: &Path, path: &Path) -> io::Result<()> {
+pub(crate) fn replace_with(next: &Path, path: &Path) -> io::Result<()> {
     File::open(next)?.sync_all()?;
     fs::rename(next, path)?;
     sync_dir(path.parent().unwrap_or(Path::new(".")))
@@ -372,32 +306,22 @@ pub fn replace_with(next: &Path, path: &Path) -> io::Result<()> {
 
 /// Replaces the content of a file durably: writes a new file next to it, syncs it, renames it, and
 /// syncs the folder.
-///
-/// # Errors
-///
-/// The system's error.
-pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let next = path.with_extension("next");
-    write_synced(&next, bytes)?;
-    replace_with(&next, path)
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_with_mode(path, bytes, 0o666)
 }
 
 /// Replaces the content of a file like [`replace`]. Only the owner can read the new file.
-///
-/// # Errors
-///
-/// The system's error.
-pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_with_mode(path, bytes, 0o600)
+}
+
+fn replace_with_mode(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let next = path.with_extension("next");
     // Somebody else, or a crash, may have left one.
     let _ = fs::remove_file(&next);
     let mut options = OpenOptions::new();
-    let mut file = options
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&next)?;
-    file.write_all(bytes)?;
+    let options = options.write(true).create_new(true).mode(mode);
+    options.open(&next)?.write_all(bytes)?;
     replace_with(&next, path)
 }
 
@@ -409,17 +333,7 @@ pub(crate) fn remove_if_exists(path: &Path) -> io::Result<()> {
     }
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
 /// Makes the names in a folder durable.
-///
-/// # Errors
-///
-/// The system's error.
-pub fn sync_dir(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }

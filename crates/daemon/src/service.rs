@@ -12,42 +12,21 @@ mod sandbox;
 /// The sandbox on systems without Landlock. It confines no process; the log says so.
 #[cfg(not(target_os = "linux"))]
 mod sandbox {
-    use std::fs;
     use std::path::Path;
 
-    use crate::{AtPath, Result};
     use urlspool_files::config::{Config, Confinement};
 
-    /// The folders that a confined process may use. No process is confined here.
-    #[derive(Debug)]
-    pub(super) enum Sandbox {}
-
-    /// Creates the output and state folders, and logs that the process is not confined.
-    ///
-    /// # Errors
-    ///
-    /// A folder cannot be created.
-    pub(super) fn enter(_: Option<&Path>, config: &Config) -> Result<Option<Sandbox>> {
-        for dir in [&config.output.dir, &config.state.dir] {
-            fs::create_dir_all(dir).at(dir)?;
-        }
+    /// Logs that the process is not confined.
+    pub(super) fn enter(_: Option<&Path>, config: &Config) {
         let reason = match config.watch.confine {
             Confinement::None => "watch.confine is \"none\"",
             Confinement::Writes | Confinement::Reads => "this system has no Landlock",
         };
         tracing::warn!("the sandbox is off: {reason}");
-        Ok(None)
     }
 
     /// Does nothing: without Landlock the thread keeps its rights.
     pub(super) fn confine_programs() {}
-
-    impl Sandbox {
-        /// Does nothing: this type has no values.
-        pub(super) fn warn_of_denied(&self, _: &Config) {
-            match *self {}
-        }
-    }
 }
 mod status_server;
 mod supervisor;

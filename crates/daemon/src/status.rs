@@ -289,26 +289,20 @@ impl Status {
             issues.push("the file system of no spool answers".to_owned());
         }
         for spool in &self.spools {
-            match spool.state {
-                SpoolState::Unreadable => {}
-                SpoolState::Missing => {
-                    let path = &spool.path;
-                    issues.push(format!(
-                        "spool {path} is missing, or empty although it was not"
-                    ));
-                    continue;
+            let (path, error) = (&spool.path, spool.error.as_deref().unwrap_or("unknown"));
+            issues.extend(match (spool.state, spool.unreadable) {
+                (SpoolState::Ok | SpoolState::Stalled, _) => None,
+                (SpoolState::Missing, _) => Some(format!(
+                    "spool {path} is missing, or empty although it was not"
+                )),
+                (SpoolState::Unreadable, 1) => {
+                    Some(format!("spool {path} cannot be read completely: {error}"))
                 }
-                SpoolState::Ok | SpoolState::Stalled => continue,
-            }
-            let error = spool.error.as_deref().unwrap_or("unknown");
-            let others = match spool.unreadable {
-                1 => String::new(),
-                unreadable => format!(", and {} more", unreadable - 1),
-            };
-            issues.push(format!(
-                "spool {} cannot be read completely: {error}{others}",
-                spool.path
-            ));
+                (SpoolState::Unreadable, count) => Some(format!(
+                    "spool {path} cannot be read completely: {error}, and {} more",
+                    count - 1
+                )),
+            });
         }
         for WithheldBy { path, why } in self.spools.iter().flat_map(|spool| &spool.withheld) {
             issues.push(format!(

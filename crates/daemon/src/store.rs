@@ -29,7 +29,7 @@ pub(crate) use gone::{GivenMessage, HolderKey, HolderRow, OrphanedMailbox, Relea
 pub(crate) use mail_rows::{
     FileLook, GrowingMessage, LookChange, MANY, MIXED, MboxCursor, ReadFile,
 };
-pub(crate) use purge::SeenFiles;
+pub(crate) use purge::{PurgeStats, SeenFiles};
 pub use recovery::rebuild_state;
 pub(crate) use spools::SpoolIdentity;
 pub(crate) use state_db::{

@@ -9,6 +9,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
 use super::watched_spool::{CensusBlock, MissingFiles, MissingHolder, SpoolCensus, change_time};
@@ -21,16 +22,12 @@ use urlspool_text::limits::{MISSING_FILES, REPORTED_FAILURES};
 
 impl SpoolReader {
     /// Starts the census of a spool; `None` if tombstones are not written.
-    pub(super) fn begin_census(
-        &self,
-        spool: usize,
-        start: MonotonicTime,
-    ) -> Result<Option<SpoolCensus>> {
-        let root = &self.spools[spool].spool.path;
+    pub(super) fn begin_census(&self, spool: usize, start: MonotonicTime) -> Option<SpoolCensus> {
         if !self.config.output.tombstones {
-            return Ok(None);
+            return None;
         }
-        let identity = self.writer()?.spool_identity(root)?;
+        let watched = &self.spools[spool];
+        let root = &watched.spool.path;
         let folders = self.folders.keys().filter(|path| path.starts_with(root));
         let mut devs: BTreeSet<u64> = folders
             .clone()
@@ -38,9 +35,9 @@ impl SpoolReader {
             .map(|metadata| metadata.dev())
             .collect();
         devs.extend(root.metadata().map(|metadata| metadata.dev()));
-        Ok(Some(SpoolCensus {
+        Some(SpoolCensus {
             spool,
-            identity,
+            identity: Arc::clone(&watched.identity),
             start,
             end: start,
             holders: Vec::new(),
@@ -50,7 +47,7 @@ impl SpoolReader {
                 .map(|path| (path.clone(), change_time(path)))
                 .collect(),
             is_incomplete: false,
-        }))
+        })
     }
 
     /// Schedules a scan of a spool soon, because a file is gone or was rewritten.

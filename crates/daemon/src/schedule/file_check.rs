@@ -168,9 +168,8 @@ impl SpoolReader {
             && matches!(file.hint, FormatHint::Numbered | FormatHint::Timehash)
             && !self.unsettled.contains_key(checked.path());
         let watched = &self.spools[checked.spool];
+        let identity = Arc::clone(&watched.identity);
         let mut events = Vec::new();
-        let root = &watched.spool.path;
-        let identity = session.lock()?.spool_identity(root)?;
         let mut context = IngestContext {
             session,
             parsers: &self.shared.parsers,
@@ -236,10 +235,8 @@ impl SpoolReader {
         if !self.config.output.tombstones {
             return Ok(FileReadState::Unread(None));
         }
-        let session = self.session()?;
-        let root = &self.spools[checked.spool].spool.path;
-        let identity = session.lock()?.spool_identity(root)?;
-        file_read_state(&session, &identity, checked.file, checked.version)
+        let (session, identity) = (self.session()?, &self.spools[checked.spool].identity);
+        file_read_state(&session, identity, checked.file, checked.version)
     }
 
     /// Schedules a scan of the spool if a file that was read may contain fewer messages than
@@ -303,17 +300,10 @@ impl SpoolReader {
         }
         match outcome {
             FileOutcome::Partial => {}
-            FileOutcome::Complete | FileOutcome::Skipped(SkipReason::Empty) => {
-                self.remove_planned(path);
-            }
-            FileOutcome::Skipped(SkipReason::OwnOutput) if self.is_noted_output(path) => {
-                self.remove_planned(path);
-            }
+            FileOutcome::Complete => self.remove_planned(path),
             FileOutcome::Skipped(reason) => {
                 self.remove_planned(path);
-                let text = format!("skipped: {}", reason.name());
-                let diagnostic = Diagnostic::new(DiagnosticKind::Skip, text);
-                self.report(&diagnostic.of(source), host);
+                self.report_skip(source, reason, path, host);
             }
             FileOutcome::Waiting => {
                 self.failures.remove(path);
@@ -483,7 +473,9 @@ impl SpoolReader {
         }
         if walk::is_folder(&root, path) {
             // The folder is new, or one of its entries was removed. The scan finds out which.
-            host.folder_appeared(&root, path);
+            if !host.folder_appeared(&root, path) {
+                self.poll(path, host.now());
+            }
             let watched = &mut self.spools[spool];
             watched.mark(host.now());
             watched.unstable_scans = watched.unstable_scans.max(1);
@@ -549,7 +541,7 @@ impl SpoolReader {
         let repository = match Repository::open(path, &self.git_host()) {
             Ok(RepositoryContent::Mail(repository)) => repository,
             Ok(RepositoryContent::Skipped(reason)) => {
-                self.report_skipped(&source, reason, host);
+                self.report_skip(&source, reason, &path.join("HEAD"), host);
                 return Ok(None);
             }
             Err(error) => {
@@ -586,13 +578,24 @@ impl SpoolReader {
         git.with_beat(Arc::new(move || heartbeat.beat()))
     }
 
-    /// Reports, once, a repository that is not read.
-    fn report_skipped(&mut self, source: &Source, reason: SkipReason, host: &mut dyn ReaderHost) {
-        if reason == SkipReason::Empty || self.is_noted_output(&source.path.join("HEAD")) {
-            return;
+    /// Reports a file or repository that is not read, unless it is empty. Of output of urlspool, and
+    /// of repositories without mail, the first in the folder of `path` is reported, once.
+    fn report_skip(
+        &mut self,
+        source: &Source,
+        reason: SkipReason,
+        path: &Path,
+        host: &mut dyn ReaderHost,
+    ) {
+        let is_noted = match reason {
+            SkipReason::Empty => true,
+            SkipReason::OwnOutput | SkipReason::Repository => self.is_noted_output(path),
+            _ => false,
+        };
+        if !is_noted {
+            let text = format!("skipped: {}", reason.name());
+            let diagnostic = Diagnostic::new(DiagnosticKind::Skip, text);
+            self.report(&diagnostic.of(source), host);
         }
-        let text = format!("skipped: {}", reason.name());
-        let diagnostic = Diagnostic::new(DiagnosticKind::Skip, text);
-        self.report(&diagnostic.of(source), host);
     }
 }

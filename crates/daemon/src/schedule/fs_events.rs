@@ -1,52 +1,63 @@
 //! Kernel notifications about changes in a spool. They only mark work; rescans make up for lost
 //! ones.
 
-use std::io;
+use std::collections::VecDeque;
+use std::io::{self, PipeReader};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::reader::DaemonEvent;
 use folder_watches::FolderWatches;
 use urlspool_sources::walk;
 
-/// A source of notifications for some of the spools.
+/// A source of notifications for some of the spools. The kernel queues them (16,384 by default);
+/// if more arrive, it reports an overflow.
+#[derive(Default)]
 pub(crate) struct FsEvents {
-    queue: SyncSender<DaemonEvent>,
-    overflow: OverflowFlag,
     /// `None` before the first watch, and if the kernel offers none (no inotify, or no instance
     /// left).
     watches: Option<FolderWatches>,
+    /// Events that were read from the kernel.
+    ready: VecDeque<DaemonEvent>,
 }
 
-/// Set when a notification did not fit into the queue. The reader then rescans all spools.
-pub(crate) type OverflowFlag = Arc<AtomicBool>;
-
 impl FsEvents {
-    /// Creates a source without watches that sends its notifications to `queue`.
-    pub(crate) fn new(queue: SyncSender<DaemonEvent>, overflow: OverflowFlag) -> FsEvents {
-        FsEvents {
-            queue,
-            overflow,
-            watches: None,
-        }
-    }
-
     /// Watches these folders and files as they exist now, and no others. Returns the paths whose
     /// changes will not all be reported, with the reasons.
     pub(crate) fn watch(&mut self, paths: &[PathBuf]) -> Vec<(PathBuf, String)> {
-        let (queue, overflow) = (self.queue.clone(), Arc::clone(&self.overflow));
-        let send = move |event| {
-            if queue.try_send(event).is_err() {
-                overflow.store(true, Ordering::Release);
-            }
-        };
         // The old watches are removed first: there may be no room for both.
-        self.watches = None;
-        self.watches = FolderWatches::start(send).ok();
+        *self = FsEvents::default();
+        self.watches = FolderWatches::start().ok();
         let unwatched = |path: &PathBuf| Some((path.clone(), self.add(path, path).err()?));
         paths.iter().filter_map(unwatched).collect()
+    }
+
+    /// Returns the next event, if there is one.
+    pub(crate) fn next(&mut self) -> Option<DaemonEvent> {
+        if self.ready.is_empty()
+            && let Some(watches) = &mut self.watches
+            && watches.read(&mut self.ready).is_err()
+        {
+            // No further notification can be read.
+            self.watches = None;
+            self.ready.push_back(DaemonEvent::Overflow);
+        }
+        self.ready.pop_front()
+    }
+
+    /// Waits for a notification, or until `woken` is readable, at most for `timeout`.
+    pub(crate) fn wait(&self, woken: &PipeReader, timeout: Duration) {
+        let mut polled = vec![PollFd::new(woken, PollFlags::IN)];
+        let watches = self.watches.as_ref();
+        polled.extend(watches.map(|watches| PollFd::new(watches, PollFlags::IN)));
+        let timeout = Timespec {
+            tv_sec: timeout.as_secs().cast_signed(),
+            tv_nsec: timeout.subsec_nanos().into(),
+        };
+        // A signal only ends the wait early.
+        let _ = poll(&mut polled, Some(&timeout));
     }
 
     /// Watches a folder of the spool `root` and all folders in it, or the folder of a file.
@@ -135,58 +146,41 @@ pub(crate) fn watched_path(path: &Path) -> &Path {
     }
 }
 
-/// Watches of folders (inotify(7)), and the thread that forwards their notifications.
+/// Watches of folders (inotify(7)).
 #[cfg(target_os = "linux")]
 mod folder_watches {
-    use std::collections::HashMap;
-    use std::io::{self, PipeReader, PipeWriter};
+    use std::collections::{HashMap, VecDeque};
+    use std::io;
+    use std::os::fd::{AsFd, BorrowedFd};
     use std::path::{Path, PathBuf};
-    use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-    use std::thread::{self, JoinHandle};
 
-    use inotify::{EventMask, Inotify, WatchDescriptor, WatchMask, Watches};
-    use rustix::event::{PollFd, PollFlags, poll};
+    use inotify::{EventMask, Inotify, WatchDescriptor, WatchMask};
 
     use crate::schedule::DaemonEvent;
 
     /// Bytes of notifications read at once.
     const READ_BYTES: usize = 64 << 10;
 
-    /// The watched folders. Notifications end when it is dropped.
+    /// The watched folders.
     pub(super) struct FolderWatches {
-        watches: Watches,
-        folders: Folders,
-        /// The thread ends when this end of the pipe is closed.
-        open: Option<PipeWriter>,
-        thread: Option<JoinHandle<()>>,
+        inotify: Inotify,
+        /// The paths of each watched folder. There are several if a mount shows the folder twice,
+        /// or after a rename; old paths then refer to no file.
+        folders: HashMap<WatchDescriptor, Vec<PathBuf>>,
+        buffer: Vec<u8>,
     }
 
-    /// The paths of each watched folder. There are several if a mount shows the folder twice, or
-    /// after a rename; old paths then refer to no file.
-    type Folders = Arc<Mutex<HashMap<WatchDescriptor, Vec<PathBuf>>>>;
-
     impl FolderWatches {
-        /// Starts a thread that calls `send` for each change in the folders added later.
+        /// Creates a source without folders.
         ///
         /// # Errors
         ///
-        /// The kernel has no instance left, or the thread cannot be started.
-        pub(super) fn start(
-            send: impl Fn(DaemonEvent) + Send + 'static,
-        ) -> io::Result<FolderWatches> {
-            let inotify = Inotify::init()?;
-            let watches = inotify.watches();
-            let folders = Folders::default();
-            let (closed, open) = io::pipe()?;
-            let known = Arc::clone(&folders);
-            let thread = thread::Builder::new()
-                .name("notifications".to_owned())
-                .spawn(move || pass_on(inotify, &known, &closed, &send))?;
+        /// The kernel has no instance left.
+        pub(super) fn start() -> io::Result<FolderWatches> {
             Ok(FolderWatches {
-                watches,
-                folders,
-                open: Some(open),
-                thread: Some(thread),
+                inotify: Inotify::init()?,
+                folders: HashMap::new(),
+                buffer: vec![0; READ_BYTES],
             })
         }
 
@@ -205,72 +199,46 @@ mod folder_watches {
                 | WatchMask::MOVE
                 | WatchMask::DELETE_SELF
                 | WatchMask::MOVE_SELF;
-            // Locked before the thread can see a notification of this watch.
-            let mut folders = lock(&self.folders);
-            let paths = folders
-                .entry(self.watches.add(folder, changes)?)
-                .or_default();
+            let watch = self.inotify.watches().add(folder, changes)?;
+            let paths = self.folders.entry(watch).or_default();
             if !paths.iter().any(|path| path == folder) {
                 paths.push(folder.to_owned());
             }
             Ok(())
         }
-    }
 
-    impl Drop for FolderWatches {
-        /// Waits until the kernel's instance is free: there may be no other.
-        fn drop(&mut self) {
-            self.open = None;
-            if let Some(thread) = self.thread.take() {
-                let _ = thread.join();
-            }
-        }
-    }
-
-    fn lock(folders: &Folders) -> MutexGuard<'_, HashMap<WatchDescriptor, Vec<PathBuf>>> {
-        folders.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Forwards notifications until the other end of the pipe is closed, or a read fails.
-    fn pass_on(
-        mut inotify: Inotify,
-        folders: &Folders,
-        closed: &PipeReader,
-        send: &dyn Fn(DaemonEvent),
-    ) {
-        let mut buffer = vec![0; READ_BYTES];
-        loop {
-            let mut ready = [
-                PollFd::new(&inotify, PollFlags::IN),
-                PollFd::new(closed, PollFlags::IN),
-            ];
-            match poll(&mut ready, None) {
-                Ok(_) if ready[1].revents().is_empty() => {}
-                Err(rustix::io::Errno::INTR) => continue,
-                _ => return,
-            }
-            let notifications = match inotify.read_events(&mut buffer) {
-                Ok(notifications) => notifications,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
-                Err(_) => return send(DaemonEvent::Overflow),
+        /// Adds the events that arrived since the last call to `ready`.
+        ///
+        /// # Errors
+        ///
+        /// The notifications cannot be read.
+        pub(super) fn read(&mut self, ready: &mut VecDeque<DaemonEvent>) -> io::Result<()> {
+            use io::ErrorKind::{Interrupted, WouldBlock};
+            let notifications = match self.inotify.read_events(&mut self.buffer) {
+                Err(error) if matches!(error.kind(), Interrupted | WouldBlock) => return Ok(()),
+                notifications => notifications?,
             };
             for notification in notifications {
                 if notification.mask.contains(EventMask::Q_OVERFLOW) {
-                    send(DaemonEvent::Overflow);
-                    continue;
-                }
-                let mut folders = lock(folders);
-                if notification.mask.contains(EventMask::IGNORED) {
-                    folders.remove(&notification.wd);
-                    continue;
-                }
-                for path in folders.get(&notification.wd).into_iter().flatten() {
-                    send(DaemonEvent::Changed(match notification.name {
-                        Some(name) => path.join(name),
-                        None => path.clone(),
-                    }));
+                    ready.push_back(DaemonEvent::Overflow);
+                } else if notification.mask.contains(EventMask::IGNORED) {
+                    self.folders.remove(&notification.wd);
+                } else {
+                    for path in self.folders.get(&notification.wd).into_iter().flatten() {
+                        ready.push_back(DaemonEvent::Changed(match notification.name {
+                            Some(name) => path.join(name),
+                            None => path.clone(),
+                        }));
+                    }
                 }
             }
+            Ok(())
+        }
+    }
+
+    impl AsFd for FolderWatches {
+        fn as_fd(&self) -> BorrowedFd<'_> {
+            self.inotify.as_fd()
         }
     }
 }
@@ -278,7 +246,9 @@ mod folder_watches {
 /// No watches: the daemon supports them only on Linux. Spools are polled.
 #[cfg(not(target_os = "linux"))]
 mod folder_watches {
+    use std::collections::VecDeque;
     use std::io;
+    use std::os::fd::{AsFd, BorrowedFd};
     use std::path::Path;
 
     use crate::schedule::DaemonEvent;
@@ -288,12 +258,23 @@ mod folder_watches {
 
     impl FolderWatches {
         /// Returns an error.
-        pub(super) fn start(_: impl Fn(DaemonEvent) + Send + 'static) -> io::Result<FolderWatches> {
+        pub(super) fn start() -> io::Result<FolderWatches> {
             Err(io::ErrorKind::Unsupported.into())
         }
 
         /// Cannot be called.
         pub(super) fn add(&mut self, _: &Path) -> io::Result<()> {
+            match *self {}
+        }
+
+        /// Cannot be called.
+        pub(super) fn read(&mut self, _: &mut VecDeque<DaemonEvent>) -> io::Result<()> {
+            match *self {}
+        }
+    }
+
+    impl AsFd for FolderWatches {
+        fn as_fd(&self) -> BorrowedFd<'_> {
             match *self {}
         }
     }

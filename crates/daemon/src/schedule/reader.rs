@@ -33,10 +33,11 @@ pub trait ReaderHost: DaemonHost {
     /// Returns the next event since the last call, or `None` if there is none.
     fn event(&mut self) -> Option<DaemonEvent>;
 
-    /// Called for a folder that appeared in the spool at `root`. Its changes must be reported from
-    /// now on.
-    fn folder_appeared(&mut self, root: &Path, folder: &Path) {
+    /// Called for a folder that appeared in the spool at `root`. Returns `true` if its changes are
+    /// reported from now on; otherwise the spool is polled.
+    fn folder_appeared(&mut self, root: &Path, folder: &Path) -> bool {
         let _ = (root, folder);
+        true
     }
 
     /// Called often during work, with the reader's current state.
@@ -128,13 +129,15 @@ impl SpoolReader {
     /// Creates a reader for all spools of `config`, each due now.
     #[must_use]
     pub fn new(config: Config, shared: ReaderResources, now: MonotonicTime) -> SpoolReader {
-        let term = shared.writer.lock().term();
+        let writer = shared.writer.lock();
+        let spools = config.spool.iter().map(|spool| {
+            let identity = writer.spool_identity(&spool.path);
+            WatchedSpool::new(spool, identity, now)
+        });
+        let (spools, term) = (spools.collect(), writer.term());
+        drop(writer);
         SpoolReader {
-            spools: config
-                .spool
-                .iter()
-                .map(|spool| WatchedSpool::new(spool, now))
-                .collect(),
+            spools,
             term,
             config,
             shared,
@@ -166,7 +169,6 @@ impl SpoolReader {
                     self.rescan_all(now);
                 }
             }
-            DaemonEvent::Unwatched(path) => self.poll(&path, now),
             DaemonEvent::Stop => self.stopping = true,
         }
     }
@@ -352,7 +354,7 @@ impl SpoolReader {
     }
 
     /// Switches the spools that contain `path` to polling.
-    fn poll(&mut self, path: &Path, now: MonotonicTime) {
+    pub(crate) fn poll(&mut self, path: &Path, now: MonotonicTime) {
         for watched in &mut self.spools {
             if path.starts_with(&watched.spool.path) {
                 watched.notices = false;
@@ -364,11 +366,14 @@ impl SpoolReader {
     /// Rescans all spools if a pause ended since the last call: uncommitted work was lost, and no
     /// spool was observed during the pause.
     fn follow_term(&mut self, now: MonotonicTime) {
-        let term = self.shared.writer.lock().term();
-        if std::mem::replace(&mut self.term, term) != term {
-            self.rescan_all(now);
+        let writer = self.shared.writer.lock();
+        if self.term != writer.term() {
+            self.term = writer.term();
             for watched in &mut self.spools {
+                watched.mark(now);
                 watched.scanned = false;
+                // The pause may have begun before the state was opened.
+                watched.identity = writer.spool_identity(&watched.spool.path);
             }
         }
     }
@@ -426,8 +431,6 @@ pub enum DaemonEvent {
     Changed(PathBuf),
     /// Notifications were lost, so all spools must be rescanned.
     Overflow,
-    /// This spool, or folder in a spool, delivers no notifications, so it must be polled.
-    Unwatched(PathBuf),
     /// The operator asked the reader to stop.
     Stop,
 }

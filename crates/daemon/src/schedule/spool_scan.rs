@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
 use super::watched_spool::{ExistingState, SpoolCensus, UnreadablePaths, change_time};
 use crate::environment::MonotonicTime;
 use crate::ingest::{ExistingFiles, FileVersion};
-use crate::store::{Hash128, SeenFiles, SpoolIdentity};
+use crate::store::{Hash128, PurgeStats, SeenFiles, SpoolIdentity};
 use crate::{DaemonError, Result};
 use urlspool_files::config::ExistingMail;
 use urlspool_files::keyed_hash::HashKey;
@@ -40,11 +41,13 @@ struct SpoolScan {
     /// Time at which changed files were last checked.
     changed_checked: MonotonicTime,
     /// Number of files so far.
-    files: u64,
+    files: usize,
     /// Times of change of the folders whose entries mail programs rename.
     folders: HashMap<PathBuf, i64>,
     /// Folders and files that could not be examined.
     unreadable: UnreadablePaths,
+    /// The reason why an unlisted file may exist; `None` if all files were listed.
+    gap: Option<String>,
     /// The survey made along with the scan, if one is due.
     survey: Option<SpoolSurvey>,
     /// The present files, if tombstones are written.
@@ -65,23 +68,27 @@ impl SpoolReader {
             files: 0,
             folders: HashMap::new(),
             unreadable: UnreadablePaths::default(),
+            gap: None,
             survey: None,
             census: None,
         };
         if is_present {
             scan.survey = self.begin_survey(spool)?;
-            scan.census = self.begin_census(spool, start)?;
+            scan.census = self.begin_census(spool, start);
             self.walk_spool(&mut scan, host)?;
             if self.stopping {
                 self.spools[spool].mark(start);
                 return Ok(());
             }
         }
-        self.spools[spool].files = scan.files;
+        self.spools[spool].status.files = scan.files as u64;
         self.spools[spool].scanned = is_present;
         self.replace_unreadable(spool, scan.unreadable, host);
+        if let Some(census) = &mut scan.census {
+            census.is_incomplete |= scan.gap.is_some();
+        }
         if let Some(survey) = scan.survey {
-            self.finish_survey(spool, survey, host)?;
+            self.finish_survey(spool, survey, scan.gap, host)?;
         }
         if let Some(census) = scan.census {
             self.finish_census(census, host)?;
@@ -95,15 +102,15 @@ impl SpoolReader {
     fn check_root(&mut self, spool: usize, host: &mut dyn ReaderHost) -> Result<bool> {
         let is_present = !self.is_absent(spool)?;
         let watched = &mut self.spools[spool];
-        let root = watched.spool.path.display();
-        match (watched.present, is_present) {
+        let root = &watched.status.path;
+        match (watched.status.present, is_present) {
             (true, false) => host.warn(format!(
                 "spool {root} is missing or empty; its state is kept"
             )),
             (false, true) => host.info(format!("spool {root} is available again")),
             _ => {}
         }
-        watched.present = is_present;
+        watched.status.present = is_present;
         Ok(is_present)
     }
 
@@ -116,10 +123,10 @@ impl SpoolReader {
         host: &mut dyn ReaderHost,
     ) {
         let watched = &mut self.spools[spool];
-        if !watched.unreadable.is_empty() && unreadable.is_empty() && watched.present {
+        if !watched.unreadable.is_empty() && unreadable.is_empty() && watched.status.present {
             // The kernel may have refused to report changes.
             watched.forget_root();
-            let root = watched.spool.path.display();
+            let root = &watched.status.path;
             host.info(format!("spool {root} can be read completely again"));
         }
         watched.unreadable = unreadable;
@@ -141,12 +148,7 @@ impl SpoolReader {
             self.report(event, host);
         }
         scan.unreadable.add(event);
-        if let Some(survey) = &mut scan.survey {
-            survey.mark_incomplete("some folders cannot be read");
-        }
-        if let Some(census) = &mut scan.census {
-            census.mark_incomplete();
-        }
+        scan.gap = Some("some folders cannot be read".to_owned());
     }
 
     /// Checks each file of the spool, until the end or until the reader stops.
@@ -166,9 +168,7 @@ impl SpoolReader {
                     let checked = self.check_repository(scan.spool, &source.path, host)?;
                     scan.files += 1;
                     if let Some((file, version, read_state)) = checked {
-                        if let Some(survey) = &mut scan.survey {
-                            survey.add_version(&file, version);
-                        }
+                        scan.survey(&file, version);
                         if let Some(census) = &mut scan.census {
                             census.add(&file, read_state);
                         }
@@ -214,7 +214,7 @@ impl SpoolReader {
         let rescan_ms = self.config.watch.sweep.as_millis() as u64;
         let watched = &mut self.spools[spool];
         if is_stable {
-            let is_polled = !watched.notices || !watched.present;
+            let is_polled = !watched.notices || !watched.status.present;
             let wait_ms = if is_polled {
                 POLL_MS.min(rescan_ms)
             } else {
@@ -237,8 +237,19 @@ impl SpoolReader {
 impl SpoolScan {
     fn add(&mut self, file: &WalkedFile, metadata: &io::Result<Metadata>) {
         self.files += 1;
-        if let Some(survey) = &mut self.survey {
-            survey.add(file, metadata);
+        match metadata {
+            Ok(metadata) => self.survey(file, FileVersion::of(metadata)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(_) => self.gap = Some("the metadata of some files cannot be read".to_owned()),
+        }
+        if SURVEYED_FILES < self.files {
+            self.gap = Some(format!("it has more than {SURVEYED_FILES} files"));
+            if let Some(survey) = &mut self.survey {
+                survey.seen.files = Vec::new();
+            }
+            if let Some(census) = &mut self.census {
+                (census.holders, census.unread) = (Vec::new(), Vec::new());
+            }
         }
         // The time of change of a folder whose entries mail programs rename.
         if file.hint != FormatHint::None
@@ -247,6 +258,16 @@ impl SpoolScan {
             && let Some(time) = change_time(folder)
         {
             self.folders.insert(folder.to_owned(), time);
+        }
+    }
+
+    /// Adds an existing file with this version to the survey.
+    fn survey(&mut self, file: &WalkedFile, version: FileVersion) {
+        if let Some(survey) = &mut self.survey {
+            survey.seen.devs.insert(version.id.dev);
+            let path = &file.source.path;
+            let keys = version.presence(path, file.hint, &survey.identity, survey.hash_key);
+            survey.seen.files.extend(keys);
         }
     }
 }
@@ -263,13 +284,12 @@ impl SpoolReader {
             Some(existing) if self.spools[spool].existing == ExistingState::Unknown => existing,
             _ => return Ok(()),
         };
-        let root = self.spools[spool].spool.path.clone();
-        if !self.skips_existing(&root, existing)? {
+        if !self.skips_existing(self.spools[spool].identity.key, existing)? {
             self.spools[spool].existing = ExistingState::Read;
             return Ok(());
         }
         let mut files: u64 = 0;
-        let roots = [root];
+        let roots = [self.spools[spool].spool.path.clone()];
         for step in walk::walk(&roots, &PathFilter::default(), SymlinkPolicy::Skip) {
             self.heartbeat.beat();
             self.handle_events(host);
@@ -297,17 +317,15 @@ impl SpoolReader {
         }
         self.spools[spool].existing = ExistingState::Noted;
         let files = counted(files, "existing file", "existing files");
-        let files = format!("{files}; only new mail is written");
-        let [root] = roots;
-        host.info(format!("{}: {files}", root.display()));
+        let root = roots[0].display();
+        host.info(format!("{root}: {files}; only new mail is written"));
         Ok(())
     }
 
-    /// Returns `true` if URLs of the existing mail in the spool at `root` are not written, and
-    /// records that.
-    fn skips_existing(&self, root: &Path, existing: ExistingMail) -> Result<bool> {
+    /// Returns `true` if URLs of the existing mail in a spool are not written, and records that.
+    fn skips_existing(&self, spool: Hash128, existing: ExistingMail) -> Result<bool> {
         let writer = self.writer()?;
-        let (spool, state) = (writer.spool_identity(root)?.key, writer.db()?);
+        let state = writer.db()?;
         let name = existing_name(spool);
         let known = state.meta_value(&name)?;
         let is_skipped = existing == ExistingMail::Skip
@@ -338,19 +356,14 @@ impl SpoolReader {
         {
             return Ok(());
         }
-        let writer = self
-            .shared
-            .writer
-            .lock_in_term(self.term, &self.heartbeat)?;
-        for watched in &mut self.spools {
-            if watched.existing != ExistingState::Noted {
-                continue;
+        for index in 0..self.spools.len() {
+            if self.spools[index].existing == ExistingState::Noted {
+                let name = existing_name(self.spools[index].identity.key);
+                let writer = self.writer()?;
+                writer.db()?.set_meta_value(&name, EXISTING_READ)?;
+                drop(writer);
+                self.spools[index].existing = ExistingState::Read;
             }
-            let spool = writer.spool_identity(&watched.spool.path)?;
-            writer
-                .db()?
-                .set_meta_value(&existing_name(spool.key), EXISTING_READ)?;
-            watched.existing = ExistingState::Read;
         }
         self.existing = ExistingFiles::default();
         Ok(())
@@ -369,41 +382,7 @@ pub(super) struct SpoolSurvey {
     day: u64,
     identity: Arc<SpoolIdentity>,
     hash_key: HashKey,
-    files: usize,
     seen: SeenFiles,
-    /// The reason why an unseen file may exist; `None` if all files were seen.
-    gap: Option<String>,
-}
-
-impl SpoolSurvey {
-    /// Adds an existing file.
-    pub(super) fn add(&mut self, file: &WalkedFile, metadata: &io::Result<Metadata>) {
-        match metadata {
-            Ok(metadata) => {
-                self.add_version(file, FileVersion::of(metadata));
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(_) => self.mark_incomplete("the metadata of some files cannot be read"),
-        }
-        if SURVEYED_FILES < self.files {
-            self.mark_incomplete(&format!("it has more than {SURVEYED_FILES} files"));
-            self.seen.files = Vec::new();
-        }
-    }
-
-    /// Adds an existing file with this version.
-    fn add_version(&mut self, file: &WalkedFile, version: FileVersion) {
-        self.seen.devs.insert(version.id.dev);
-        let path = &file.source.path;
-        let keys = version.presence(path, file.hint, &self.identity, self.hash_key);
-        self.seen.files.extend(keys);
-        self.files += 1;
-    }
-
-    /// Records that unseen files may exist, so no state is purged.
-    pub(super) fn mark_incomplete(&mut self, gap: &str) {
-        self.gap = Some(gap.to_owned());
-    }
 }
 
 impl SpoolReader {
@@ -411,26 +390,24 @@ impl SpoolReader {
     pub(super) fn begin_survey(&self, spool: usize) -> Result<Option<SpoolSurvey>> {
         let session = self.session()?;
         let writer = session.lock()?;
-        let root = &self.spools[spool].spool.path;
-        let identity = writer.spool_identity(root)?;
-        let last = writer.db()?.meta_value(&survey_day_name(identity.key))?;
+        let watched = &self.spools[spool];
+        let name = survey_day_name(watched.identity.key);
+        let last = writer.db()?.meta_value(&name)?;
         let Some(day) = writer.watch_day().filter(|day| last != Some(*day)) else {
             return Ok(None);
         };
         // The lock is released first because the spool may not answer.
         drop(writer);
-        let mut seen = SeenFiles::default();
-        seen.devs.extend(
-            root.metadata()
-                .map(|metadata| FileVersion::of(&metadata).id.dev),
-        );
+        let root = watched.spool.path.metadata();
+        let seen = SeenFiles {
+            devs: root.map(|metadata| metadata.dev()).into_iter().collect(),
+            ..SeenFiles::default()
+        };
         Ok(Some(SpoolSurvey {
             day,
-            identity,
+            identity: Arc::clone(&watched.identity),
             hash_key: session.hash_key(),
-            files: 0,
             seen,
-            gap: None,
         }))
     }
 
@@ -439,39 +416,31 @@ impl SpoolReader {
         &mut self,
         spool: usize,
         mut survey: SpoolSurvey,
+        gap: Option<String>,
         host: &mut dyn ReaderHost,
     ) -> Result<()> {
-        let root = self.spools[spool].spool.path.clone();
-        if self.failures.has_any_in(spool) {
-            survey.mark_incomplete("some files cannot be read");
-        }
-        if let Some(gap) = &survey.gap {
-            host.warn(format!(
-                "{}: no state is purged today: {gap}",
-                root.display()
-            ));
-        }
-        survey.seen.files.sort_unstable();
+        let root = self.spools[spool].status.path.clone();
+        let has_failures = self.failures.has_any_in(spool);
+        let gap = gap.or_else(|| has_failures.then(|| "some files cannot be read".to_owned()));
         let (key, day) = (survey.identity.key, survey.day);
         let mut writer = self.writer()?;
-        let stats = match &survey.gap {
-            None => Some(writer.survey(key, &survey.seen, day)?),
-            Some(_) => None,
+        let stats = if let Some(gap) = gap {
+            host.warn(format!("{root}: no state is purged today: {gap}"));
+            None
+        } else {
+            survey.seen.files.sort_unstable();
+            Some(writer.survey(key, &survey.seen, day)?)
         };
         writer.db()?.set_meta_value(&survey_day_name(key), day)?;
         drop(writer);
-        let Some(stats) = stats else {
-            return Ok(());
-        };
-        self.spools[spool].absent = stats.frozen;
-        self.counters.forgotten += stats.purged;
-        if 0 < stats.purged {
-            let line = format!(
-                "{}: purged {} state entries of files missing for {PURGE_DAYS} days",
-                root.display(),
-                stats.purged
-            );
-            host.info(line);
+        if let Some(PurgeStats { purged, frozen }) = stats {
+            self.spools[spool].status.absent = frozen;
+            self.counters.forgotten += purged;
+            if 0 < purged {
+                host.info(format!(
+                    "{root}: purged {purged} state entries of files missing for {PURGE_DAYS} days"
+                ));
+            }
         }
         Ok(())
     }
@@ -486,9 +455,8 @@ impl SpoolReader {
         if matches!(root.try_exists(), Ok(false)) {
             return Ok(true);
         }
-        let writer = self.writer()?;
-        let key = writer.spool_identity(root)?.key;
-        Ok(is_empty && writer.db()?.has_spool(key)?)
+        let key = self.spools[spool].identity.key;
+        Ok(is_empty && self.writer()?.db()?.has_spool(key)?)
     }
 }
 

@@ -14,13 +14,15 @@ use crate::store::{Hash128, HolderKey, SpoolIdentity, path_key};
 use urlspool_files::config::Spool;
 use urlspool_sources::walk::{DeviceInode, WalkedFile};
 use urlspool_text::diagnostic::{Event, counted};
-use urlspool_text::limits::{REMEMBERED_FAILURES, SURVEYED_FILES};
+use urlspool_text::limits::REMEMBERED_FAILURES;
 use urlspool_text::origin::FormatHint;
 
 /// A spool, and the time of its next scan.
 #[derive(Debug)]
 pub(super) struct WatchedSpool {
     pub(super) spool: Spool,
+    /// The spool as the state knows it.
+    pub(super) identity: Arc<SpoolIdentity>,
     /// Time of the next full scan; `None` if none is planned.
     pub(super) due: Option<MonotonicTime>,
     pub(super) scan_reason: ScanReason,
@@ -30,18 +32,16 @@ pub(super) struct WatchedSpool {
     pub(super) notices: bool,
     /// Time of the kernel's last report about this root; `None` if none has arrived.
     pub(super) noticed: Option<MonotonicTime>,
-    pub(super) present: bool,
+    /// The status, with the values that do not depend on the time.
+    pub(super) status: SpoolStatus,
     /// Folders and files that the last scan could not examine.
     pub(super) unreadable: UnreadablePaths,
     /// `true` once the whole spool was scanned since it is watched.
     pub(super) scanned: bool,
     pub(super) existing: ExistingState,
-    /// Number of mailboxes on file systems that are not mounted.
-    pub(super) absent: u64,
     /// Identity of the root at the last scan; `None` if it did not exist. If it changes,
     /// notifications of the old root are useless.
     root: Option<DeviceInode>,
-    pub(super) files: u64,
     /// Missing files, if tombstones are written.
     pub(super) missing: MissingFiles,
 }
@@ -79,21 +79,28 @@ pub(super) struct UnreadablePaths {
 
 impl WatchedSpool {
     /// Creates a spool that is due at `now`.
-    pub(super) fn new(spool: &Spool, now: MonotonicTime) -> WatchedSpool {
+    pub(super) fn new(
+        spool: &Spool,
+        identity: Arc<SpoolIdentity>,
+        now: MonotonicTime,
+    ) -> WatchedSpool {
         WatchedSpool {
             spool: spool.clone(),
+            identity,
             due: Some(now),
             scan_reason: ScanReason::Needed,
             unstable_scans: 0,
             notices: true,
             noticed: None,
-            present: true,
+            status: SpoolStatus {
+                path: spool.path.display().to_string(),
+                present: true,
+                ..SpoolStatus::default()
+            },
             unreadable: UnreadablePaths::default(),
             scanned: false,
             existing: ExistingState::Unknown,
-            absent: 0,
             root: None,
-            files: 0,
             missing: MissingFiles::default(),
         }
     }
@@ -152,12 +159,15 @@ impl WatchedSpool {
     /// The spool's status at `now`.
     pub(super) fn status(&self, now: MonotonicTime) -> SpoolStatus {
         SpoolStatus {
-            path: self.spool.path.display().to_string(),
-            state: self.state(),
-            present: self.present,
+            state: if !self.unreadable.is_empty() {
+                SpoolState::Unreadable
+            } else if self.status.present {
+                SpoolState::Ok
+            } else {
+                SpoolState::Missing
+            },
             unreadable: self.unreadable.count,
             error: self.unreadable.first.clone(),
-            absent: self.absent,
             withheld: self.missing.withheld.clone(),
             notices: match (self.notices, self.noticed) {
                 (false, _) => Notices::None,
@@ -165,9 +175,8 @@ impl WatchedSpool {
                 (true, Some(_)) => Notices::Arrived,
             },
             last_notice_ms: self.noticed.map(|at| now.ms.saturating_sub(at.ms)),
-            files: self.files,
             lag_ms: self.due.map_or(0, |due| now.ms.saturating_sub(due.ms)),
-            stalled_ms: 0,
+            ..self.status.clone()
         }
     }
 
@@ -182,16 +191,6 @@ impl WatchedSpool {
             )
         });
         self.unreadable.first.clone().into_iter().chain(others)
-    }
-
-    fn state(&self) -> SpoolState {
-        if !self.unreadable.is_empty() {
-            SpoolState::Unreadable
-        } else if self.present {
-            SpoolState::Ok
-        } else {
-            SpoolState::Missing
-        }
     }
 }
 
@@ -246,25 +245,9 @@ pub(super) struct UnreadFile {
     path: PathBuf,
     hint: FormatHint,
     version: FileVersion,
-    content: UnreadContent,
-}
-
-/// The messages that an unread file may contain.
-#[derive(Debug)]
-enum UnreadContent {
-    /// Any messages.
-    Unknown,
-    /// Any messages: the file is empty, perhaps only for a moment.
-    Emptied,
-    /// The messages read from an earlier version of the file. It contains others only if they were
-    /// added by a later change.
-    ReadBefore,
-    /// No messages, unless its writer is about to write them.
-    Locked {
-        why: String,
-        /// `true` if messages of the file were read before it became empty.
-        was_read: bool,
-    },
+    read_state: FileReadState,
+    /// The reason to assume that a writer is about to write the file, which is empty.
+    lock: Option<String>,
 }
 
 /// A file that was unread at the last census.
@@ -364,43 +347,28 @@ impl SpoolCensus {
                 }
                 return;
             }
-            Err(_) => return self.mark_incomplete(),
+            Err(_) => {
+                self.is_incomplete = true;
+                return;
+            }
         };
         self.devs.insert(version.id.dev);
-        let unread = |content| UnreadFile {
-            path: file.source.path.to_path_buf(),
-            hint: file.hint,
-            version,
-            content,
-        };
-        let mut holder = read_state.holder();
-        match read_state {
-            FileReadState::Read(_) => {}
-            FileReadState::Unread(None) => self.unread.push(unread(UnreadContent::Unknown)),
-            FileReadState::Unread(Some(_)) => self.unread.push(unread(UnreadContent::ReadBefore)),
-            FileReadState::Empty(pass) => {
-                // A mail program rewrites a mailbox in place, under its lock.
-                if let Some(why) = why_locked(file) {
-                    let was_read = pass.is_some();
-                    self.unread
-                        .push(unread(UnreadContent::Locked { why, was_read }));
-                } else {
-                    holder = None;
-                    self.unread.push(unread(UnreadContent::Emptied));
-                }
-            }
+        let is_empty = matches!(read_state, FileReadState::Empty(_));
+        // A mail program rewrites a mailbox in place, under its lock.
+        let lock = if is_empty { why_locked(file) } else { None };
+        if !is_empty || lock.is_some() {
+            // A file that is not read now still holds its earlier messages.
+            self.holders.extend(read_state.holder());
         }
-        // A file that is not read now still holds its earlier messages.
-        self.holders.extend(holder);
-        if SURVEYED_FILES < self.holders.len() + self.unread.len() {
-            self.mark_incomplete();
-            (self.holders, self.unread) = (Vec::new(), Vec::new());
+        if !matches!(read_state, FileReadState::Read(_)) {
+            self.unread.push(UnreadFile {
+                path: file.source.path.to_path_buf(),
+                hint: file.hint,
+                version,
+                read_state,
+                lock,
+            });
         }
-    }
-
-    /// Records that unlisted files may be present, so no file counts as missing.
-    pub(super) fn mark_incomplete(&mut self) {
-        self.is_incomplete = true;
     }
 
     pub(super) fn has(&self, holder: HolderKey) -> bool {
@@ -424,7 +392,7 @@ impl MissingFiles {
         self.blocks.clear();
         for file in &census.unread {
             let id = file.version.id.hash();
-            if matches!(file.content, UnreadContent::Emptied) {
+            if matches!(file.read_state, FileReadState::Empty(_)) && file.lock.is_none() {
                 let mtime = file.version.mtime;
                 self.empty.insert(id, mtime);
                 // A mail program without locks rewrites a mailbox in place; the file is then empty
@@ -446,16 +414,17 @@ impl MissingFiles {
             }
             self.unread.insert(id, known);
             let mailboxes = mailbox_scopes(&file.path, file.hint, &census.identity);
-            if let UnreadContent::Locked { why, was_read } = &file.content
+            if let Some(why) = &file.lock
                 && known.changed.plus(lock_timeout) <= census.start
             {
-                if *was_read {
+                if file.read_state.holder().is_some() {
                     self.add_lasting(file, why.clone(), mailboxes);
                 }
                 continue;
             }
             let why = why(&file.path);
-            let was_read = matches!(file.content, UnreadContent::ReadBefore);
+            // It contains other messages only if they were added by a later change.
+            let was_read = matches!(file.read_state, FileReadState::Unread(Some(_)));
             let block = CensusBlock {
                 since: known.since,
                 is_failure: why.is_some(),
@@ -494,7 +463,7 @@ impl MissingFiles {
                     why,
                 },
                 mailboxes,
-                is_emptied: matches!(file.content, UnreadContent::Locked { .. }),
+                is_emptied: file.lock.is_some(),
             });
         }
     }

@@ -1,13 +1,13 @@
 //! The daemon as a process: sandbox, signals, systemd, the loop that drives the supervisor, and the
 //! thread that starts `git`.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use rustix::fs::Mode;
 use rustix::process::umask;
@@ -17,7 +17,7 @@ use signal_hook::iterator::Signals;
 
 use super::process_host::ProcessHost;
 use super::reader_thread::{RunEnd, RunMode, StateSource};
-use super::sandbox::{self, Sandbox};
+use super::sandbox;
 use super::status_server::{self, SocketFile, StatusSnapshot};
 use super::supervisor::{ConfigChange, Supervisor, SupervisorEvent, config_changes};
 use crate::segment;
@@ -54,24 +54,29 @@ pub fn run(
         signal_hook::flag::register(SIGHUP, Arc::clone(&hung_up)).map_err(no_signals)?;
     }
     let start_program = start_git_starter()?;
+    for folder in [&config.output.dir, &config.state.dir] {
+        fs::create_dir_all(folder).at(folder)?;
+    }
     // Landlock confines this thread and the threads it starts later, so it must precede them all.
-    let sandbox = sandbox::enter(config_path.as_deref(), &config)?;
-    survive_file_size_limit(&config)?;
+    sandbox::enter(config_path.as_deref(), &config);
+    // A write beyond a limit on file sizes must fail, and not end the process.
+    let ignored = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGXFSZ, ignored).map_err(no_signals)?;
     let mut host = ProcessHost::new();
     if source == StateSource::Sidecars {
         rebuild_state(&config, &mut host)?;
     }
     let mut supervisor = Supervisor::open(config, mode, start_program, config_path.clone(), host)?;
-    let mut publisher = StatusPublisher::start(&mut supervisor)?;
     handle_signals(config_path, hung_up, supervisor.sender.clone())?;
     supervisor.start_readers()?;
+    let mut publisher = StatusPublisher::start(&mut supervisor)?;
     notify_systemd(&[NotifyState::Ready]);
     tracing::info!(
         spools = supervisor.config.spool.len(),
         readers = supervisor.readers.len(),
         "watching"
     );
-    let interrupted = supervise(&mut supervisor, &mut publisher, sandbox.as_ref())?;
+    let interrupted = supervise(&mut supervisor, &mut publisher)?;
     notify_systemd(&[NotifyState::Stopping]);
     supervisor.drain()?;
     let counts = supervisor.status().counts;
@@ -98,11 +103,7 @@ pub fn ask(state_dir: &Path) -> io::Result<String> {
 
 /// Handles events until the operator stops the daemon, all mail was read, or an error ends the
 /// daemon. Returns `true` if the operator interrupted it.
-fn supervise(
-    supervisor: &mut Supervisor,
-    publisher: &mut StatusPublisher,
-    sandbox: Option<&Sandbox>,
-) -> Result<bool> {
+fn supervise(supervisor: &mut Supervisor, publisher: &mut StatusPublisher) -> Result<bool> {
     loop {
         match supervisor.wait() {
             Some(SupervisorEvent::Stop) => return Ok(false),
@@ -116,9 +117,6 @@ fn supervise(
             }
             Some(SupervisorEvent::Reload(config)) if supervisor.accepts(&config) => {
                 log_changes(&supervisor.config, &config);
-                if let Some(sandbox) = sandbox {
-                    sandbox.warn_of_denied(&config);
-                }
                 supervisor.reload(config)?;
             }
             Some(SupervisorEvent::Reload(_)) | None => {}
@@ -170,7 +168,7 @@ struct StatusPublisher {
 
 impl StatusPublisher {
     fn start(supervisor: &mut Supervisor) -> Result<StatusPublisher> {
-        let snapshot = StatusSnapshot::new(&supervisor.initial_status());
+        let snapshot = StatusSnapshot::new(supervisor.status());
         let config = &supervisor.config;
         let control = control_socket(&config.state.dir);
         let control = snapshot.serve_control(&control).at(&control)?;
@@ -189,7 +187,6 @@ impl StatusPublisher {
         }
         self.published = Some(Instant::now());
         let status = supervisor.status();
-        self.snapshot.update(&status);
         publish_to_systemd(&status);
         let textfile = &supervisor.config.metrics.textfile;
         if !textfile.as_os_str().is_empty() && is_due(self.textfile_written, TEXTFILE_INTERVAL) {
@@ -198,6 +195,7 @@ impl StatusPublisher {
                 tracing::warn!("cannot write metrics to {}: {error}", textfile.display());
             }
         }
+        self.snapshot.update(status);
     }
 }
 
@@ -243,13 +241,6 @@ fn notify_systemd(state: &[NotifyState<'_>]) {
 
 fn control_socket(state_dir: &Path) -> PathBuf {
     state_dir.join("control.sock")
-}
-
-/// Makes a write beyond a limit on file sizes fail, instead of ending the process.
-fn survive_file_size_limit(config: &Config) -> Result<()> {
-    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
-        .map(|_| ())
-        .at(&config.state.dir)
 }
 
 fn no_signals(error: io::Error) -> DaemonError {

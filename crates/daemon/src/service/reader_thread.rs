@@ -2,20 +2,18 @@
 //! clock, log, and events from the kernel and the supervisor. A file system that does not answer
 //! blocks only its own reader.
 
+use std::io::{self, PipeReader, PipeWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{io, thread};
 
 use super::process_host::ProcessHost;
 use crate::environment::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
-use crate::schedule::{DaemonEvent, FsEvents, OverflowFlag, ReaderHost, SpoolReader};
+use crate::schedule::{DaemonEvent, FsEvents, ReaderHost, SpoolReader};
 use crate::status::Status;
 use crate::{DaemonError, Result};
-use urlspool_text::limits::QUEUED_EVENTS;
 
 /// Time without progress after which a reader counts as stalled.
 const STALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -25,7 +23,8 @@ const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) struct ReaderThread {
     heartbeat: Arc<Heartbeat>,
     status: Arc<Mutex<Status>>,
-    wake: SyncSender<DaemonEvent>,
+    /// Wakes the reader.
+    wake: PipeWriter,
     /// The reader's step count at the last progress that the supervisor observed; `None` if it was
     /// waiting for events.
     steps: Option<u64>,
@@ -42,12 +41,12 @@ impl ReaderThread {
         mode: RunMode,
         on_end: impl FnOnce(Result<RunEnd>) + Send + 'static,
     ) -> io::Result<ReaderThread> {
-        let (wake, queue) = sync_channel(QUEUED_EVENTS);
+        let (woken, wake) = io::pipe()?;
         let status = Arc::new(Mutex::new(reader.spools_status(MonotonicTime::default())));
         let handle = ReaderThread {
             heartbeat: reader.heartbeat(),
             status: Arc::clone(&status),
-            wake: wake.clone(),
+            wake,
             steps: None,
             progress_at: Instant::now(),
             is_stall_reported: false,
@@ -55,12 +54,9 @@ impl ReaderThread {
         thread::Builder::new()
             .name("reader".to_owned())
             .spawn(move || {
-                let overflow = OverflowFlag::default();
                 let mut reader_loop = ReaderLoop {
-                    fs_events: FsEvents::new(wake.clone(), Arc::clone(&overflow)),
-                    queue,
-                    wake,
-                    overflow,
+                    fs_events: FsEvents::default(),
+                    woken,
                     heartbeat: reader.heartbeat(),
                     status,
                     host,
@@ -78,8 +74,8 @@ impl ReaderThread {
     /// Asks the reader to stop after the current file.
     pub(super) fn stop(&self) {
         self.heartbeat.request_stop();
-        // If the queue is full, its events wake the reader.
-        let _ = self.wake.try_send(DaemonEvent::Stop);
+        // Without a receiver the reader has ended.
+        let _ = (&self.wake).write(&[0]);
     }
 
     /// Asks the reader to stop, and rejects the results of its pending reads.
@@ -150,9 +146,8 @@ const ONCE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The loop of a reader thread.
 struct ReaderLoop {
-    queue: Receiver<DaemonEvent>,
-    wake: SyncSender<DaemonEvent>,
-    overflow: OverflowFlag,
+    /// Is readable once the reader must stop.
+    woken: PipeReader,
     fs_events: FsEvents,
     heartbeat: Arc<Heartbeat>,
     /// The reader's status, for the supervisor.
@@ -184,7 +179,8 @@ impl ReaderLoop {
                 self.is_watch_incomplete = false;
                 // Roots that cannot be watched are polled.
                 for (path, reason) in self.fs_events.watch(&reader.roots()) {
-                    self.poll(path, &reason);
+                    self.warn_of_polling(&path, &reason);
+                    reader.poll(&path, self.now());
                 }
                 reader.rescan_all(self.now());
             }
@@ -218,41 +214,21 @@ impl ReaderLoop {
         reader.is_done(now) || is_over && !reader.has_due_work(now)
     }
 
-    fn poll(&mut self, path: PathBuf, reason: &str) {
+    fn warn_of_polling(&mut self, path: &Path, reason: &str) {
         self.warn(format!(
             "{}: changes are polled, not reported by the kernel: {reason}",
             path.display()
         ));
-        // A full queue causes a rescan of all spools, which serves as the first poll.
-        if self.wake.try_send(DaemonEvent::Unwatched(path)).is_err() {
-            self.overflow.store(true, Ordering::Release);
-        }
     }
 
     /// Sleeps until `next` or the next event, at most for [`MAX_SLEEP`].
     fn wait(&mut self, next: MonotonicTime) -> Option<DaemonEvent> {
         let until_next = Duration::from_millis(next.ms.saturating_sub(self.now().ms));
-        // `self.wake` keeps the channel open, so the only error is the timeout.
-        let event = self
-            .flag_event()
-            .or_else(|| self.queue.recv_timeout(until_next.min(MAX_SLEEP)).ok());
-        self.note_overflow(event)
-    }
-
-    /// Returns events that are not in the queue.
-    fn flag_event(&self) -> Option<DaemonEvent> {
-        if self.heartbeat.take_stop() {
-            return Some(DaemonEvent::Stop);
+        if let Some(event) = self.event() {
+            return Some(event);
         }
-        self.overflow
-            .swap(false, Ordering::AcqRel)
-            .then_some(DaemonEvent::Overflow)
-    }
-
-    /// The lost notifications may have reported new folders, which are then not watched.
-    fn note_overflow(&mut self, event: Option<DaemonEvent>) -> Option<DaemonEvent> {
-        self.is_watch_incomplete |= matches!(event, Some(DaemonEvent::Overflow));
-        event
+        self.fs_events.wait(&self.woken, until_next.min(MAX_SLEEP));
+        self.event()
     }
 
     fn publish_status(&mut self, reader: &SpoolReader) {
@@ -278,14 +254,20 @@ impl DaemonHost for ReaderLoop {
 
 impl ReaderHost for ReaderLoop {
     fn event(&mut self) -> Option<DaemonEvent> {
-        let event = self.flag_event().or_else(|| self.queue.try_recv().ok());
-        self.note_overflow(event)
+        if self.heartbeat.take_stop() {
+            return Some(DaemonEvent::Stop);
+        }
+        let event = self.fs_events.next();
+        // The lost notifications may have reported new folders, which are then not watched.
+        self.is_watch_incomplete |= matches!(event, Some(DaemonEvent::Overflow));
+        event
     }
 
-    fn folder_appeared(&mut self, root: &Path, folder: &Path) {
-        if let Err(reason) = self.fs_events.add(root, folder) {
-            self.poll(folder.to_owned(), &reason);
-        }
+    fn folder_appeared(&mut self, root: &Path, folder: &Path) -> bool {
+        let added = self.fs_events.add(root, folder);
+        added
+            .map_err(|reason| self.warn_of_polling(folder, &reason))
+            .is_ok()
     }
 
     fn progress(&mut self, reader: &SpoolReader) {

@@ -10,72 +10,42 @@ use landlock::{
 };
 
 use crate::schedule::watched_path;
-use crate::{AtPath, Result};
 use urlspool_files::config::{Config, Confinement};
 
 /// The newest set of rights known to this program. An older kernel applies the rights that it
 /// knows.
 const KNOWN_RIGHTS: ABI = ABI::V5;
 
-/// The folders that a confined process may use.
-#[derive(Debug)]
-pub(super) struct Sandbox {
-    writable: Vec<PathBuf>,
-    /// `None` if reading is not confined.
-    readable: Option<Vec<PathBuf>>,
-    /// `true` if the kernel knows all of [`KNOWN_RIGHTS`].
-    is_complete: bool,
-}
-
 /// Confines this thread, and all threads it starts later, to the rights that `config` needs, and
-/// logs the result. `config_path` is the path of the configuration file, if there is one. Returns
-/// `None` if the process is not confined.
-///
-/// # Errors
-///
-/// The folders of output and state cannot be created.
-pub(super) fn enter(config_path: Option<&Path>, config: &Config) -> Result<Option<Sandbox>> {
-    for dir in [&config.output.dir, &config.state.dir] {
-        fs::create_dir_all(dir).at(dir)?;
-    }
-    let readable = match config.watch.confine {
+/// logs the result. `config_path` is the path of the configuration file, if there is one.
+pub(super) fn enter(config_path: Option<&Path>, config: &Config) {
+    let (readable, reading) = match config.watch.confine {
         Confinement::None => {
             tracing::warn!("Landlock is off: watch.confine is \"none\"");
-            return Ok(None);
+            return;
         }
-        Confinement::Writes => None,
-        Confinement::Reads => Some(readable_folders(config_path, config)),
+        Confinement::Writes => (None, ""),
+        Confinement::Reads => (
+            Some(readable_folders(config_path, config)),
+            "reading is allowed only in spools and the daemon's own folders, ",
+        ),
     };
-    let mut sandbox = Sandbox {
-        writable: writable_folders(config),
-        readable,
-        is_complete: false,
-    };
-    match sandbox.restrict(config) {
+    let missing_rights = match restrict(config, readable) {
         Ok(RulesetStatus::NotEnforced) => {
             tracing::warn!("Landlock is off: the kernel does not support it");
-            return Ok(None);
+            return;
         }
-        Ok(status) => sandbox.is_complete = status == RulesetStatus::FullyEnforced,
+        Ok(RulesetStatus::FullyEnforced) => "",
+        Ok(RulesetStatus::PartiallyEnforced) => "; this kernel does not support all restrictions",
         Err(error) => {
             tracing::warn!("Landlock is off: {error}");
-            return Ok(None);
+            return;
         }
-    }
-    let missing_rights = if sandbox.is_complete {
-        ""
-    } else {
-        "; this kernel does not support all restrictions"
-    };
-    let reading = match sandbox.readable {
-        Some(_) => "reading is allowed only in spools and the daemon's own folders, ",
-        None => "",
     };
     tracing::info!(
         "Landlock is on: {reading}writing is allowed only in output, state and metrics \
          folders{missing_rights}"
     );
-    Ok(Some(sandbox))
 }
 
 /// Gives up this thread's rights to write files, except `/dev/null`, and to use TCP. Programs that
@@ -97,72 +67,38 @@ pub(super) fn confine_programs() {
     let _: Result<_, RulesetError> = confine();
 }
 
-impl Sandbox {
-    /// Warns of paths that another configuration needs and that are inaccessible until a restart.
-    pub(super) fn warn_of_denied(&self, config: &Config) {
-        for path in self.denied(config) {
-            tracing::warn!(
-                "{} needs a restart, because watch.confine is in force",
-                path.display()
-            );
-        }
-    }
-
-    /// Paths that another configuration needs and that are not allowed.
-    fn denied(&self, config: &Config) -> Vec<PathBuf> {
-        let textfile = config.metrics.textfile.parent();
-        let written = textfile
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .filter(|folder| !is_within(folder, &self.writable));
-        let spools = config.spool.iter().map(|spool| spool.path.as_path());
-        let read = spools.filter(|path| !self.may_read(path));
-        written
-            .into_iter()
-            .chain(read)
-            .map(Path::to_owned)
-            .collect()
-    }
-
-    fn may_read(&self, path: &Path) -> bool {
-        self.readable
-            .as_ref()
-            .is_none_or(|readable| is_within(path, readable) || is_within(path, &self.writable))
-    }
-
-    fn restrict(&self, config: &Config) -> Result<RulesetStatus, RulesetError> {
-        let reads = AccessFs::from_read(KNOWN_RIGHTS);
-        let denied = match self.readable {
-            None => AccessFs::from_write(KNOWN_RIGHTS) | AccessFs::Execute,
-            Some(_) => AccessFs::from_all(KNOWN_RIGHTS),
-        };
-        // The first kernels with Landlock deny renames between folders, which would prevent
-        // segments from being published.
-        let rules = Ruleset::default()
-            .set_compatibility(CompatLevel::HardRequirement)
-            .handle_access(AccessFs::Refer)?
-            .set_compatibility(CompatLevel::BestEffort)
-            .handle_access(denied)?
-            .handle_access(AccessNet::from_all(KNOWN_RIGHTS))?
-            .create()?
-            .add_rules(path_beneath_rules(
-                &self.writable,
-                (reads & denied) | AccessFs::from_write(KNOWN_RIGHTS),
-            ))?;
-        let readable = self.readable.iter().flatten();
-        let rules = rules.add_rules(path_beneath_rules(
-            readable,
+/// Restricts this thread. Reading is not confined if `readable` is `None`.
+fn restrict(
+    config: &Config,
+    readable: Option<Vec<PathBuf>>,
+) -> Result<RulesetStatus, RulesetError> {
+    let reads = AccessFs::from_read(KNOWN_RIGHTS);
+    let denied = match readable {
+        None => AccessFs::from_write(KNOWN_RIGHTS) | AccessFs::Execute,
+        Some(_) => AccessFs::from_all(KNOWN_RIGHTS),
+    };
+    // The first kernels with Landlock deny renames between folders, which would prevent segments
+    // from being published.
+    let rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::Refer)?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(denied)?
+        .handle_access(AccessNet::from_all(KNOWN_RIGHTS))?
+        .create()?
+        .add_rules(path_beneath_rules(
+            writable_folders(config),
+            (reads & denied) | AccessFs::from_write(KNOWN_RIGHTS),
+        ))?
+        .add_rules(path_beneath_rules(
+            readable.into_iter().flatten(),
             reads & denied & !AccessFs::Execute,
         ))?;
-        let rules = match config.metrics.listen.parse::<std::net::SocketAddr>() {
-            Ok(address) => rules.add_rule(NetPort::new(address.port(), AccessNet::BindTcp))?,
-            Err(_) => rules,
-        };
-        Ok(rules.restrict_self()?.ruleset)
-    }
-}
-
-fn is_within(path: &Path, folders: &[PathBuf]) -> bool {
-    folders.iter().any(|folder| path.starts_with(folder))
+    let rules = match config.metrics.listen.parse::<std::net::SocketAddr>() {
+        Ok(address) => rules.add_rule(NetPort::new(address.port(), AccessNet::BindTcp))?,
+        Err(_) => rules,
+    };
+    Ok(rules.restrict_self()?.ruleset)
 }
 
 /// The writable folders: output, state, and the folders of the metrics socket and file. Creates
@@ -235,9 +171,15 @@ mod tests {
         let at = |path: &str| root.join(path);
         let confined = std::thread::scope(|scope| {
             let work = || {
-                let Some(sandbox) = enter(Some(&at("etc/c.toml")), &config(&root)).unwrap() else {
+                let config = config(&root);
+                for folder in [&config.output.dir, &config.state.dir] {
+                    fs::create_dir_all(folder).unwrap();
+                }
+                let readable = readable_folders(Some(&at("etc/c.toml")), &config);
+                let status = restrict(&config, Some(readable)).unwrap();
+                if status == RulesetStatus::NotEnforced {
                     return false;
-                };
+                }
                 assert!(fs::read(at("spool/a")).is_ok() && fs::read(at("etc/a")).is_ok());
                 assert!(
                     fs::write(at("out/a"), "a").is_ok()
@@ -248,13 +190,9 @@ mod tests {
                     fs::remove_file(at("spool/a")).is_err() && fs::write(at("etc/b"), "").is_err()
                 );
                 assert!(
-                    !sandbox.is_complete || std::net::TcpListener::bind("127.0.0.1:0").is_err()
+                    status == RulesetStatus::PartiallyEnforced
+                        || std::net::TcpListener::bind("127.0.0.1:0").is_err()
                 );
-                let mut more = config(&root);
-                assert!(sandbox.denied(&more).is_empty());
-                more.spool[0].path = at("other");
-                more.metrics.textfile = at("other/m");
-                assert_eq!(sandbox.denied(&more), [at("other"), at("other")]);
                 true
             };
             scope.spawn(work).join().unwrap()

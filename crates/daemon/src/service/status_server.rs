@@ -26,26 +26,23 @@ const REQUEST_BYTES: usize = 4 << 10;
 
 /// The last status, shared by the supervisor, which updates it, and the threads that serve it.
 #[derive(Clone, Debug)]
-pub(super) struct StatusSnapshot(Arc<Mutex<RenderedStatus>>);
+pub(super) struct StatusSnapshot(Arc<Mutex<DatedStatus>>);
 
 #[derive(Debug)]
-struct RenderedStatus {
-    json: Vec<u8>,
-    metrics: String,
-    /// The answer to a health check while the snapshot is recent enough. `None` if the daemon is
-    /// healthy.
-    issues: Option<String>,
+struct DatedStatus {
+    status: Status,
     at: Instant,
 }
 
 impl StatusSnapshot {
-    pub(super) fn new(status: &Status) -> StatusSnapshot {
-        StatusSnapshot(Arc::new(Mutex::new(RenderedStatus::of(status))))
+    pub(super) fn new(status: Status) -> StatusSnapshot {
+        let at = Instant::now();
+        StatusSnapshot(Arc::new(Mutex::new(DatedStatus { status, at })))
     }
 
-    pub(super) fn update(&self, status: &Status) {
-        let rendered = RenderedStatus::of(status);
-        *self.lock() = rendered;
+    pub(super) fn update(&self, status: Status) {
+        let at = Instant::now();
+        *self.lock() = DatedStatus { status, at };
     }
 
     /// Serves the status as JSON at the control socket, on a separate thread.
@@ -53,7 +50,7 @@ impl StatusSnapshot {
         let (listener, file) = SocketFile::bind(path)?;
         let accept = move || accept_unix(&listener);
         self.serve("control", accept, |snapshot, mut client| {
-            let json = snapshot.lock().json.clone();
+            let json = snapshot.lock().status.json();
             // The client may be gone already.
             let _ = client.write_all(&json);
         })?;
@@ -105,7 +102,7 @@ impl StatusSnapshot {
         let _ = client.write_all(answer.as_bytes());
     }
 
-    fn lock(&self) -> MutexGuard<'_, RenderedStatus> {
+    fn lock(&self) -> MutexGuard<'_, DatedStatus> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -130,32 +127,25 @@ pub(super) fn ask(path: &Path) -> io::Result<String> {
     Ok(answer)
 }
 
-impl RenderedStatus {
-    fn of(status: &Status) -> RenderedStatus {
-        let issues = status.health_issues();
-        RenderedStatus {
-            json: status.json(),
-            metrics: status.metrics(),
-            issues: (!issues.is_empty()).then(|| format!("not ok\n{}\n", issues.join("\n"))),
-            at: Instant::now(),
-        }
-    }
-
+impl DatedStatus {
     /// Returns the answer to an HTTP request.
     fn answer(&self, request: &[u8]) -> String {
         const UNHEALTHY: &str = "503 Service Unavailable";
         if request.starts_with(b"GET /metrics ") {
-            return http_answer("200 OK", "text/plain; version=0.0.4", &self.metrics);
+            let metrics = self.status.metrics();
+            return http_answer("200 OK", "text/plain; version=0.0.4", &metrics);
         }
+        let issues = self.status.health_issues();
+        let not_ok = format!("not ok\n{}\n", issues.join("\n"));
         let (status, body) = if !request.starts_with(b"GET /healthz ") {
             ("404 Not Found", "/metrics or /healthz\n")
         } else if MAX_AGE <= self.at.elapsed() {
             let text = "not ok\nthe daemon no longer updates its status\n";
             (UNHEALTHY, text)
-        } else if let Some(issues) = &self.issues {
-            (UNHEALTHY, issues.as_str())
-        } else {
+        } else if issues.is_empty() {
             ("200 OK", "ok\n")
+        } else {
+            (UNHEALTHY, &*not_ok)
         };
         http_answer(status, "text/plain", body)
     }

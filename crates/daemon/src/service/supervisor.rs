@@ -257,30 +257,15 @@ impl Supervisor {
         Ok(())
     }
 
-    /// The status of the daemon before the readers start.
-    pub(super) fn initial_status(&mut self) -> Status {
-        let now = self.host.now();
-        let reader = SpoolReader::new(self.config.clone(), self.resources.clone(), now);
-        let mut status = self.process_status();
-        status.add_reader(reader.spools_status(now));
-        self.resources.writer.lock().add_status(&mut status);
-        status
-    }
-
-    /// The part of the status that concerns the process.
-    fn process_status(&self) -> Status {
-        Status {
+    /// The status of the daemon. Logs readers that have stalled, or that read again.
+    pub(super) fn status(&mut self) -> Status {
+        let mut status = Status {
             version: env!("CARGO_PKG_VERSION"),
             pid: std::process::id(),
             started: self.started,
             counts: self.earlier.clone(),
             ..Status::default()
-        }
-    }
-
-    /// The status of the daemon. Logs readers that have stalled, or that read again.
-    pub(super) fn status(&mut self) -> Status {
-        let mut status = self.process_status();
+        };
         for reader in &mut self.readers {
             status.add_reader(reader.status(&mut self.host));
         }
@@ -320,13 +305,8 @@ pub(super) fn group_spools(spools: &[Spool], max: usize) -> Vec<Vec<Spool>> {
         let is_related = |group: &Vec<Spool>| group.iter().any(|other| overlap(spool, other));
         let (related, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(is_related);
         groups = others;
-        groups.push(
-            related
-                .into_iter()
-                .flatten()
-                .chain([spool.clone()])
-                .collect(),
-        );
+        let related = related.into_iter().flatten();
+        groups.push(related.chain([spool.clone()]).collect());
     }
     let max = max.max(1);
     while max < groups.len() {
@@ -416,26 +396,19 @@ pub(super) fn merge(old: &Config, new: Config) -> Config {
 
 /// The values of a configuration by key. The path of a spool is part of its keys.
 fn values(config: &Config) -> BTreeMap<String, String> {
-    let table: toml::Table = config.resolved().parse().unwrap_or_default();
+    let table = toml::Table::try_from(config).unwrap_or_default();
     let mut values = BTreeMap::new();
     for (name, value) in &table {
-        let mut add = |key: String, value: String| values.insert(key, value);
-        match value {
-            toml::Value::Table(table) => {
-                for (key, value) in table {
-                    add(format!("{name}.{key}"), text(value));
-                }
+        for (key, value) in value.as_table().into_iter().flatten() {
+            values.insert(format!("{name}.{key}"), text(value));
+        }
+        let spools = value.as_array().into_iter().flatten();
+        for spool in spools.filter_map(toml::Value::as_table) {
+            let name = format!("spool {}", spool.get("path").map_or_else(String::new, text));
+            for (key, value) in spool.iter().filter(|(key, _)| *key != "path") {
+                values.insert(format!("{name} {key}"), text(value));
             }
-            toml::Value::Array(spools) => {
-                for spool in spools.iter().filter_map(toml::Value::as_table) {
-                    let path = spool.get("path").map_or_else(String::new, text);
-                    for (key, value) in spool.iter().filter(|(key, _)| *key != "path") {
-                        add(format!("spool {path} {key}"), text(value));
-                    }
-                    add(format!("spool {path}"), String::new());
-                }
-            }
-            value => drop(add(name.clone(), text(value))),
+            values.insert(name, String::new());
         }
     }
     values

@@ -44,16 +44,16 @@ pub(super) struct Committer {
     /// is printed at least once. Segments contain each line exactly once.
     prints_lines: bool,
     /// The open segment as the state describes it.
-    unsealed: UnsealedSegment,
+    pub(super) unsealed: UnsealedSegment,
     /// The file of the open segment; `None` before the first write.
     segment: Option<Segment>,
-    batch: PendingBatch,
+    pub(super) batch: PendingBatch,
     /// Messages that were set aside when the state was opened.
     pub(super) set_aside: Vec<Hash128>,
     /// Sealed segments that were not reported yet.
-    sealed: Vec<SealedSegment>,
+    pub(super) sealed: Vec<SealedSegment>,
     /// The configured spools as the state knows them.
-    spools: Vec<Arc<SpoolIdentity>>,
+    pub(super) spools: Vec<Arc<SpoolIdentity>>,
     /// Time at which the batch was first seen to be non-empty; `None` while it is empty.
     pub(super) batch_since: Option<MonotonicTime>,
     /// Time at which the segment was first seen to contain committed bytes; `None` while it is
@@ -109,15 +109,6 @@ impl Committer {
         Ok(())
     }
 
-    /// The spool with this path in the configuration, as the state knows it.
-    pub(super) fn spool_identity(&self, configured: &Path) -> Arc<SpoolIdentity> {
-        let mut spools = self.spools.iter();
-        let identity = spools.find(|spool| spool.is_configured_as(configured));
-        // Readers of a replaced configuration have other spools, but their results are never
-        // written.
-        identity.map_or_else(|| SpoolIdentity::named(configured).into(), Arc::clone)
-    }
-
     /// Adds a message's lines to the batch.
     pub(super) fn put(&mut self, lines: &[u8], records: u64) {
         self.batch.lines.extend_from_slice(lines);
@@ -141,11 +132,6 @@ impl Committer {
         }
     }
 
-    /// Creates a file for lines of a message.
-    pub(super) fn lines_file(&self) -> Result<File> {
-        self.dir.unnamed().at(self.dir.path())
-    }
-
     /// Adds a line for each gone message to the batch.
     pub(super) fn put_gone(&mut self, gone: &[GoneMessage]) {
         for GoneMessage { mailbox, digests } in gone {
@@ -159,24 +145,9 @@ impl Committer {
         self.batch.lines.len() + self.batch.appended
     }
 
-    /// Number of messages, new and gone, that wait for a commit.
-    pub(super) fn pending_messages(&self) -> u64 {
-        self.batch.messages + self.batch.gone
-    }
-
     /// Returns `true` if any change waits for a commit.
     pub(super) fn is_dirty(&self) -> bool {
         0 < self.pending_bytes() || self.db.has_changes()
-    }
-
-    /// Number of committed bytes in the open segment.
-    pub(super) fn committed(&self) -> u64 {
-        self.unsealed.len
-    }
-
-    /// Number of the open segment.
-    pub(super) fn seq(&self) -> u64 {
-        self.unsealed.seq
     }
 
     /// Commits the batch, which survives a power cut once this function returns. Returns the
@@ -198,7 +169,7 @@ impl Committer {
         } else if 0 < batch.appended {
             self.sync_segment()?;
             self.unsealed.records += batch.records + batch.gone;
-            self.db.update_segment(&self.unsealed)?;
+            self.db.set_unsealed_segment(&self.unsealed)?;
         }
         self.db.commit()?;
         Ok(Some(batch))
@@ -216,11 +187,6 @@ impl Committer {
         Ok(true)
     }
 
-    /// Takes the segments that were sealed since the last call.
-    pub(super) fn take_sealed(&mut self) -> Vec<SealedSegment> {
-        std::mem::take(&mut self.sealed)
-    }
-
     /// The second half of sealing, from the recorded intent to the published segment. Repeats the
     /// steps that a crash interrupted.
     pub(super) fn finish_seal(&mut self) -> Result<()> {
@@ -233,7 +199,7 @@ impl Committer {
             part.clone()
         };
         // Must precede publication: a consumer may remove the segment as soon as it is visible.
-        self.remember(seq)?;
+        self.dir.remember(seq).at(self.dir.path())?;
         publish_if_hidden(&self.dir, &self.dir.hidden(&meta), &meta)?;
         publish_if_hidden(&self.dir, &hidden, &name)?;
         self.sync()?;
@@ -244,9 +210,13 @@ impl Committer {
             records: self.unsealed.records,
             messages: self.db.messages_of_open_segment()?,
         });
-        self.db.start_next_segment(seq)?;
-        self.unsealed = self.db.unsealed_segment()?;
-        Ok(())
+        self.unsealed = UnsealedSegment {
+            seq: seq + 1,
+            ..UnsealedSegment::default()
+        };
+        self.db.set_unsealed_segment(&self.unsealed)?;
+        self.db.clear_new_rows()?;
+        self.db.commit()
     }
 
     /// Replaces the copies of sidecars by a snapshot of the state if there are at least `max`
@@ -287,21 +257,12 @@ impl Committer {
 
     /// The planted fault [`PlantedFault::StateBeforeData`].
     fn commit_state_first(&self) -> Result<()> {
-        self.db.update_segment(&UnsealedSegment {
+        self.db.set_unsealed_segment(&UnsealedSegment {
             len: self.unsealed.len + self.pending_bytes() as u64,
             hash: 0,
             ..self.unsealed.clone()
         })?;
         self.db.commit()
-    }
-
-    /// The planted fault [`PlantedFault::AdvanceOnRead`], which commits positions when bytes are
-    /// read.
-    pub(super) fn advance_on_read(&mut self) -> Result<()> {
-        if is_planted(PlantedFault::AdvanceOnRead) && self.is_dirty() {
-            self.db.commit()?;
-        }
-        Ok(())
     }
 
     /// Checks that the output folder is still where it was opened: data written to a removed folder
@@ -370,10 +331,9 @@ impl Committer {
             segment::compress(&self.dir.part(seq), &to).at(&to)?;
         }
         self.sync()?;
-        self.db.mark_sealing(seq, &name)?;
-        self.db.commit()?;
         (self.unsealed.name, self.unsealed.is_sealing) = (name, true);
-        Ok(())
+        self.db.set_unsealed_segment(&self.unsealed)?;
+        self.db.commit()
     }
 
     /// Writes the sidecar of the segment that will be published as `name`, and its copy in the
@@ -382,7 +342,7 @@ impl Committer {
         let seq = self.unsealed.seq;
         let sidecar = self.db.new_sidecar(Sidecar {
             schema: urlspool_record::record::SCHEMA,
-            instance: self.db.instance().to_owned(),
+            instance: self.db.instance()?,
             seq,
             name: name.to_owned(),
             len: self.unsealed.len,
@@ -397,11 +357,6 @@ impl Committer {
             .at(self.dir.hidden(&meta))?;
         let copy = self.paths.sidecar(seq);
         segment::replace(&copy, &bytes).at(&copy)
-    }
-
-    /// Records in the output folder that segment `seq` may have been published.
-    pub(super) fn remember(&self, seq: u64) -> Result<()> {
-        self.dir.remember(seq).at(self.dir.path())
     }
 
     fn sync(&self) -> Result<()> {
@@ -459,7 +414,7 @@ pub(super) fn publish_if_hidden(dir: &SegmentDir, hidden: &Path, name: &str) -> 
 }
 
 /// A segment that is not sealed yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnsealedSegment {
     pub(super) seq: u64,
     /// `true` while it is being published.
@@ -494,13 +449,13 @@ impl StateDb {
         found.ok_or_else(|| self.damaged("has no open segment"))
     }
 
-    /// Stores the open segment's committed length, hash and number of records.
-    pub(super) fn update_segment(&self, segment: &UnsealedSegment) -> Result<()> {
+    /// Replaces the row of the segment that is not sealed.
+    pub(super) fn set_unsealed_segment(&self, segment: &UnsealedSegment) -> Result<()> {
         let [seq, len, hash, records] =
             [segment.seq, segment.len, segment.hash, segment.records].map(u64::cast_signed);
         self.run(
-            "UPDATE segment SET len=?2, hash=?3, records=?4 WHERE seq=?1",
-            params![seq, len, hash, records],
+            "UPDATE segment SET seq=?1, phase=?2, name=?3, len=?4, hash=?5, records=?6",
+            params![seq, segment.is_sealing, segment.name, len, hash, records],
         )
     }
 
@@ -508,32 +463,5 @@ impl StateDb {
     pub(super) fn messages_of_open_segment(&self) -> Result<u64> {
         let count: Option<i64> = self.find("SELECT count(*) FROM fresh", [], |row| row.get(0))?;
         Ok(count.map_or(0, i64::cast_unsigned))
-    }
-
-    /// Stores the intent to publish a segment as `name`.
-    pub(super) fn mark_sealing(&self, seq: u64, name: &str) -> Result<()> {
-        self.run(
-            "UPDATE segment SET phase=1, name=?2 WHERE seq=?1",
-            params![seq.cast_signed(), name],
-        )
-    }
-
-    /// Replaces the published segment `seq` by the next one, and commits.
-    pub(super) fn start_next_segment(&self, seq: u64) -> Result<()> {
-        self.run(
-            "DELETE FROM segment WHERE seq=?1",
-            params![seq.cast_signed()],
-        )?;
-        self.clear_new_rows()?;
-        self.run(
-            "INSERT INTO segment VALUES(?1,0,'',0,0,0)",
-            params![(seq + 1).cast_signed()],
-        )?;
-        self.commit()
-    }
-
-    /// Makes `seq` the first segment of a new state.
-    pub(super) fn set_first_segment(&self, seq: u64) -> Result<()> {
-        self.run("UPDATE segment SET seq=?1", params![seq.cast_signed()])
     }
 }

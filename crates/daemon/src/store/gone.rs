@@ -225,22 +225,12 @@ impl StateDb {
             self.put_other_path(row.mailbox, row.digest, row.path)?;
             row = known;
         }
-        self.replace_given(&row)?;
-        self.mark_given(row.mailbox, row.digest)
-    }
-
-    fn replace_given(&self, row: &GivenRow) -> Result<()> {
+        let (mailbox, digest) = (row.mailbox, row.digest);
         self.run(
             "INSERT OR REPLACE INTO given VALUES(?1,?2,?3,?4,?5,?6)",
-            params![
-                row.digest,
-                row.mailbox,
-                row.path,
-                row.keys,
-                row.earlier,
-                row.files
-            ],
-        )
+            params![digest, mailbox, row.path, row.keys, row.earlier, row.files],
+        )?;
+        self.mark_given(mailbox, digest)
     }
 
     /// Adds a message to those that the next sidecar lists as given.

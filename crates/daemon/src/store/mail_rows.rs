@@ -169,7 +169,7 @@ impl StateDb {
         self.run("UPDATE file SET look=?2 WHERE key=?1", params)
     }
 
-    /// Records that a file was read completely.
+    /// Records that a file was read.
     pub fn mark_file_read(
         &self,
         mailbox: MailboxId,
@@ -178,16 +178,6 @@ impl StateDb {
     ) -> Result<()> {
         // Sidecars do not contain passes over mboxes.
         let holder = file.position.map_or(file.key, |cursor| cursor.pass);
-        self.put_file(mailbox, file, look, holder)
-    }
-
-    pub(super) fn put_file(
-        &self,
-        mailbox: MailboxId,
-        file: &ReadFile,
-        look: FileLook,
-        holder: HolderKey,
-    ) -> Result<()> {
         let key = file.key.cast_signed();
         let (place, len) = file.length.unzip();
         let [message, place, len] = [file.message, place, len].map(|n| n.map(u64::cast_signed));
@@ -228,7 +218,7 @@ impl StateDb {
             length: None,
             position: Some(*cursor),
         };
-        self.put_file(mailbox, &file, cursor.look, cursor.pass)
+        self.mark_file_read(mailbox, &file, cursor.look)
     }
 
     /// Makes the mbox with this key be read from its start.

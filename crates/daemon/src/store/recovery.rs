@@ -8,14 +8,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
-
-use walkdir::WalkDir;
 
 use super::committer::{Committer, UnsealedSegment, publish_if_hidden};
 use super::sidecar_rows::StateSidecar;
-use super::state_db::{MissingTables, StateDb, remove_shutdown_hash, rename_shutdown_hash};
+use super::state_db::StateDb;
 use super::state_paths::{InstanceLock, StatePaths, create_folders, meta_name, reserve_space};
 use crate::environment::{DaemonHost, LogRecord};
 use crate::segment::{self, SegmentDir, number, remove_if_exists};
@@ -37,16 +35,16 @@ pub(super) fn open(config: &Config, warn: &mut dyn FnMut(String)) -> Result<Comm
     check_instance(&paths, &db)?;
     let unsealed = db.unsealed_segment()?;
     check_age(&dir, &paths, &unsealed)?;
-    if db.is_unclean {
-        compare_with_sidecars(&paths, &db)?;
-    }
-    let committer = Committer::new(db, dir, config, hash_key)?;
+    compare_with_sidecars(&paths, &db)?;
     // The output may predate the record of the highest number, or be another folder.
-    committer.remember(unsealed.seq - 1)?;
-    let mut committer = complete_segment(committer, &unsealed, warn)?;
+    dir.remember(unsealed.seq - 1).at(dir.path())?;
+    let mut committer = Committer::new(db, dir, config, hash_key)?;
+    complete_segment(&mut committer, warn)?;
     committer.set_aside = committer.db.open_set_aside()?;
     committer.adopt_spools(&config.spool)?;
-    set_unknown_files_aside(&committer, warn)?;
+    for aside in set_files_aside(&committer.dir, Some(committer.unsealed.seq))? {
+        warn(format!("renamed an unknown file to {}", aside.display()));
+    }
     reserve_space(&paths.reserve)?;
     Ok(committer)
 }
@@ -59,12 +57,7 @@ fn open_db(paths: &StatePaths, has_output: bool) -> Result<StateDb> {
             paths.db.display()
         )));
     }
-    let missing = if has_output {
-        MissingTables::Reject
-    } else {
-        MissingTables::Create
-    };
-    StateDb::open(&paths.db, missing)
+    StateDb::open(&paths.db)
 }
 
 /// Returns `true` if there are files that only an existing state can have written.
@@ -106,15 +99,17 @@ fn secret_key(dir: &SegmentDir, paths: &StatePaths, has_output: bool) -> Result<
 
 /// Compares the state's name with the one recorded when the state was created.
 fn check_instance(paths: &StatePaths, db: &StateDb) -> Result<()> {
+    let own = db.instance()?;
     match fs::read_to_string(&paths.instance) {
-        Ok(instance) if instance.trim() == db.instance() => Ok(()),
+        Ok(instance) if instance.trim() == own => Ok(()),
         Ok(_) => Err(DaemonError::inconsistent(format!(
             "{} belongs to another state than {}; {REBUILD}",
             paths.instance.display(),
             paths.db.display()
         ))),
-        Err(_) => segment::replace(&paths.instance, format!("{}\n", db.instance()).as_bytes())
-            .at(&paths.instance),
+        Err(_) => {
+            segment::replace(&paths.instance, format!("{own}\n").as_bytes()).at(&paths.instance)
+        }
     }
 }
 
@@ -137,7 +132,7 @@ fn check_age(dir: &SegmentDir, paths: &StatePaths, unsealed: &UnsealedSegment) -
     Ok(())
 }
 
-/// Number of newest sidecars to compare with a state after an unclean end. Each may list 100,000
+/// Number of newest sidecars to compare with a state at the start. Each may list 100,000
 /// messages, and a look-up takes a few microseconds.
 const COMPARED_SIDECARS: u64 = 8;
 
@@ -167,21 +162,14 @@ fn compare_with_sidecars(paths: &StatePaths, db: &StateDb) -> Result<()> {
 }
 
 /// Completes the segment that was being written or published.
-fn complete_segment(
-    mut committer: Committer,
-    unsealed: &UnsealedSegment,
-    warn: &mut dyn FnMut(String),
-) -> Result<Committer> {
-    if unsealed.is_sealing {
+fn complete_segment(committer: &mut Committer, warn: &mut dyn FnMut(String)) -> Result<()> {
+    if committer.unsealed.is_sealing {
         committer.finish_seal()?;
-        // A state from a backup may not know the lines written after this segment.
-        let next = committer.db.unsealed_segment()?;
-        cut_to_committed(&committer.dir.part(next.seq), &next, warn)?;
-    } else {
-        cut_to_committed(&committer.dir.part(unsealed.seq), unsealed, warn)?;
-        committer.seal()?;
     }
-    Ok(committer)
+    // A state from a backup may not know the lines written after a segment that was published now.
+    let unsealed = &committer.unsealed;
+    cut_to_committed(&committer.dir.part(unsealed.seq), unsealed, warn)?;
+    committer.seal().map(|_| ())
 }
 
 /// Cuts a segment file to its committed length.
@@ -230,19 +218,15 @@ fn len_or_zero(path: &Path) -> io::Result<u64> {
     }
 }
 
-/// Sets aside hidden files that do not belong to the open segment.
-fn set_unknown_files_aside(committer: &Committer, warn: &mut dyn FnMut(String)) -> Result<()> {
-    let dir = &committer.dir;
-    let own = format!("{:010}.", committer.seq());
-    let names = dir.hidden_names().at(dir.path())?;
-    for name in names {
-        if name.as_encoded_bytes().starts_with(own.as_bytes()) {
-            continue;
+/// Sets aside hidden files that do not belong to the open segment. Returns their new paths.
+fn set_files_aside(dir: &SegmentDir, open: Option<u64>) -> Result<Vec<PathBuf>> {
+    let mut aside = Vec::new();
+    for name in dir.hidden_names().at(dir.path())? {
+        if open.is_none() || number(&name) != open {
+            aside.push(dir.set_aside(&name).at(dir.hidden("").join(&name))?);
         }
-        let aside = dir.set_aside(&name).at(dir.hidden("").join(&name))?;
-        warn(format!("renamed an unknown file to {}", aside.display()));
     }
-    Ok(())
+    Ok(aside)
 }
 
 /// Rebuilds the state: messages listed in sidecars are known, everything else is read again.
@@ -267,10 +251,20 @@ fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<()> {
     rename_old_state(&config.state.dir)?;
     // The snapshot covers older sidecars and the entries purged from them.
     let from = db.unsealed_segment()?.seq;
-    let mut sidecars = read_sidecars(&dir, &paths)?;
-    sidecars.retain(|sidecar| from <= sidecar.segment.seq);
-    let sidecars = publish_complete(&dir, sidecars)?;
-    set_hidden_files_aside(&dir, log)?;
+    let mut sidecars = Vec::new();
+    for sidecar in read_sidecars(&dir, &paths)? {
+        // A damaged segment was not published, so its messages are read again.
+        if from <= sidecar.segment.seq && publish(&dir, &sidecar.segment)? {
+            sidecars.push(sidecar);
+        }
+    }
+    for aside in set_files_aside(&dir, None)? {
+        log(LogRecord::Info(format!(
+            "renamed an unfinished file to {}: its messages will be read again and their records \
+             written to a new segment",
+            aside.display()
+        )));
+    }
     // The next free segment number.
     let listed = sidecars.iter().map(|sidecar| sidecar.segment.seq).max();
     let highest = dir.highest().at(dir.path())?.max(listed.unwrap_or(0));
@@ -279,7 +273,6 @@ fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<()> {
     let messages = fill(&db, &sidecars, next)?;
     db.close()?;
     segment::replace_with(&new, &paths.db).at(&paths.db)?;
-    rename_shutdown_hash(&new, &paths.db);
     // The log was copied into the database, so an empty one that remains is harmless.
     let _ = fs::remove_file(new.with_extension("db-wal"));
     let snapshot = if from == 1 { "" } else { "a snapshot and " };
@@ -299,12 +292,11 @@ fn open_new(path: &Path, snapshot: &Path) -> Result<StateDb> {
     for old in [path, &path.with_extension("db-wal")] {
         let _ = fs::remove_file(old);
     }
-    remove_shutdown_hash(path);
     let has_snapshot = snapshot.exists();
     if has_snapshot {
         fs::copy(snapshot, path).at(path)?;
     }
-    StateDb::open(path, MissingTables::Create).map_err(|error| match error {
+    StateDb::open(path).map_err(|error| match error {
         error if error.kind == ErrorKind::Inconsistent && has_snapshot => {
             let message = format!(
                 "snapshot {} is damaged; restore it from a backup, or remove it: messages that no \
@@ -319,7 +311,7 @@ fn open_new(path: &Path, snapshot: &Path) -> Result<StateDb> {
 
 /// Renames the files of the old state to `NAME.old`.
 fn rename_old_state(state: &Path) -> Result<()> {
-    for name in ["state.db", "state.db-wal", "state.sum", "instance"] {
+    for name in ["state.db", "state.db-wal", "instance"] {
         let path = state.join(name);
         if path.exists() {
             fs::rename(&path, state.join(format!("{name}.old"))).at(&path)?;
@@ -332,8 +324,7 @@ fn rename_old_state(state: &Path) -> Result<()> {
 fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<StateSidecar>> {
     let mut found = BTreeMap::new();
     for folder in [dir.path(), &dir.hidden(""), &paths.sidecars] {
-        let entries = WalkDir::new(folder).min_depth(1).max_depth(1);
-        for entry in entries.sort_by_file_name() {
+        for entry in segment::entries(folder) {
             let path = entry.map_err(std::io::Error::from).at(folder)?.into_path();
             if path.extension() != Some("meta".as_ref()) {
                 continue;
@@ -346,19 +337,6 @@ fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<StateSideca
         }
     }
     Ok(found.into_values().collect())
-}
-
-/// Publishes the segments that were about to be published. Returns the sidecars of all published
-/// segments.
-fn publish_complete(dir: &SegmentDir, sidecars: Vec<StateSidecar>) -> Result<Vec<StateSidecar>> {
-    let mut published = Vec::new();
-    for sidecar in sidecars {
-        // A damaged segment was not published, so its messages are read again.
-        if publish(dir, &sidecar.segment)? {
-            published.push(sidecar);
-        }
-    }
-    Ok(published)
 }
 
 /// Publishes a segment that was about to be published when the state was lost. Returns `false` if
@@ -380,18 +358,6 @@ fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<bool> {
     publish_if_hidden(dir, &part, &format!("{:010}.jsonl", sidecar.seq))?;
     dir.sync().at(dir.path())?;
     Ok(true)
-}
-
-fn set_hidden_files_aside(dir: &SegmentDir, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<()> {
-    for name in dir.hidden_names().at(dir.path())? {
-        let aside = dir.set_aside(&name).at(dir.path())?;
-        log(LogRecord::Info(format!(
-            "renamed an unfinished file to {}: its messages will be read again and their records \
-             written to a new segment",
-            aside.display()
-        )));
-    }
-    Ok(())
 }
 
 /// The warning that records will be written twice. `None` if all written `segments` have sidecars.
@@ -420,7 +386,10 @@ fn repetition_warning(sidecars: &[StateSidecar], segments: Range<u64>) -> Option
 
 /// Applies sidecars to the new database in one transaction. Returns the number of messages.
 fn fill(db: &StateDb, sidecars: &[StateSidecar], next_segment: u64) -> Result<usize> {
-    db.set_first_segment(next_segment)?;
+    db.set_unsealed_segment(&UnsealedSegment {
+        seq: next_segment,
+        ..UnsealedSegment::default()
+    })?;
     db.forget_comparable()?;
     let mut messages = 0;
     for sidecar in sidecars {
@@ -459,7 +428,7 @@ mod tests {
             committer.commit().unwrap();
             committer.prepare_seal().unwrap();
             if 1 <= steps {
-                committer.remember(1).unwrap();
+                committer.dir.remember(1).unwrap();
             }
             let dir = &committer.dir;
             if 2 <= steps {
@@ -477,7 +446,7 @@ mod tests {
             }
             drop(committer);
             let committer = open(&fixture.config(), &mut |_| {}).unwrap();
-            assert_eq!((committer.seq(), committer.committed()), (2, 0));
+            assert_eq!((committer.unsealed.seq, committer.unsealed.len), (2, 0));
             committer.close().unwrap();
             assert_eq!(fixture.segments().len(), usize::from(steps < 4));
         }
@@ -488,7 +457,7 @@ mod tests {
         let fixture = StoreFixture::new("uncommitted");
         let mut committer = open(&fixture.config(), &mut |_| {}).unwrap();
         let mut add = |text: &str, lines: usize| {
-            let mut file = committer.lines_file().unwrap();
+            let mut file = committer.dir.unnamed().unwrap();
             file.write_all(format!("{text}\n").repeat(lines).as_bytes())
                 .unwrap();
             committer.put_file(&file).unwrap();
@@ -501,14 +470,14 @@ mod tests {
         let path = committer.dir.part(1);
         let committed = fs::metadata(&path).unwrap().len();
         assert_eq!(committed, 900_000 + 11);
-        let mut file = committer.lines_file().unwrap();
+        let mut file = committer.dir.unnamed().unwrap();
         file.write_all(&b"{}\n".repeat(200_000)).unwrap();
         committer.put_file(&file).unwrap();
         assert_eq!(committer.pending_bytes(), 600_000);
         assert_eq!(fs::metadata(&path).unwrap().len(), committed + 600_000);
         drop(committer);
         let committer = open(&fixture.config(), &mut |_| {}).unwrap();
-        assert_eq!((committer.seq(), committer.committed()), (2, 0));
+        assert_eq!((committer.unsealed.seq, committer.unsealed.len), (2, 0));
         committer.close().unwrap();
         assert_eq!((fixture.segments().len(), fixture.lines()), (1, 300_001));
     }
@@ -531,9 +500,7 @@ mod tests {
                 .extension()
                 .is_some_and(|_| fs::remove_file(entry.path()).is_ok());
         }
-        for folder in ["state/sidecars/0000000002.meta", "state/state.sum"] {
-            fs::remove_file(fixture.folder.join(folder)).unwrap();
-        }
+        fs::remove_file(fixture.folder.join("state/sidecars/0000000002.meta")).unwrap();
         fs::copy(&kept, fixture.folder.join("state/state.db")).unwrap();
         let error = open(&config, &mut |_| {}).unwrap_err();
         assert!(
@@ -599,7 +566,7 @@ mod tests {
                 keys.map(|key| state.file_look((key >> 100) as u64).unwrap().is_some()),
                 [true, true, true, false]
             );
-            assert_eq!((committer.seq(), copies().len()), (4, 2));
+            assert_eq!((committer.unsealed.seq, copies().len()), (4, 2));
             committer.close().unwrap();
         }
         assert!(!root.join("state/built.db").exists());

@@ -257,7 +257,10 @@ impl StateDb {
 
     fn add_given(&self, all: &mut SidecarMailboxes) -> Result<()> {
         let sql = "SELECT mailbox, digest, path.path, keys, earlier
-             FROM fresh_given JOIN given USING(mailbox, digest) JOIN path ON path.id=given.path";
+             FROM fresh_given JOIN given USING(mailbox, digest) JOIN path ON path.id=given.path
+             UNION ALL SELECT mailbox, digest, path.path, x'', x''
+             FROM fresh_given JOIN other_path other USING(mailbox, digest)
+             JOIN path ON path.id=other.path";
         self.each_of_mailbox(sql, all, |row, mailbox| {
             let keys: Vec<u8> = row.get(3)?;
             let (keys, _) = keys.as_chunks();
@@ -266,18 +269,6 @@ impl StateDb {
                 path: path_of(row, 2)?,
                 keys: keys.iter().map(listed_key).collect(),
                 earlier: digests_in(&row.get::<_, Vec<u8>>(4)?),
-            });
-            Ok(())
-        })?;
-        let sql = "SELECT mailbox, digest, path.path
-             FROM fresh_given JOIN other_path other USING(mailbox, digest) JOIN path ON \
-             path.id=other.path";
-        self.each_of_mailbox(sql, all, |row, mailbox| {
-            mailbox.given.push(SidecarGiven {
-                digest: hash128(row, 1)?,
-                path: path_of(row, 2)?,
-                keys: Vec::new(),
-                earlier: Vec::new(),
             });
             Ok(())
         })

@@ -5,10 +5,9 @@
 //! before the commit, and only then is the work done. Offsets only save work; duplicates are
 //! detected by the keys of messages.
 //!
-//! `SQLite` detects damage to its structure, not to its content. A clean shutdown writes the hash
-//! of the file next to it, and the next start removes the hash before the first write. After an
-//! unclean end there is no hash. The state then relies on the checksums of the write-ahead log,
-//! `SQLite`'s check of the structure, and a comparison with the newest sidecars (`recovery.rs`).
+//! `SQLite` detects damage to its structure, not to its content. The state relies on the checksums
+//! of the write-ahead log, `SQLite`'s check of the structure at each start, and a comparison with the
+//! newest sidecars (`recovery.rs`).
 //!
 //! The queries are in `mail_rows.rs`, `gone.rs`, `sidecar_rows.rs`, `spools.rs` and `purge.rs`.
 
@@ -23,8 +22,7 @@ use rusqlite::types::{FromSql, ToSql};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, ffi, params};
 use twox_hash::XxHash3_64;
 
-use crate::segment;
-use crate::{AtPath, DaemonError, REBUILD, Result};
+use crate::{DaemonError, REBUILD, Result};
 use urlspool_files::sink::random_bytes;
 use urlspool_text::hash::hash_pieces;
 
@@ -54,66 +52,42 @@ const TABLES: &str = include_str!("state_tables.sql");
 pub struct StateDb {
     connection: Connection,
     path: PathBuf,
-    /// `true` if the last end was unclean, or the database is new.
-    pub(super) is_unclean: bool,
     /// `true` if the state records which files hold which messages.
     pub(super) tracks_holders: Cell<bool>,
-    instance: String,
     /// Total number of changed rows at the start of the transaction.
     changed_before: Cell<u64>,
     /// The first error. No commit may follow it.
     failure: RefCell<Option<DaemonError>>,
 }
 
-/// Action for a database that does not exist or has no tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MissingTables {
-    /// Create them: no output was written yet.
-    Create,
-    /// Reject the database: it must describe existing output.
-    Reject,
-}
-
 impl StateDb {
-    /// Opens the database, and checks its content unless it was shut down cleanly.
-    pub(super) fn open(path: &Path, missing: MissingTables) -> Result<StateDb> {
+    /// Opens the database, and checks its structure. Creates missing tables, under a new name of
+    /// the state: files of an earlier state then have another one.
+    pub(super) fn open(path: &Path) -> Result<StateDb> {
         if rusqlite::version_number() < SQLITE_VERSION {
             return Err(DaemonError::io(format!(
                 "SQLite {} can lose data; version 3.51.3 or newer is needed",
                 rusqlite::version()
             )));
         }
-        let has_shutdown_hash = check_shutdown_hash(path)?;
         let connection = Connection::open(path).map_err(|error| db_error(path, error))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        let mut state = StateDb {
+        let state = StateDb {
             connection,
             path: path.to_owned(),
-            is_unclean: false,
             tracks_holders: Cell::default(),
-            instance: String::new(),
             changed_before: Cell::default(),
             failure: RefCell::default(),
         };
         state.configure()?;
         if !state.is_any("SELECT 1 FROM sqlite_master WHERE name='meta'", [])? {
-            match missing {
-                MissingTables::Create => state.create_tables()?,
-                MissingTables::Reject => return Err(state.damaged("has no tables")),
-            }
+            state.create_tables()?;
         }
         state.check_version()?;
-        state.instance = state
-            .meta("instance")?
-            .ok_or_else(|| state.damaged("has no instance name"))?;
-        state.is_unclean = state.meta_value("clean")? != Some(1) || !has_shutdown_hash;
-        if state.is_unclean {
-            state.check_structure()?;
-        }
+        state.check_structure()?;
         // After a failed sync of the log, the kernel may hold data that the disk lacks, without an
         // error. So the data is written again.
         state.checkpoint()?;
-        state.run("UPDATE meta SET value=0 WHERE name='clean'", [])?;
         state.begin()?;
         Ok(state)
     }
@@ -143,7 +117,7 @@ impl StateDb {
         self.batch("BEGIN IMMEDIATE")?;
         self.batch(TABLES)?;
         self.run(
-            "INSERT INTO meta VALUES('instance', ?1), ('clean', 1)",
+            "INSERT INTO meta VALUES('instance', ?1)",
             params![data_encoding::HEXLOWER.encode(&instance)],
         )?;
         self.batch(&format!(
@@ -173,19 +147,17 @@ impl StateDb {
     }
 
     /// The random name that distinguishes this state from others.
-    pub(super) fn instance(&self) -> &str {
-        &self.instance
+    pub(super) fn instance(&self) -> Result<String> {
+        let found = self.meta("instance")?;
+        found.ok_or_else(|| self.damaged("has no instance name"))
     }
 
-    /// Marks the database as shut down cleanly, and closes it.
+    /// Commits the transaction, and closes the database.
     pub(super) fn close(self) -> Result<()> {
-        self.run("UPDATE meta SET value=1 WHERE name='clean'", [])?;
         self.batch("COMMIT")?;
         self.checkpoint()?;
         let closed = self.connection.close();
-        closed.map_err(|(_, error)| db_error(&self.path, error))?;
-        write_shutdown_hash(&self.path);
-        Ok(())
+        closed.map_err(|(_, error)| db_error(&self.path, error))
     }
 
     /// Writes a copy into a new database, which the caller syncs. Commits pending changes.
@@ -403,59 +375,6 @@ pub(super) fn optional(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<
 
 pub(super) fn hash128(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash128> {
     row.get(column).map(Hash128::from_be_bytes)
-}
-
-/// Compares a database with the hash that the last clean shutdown wrote, and removes the hash.
-/// Returns `false` if there is no hash.
-///
-/// # Errors
-///
-/// [`DaemonError::Inconsistent`] if they differ, or an I/O error.
-fn check_shutdown_hash(db: &Path) -> Result<bool> {
-    let path = shutdown_hash_path(db);
-    let Ok(expected) = fs::read_to_string(&path) else {
-        return Ok(false);
-    };
-    let found = hash(db).at(db)?;
-    if found != Some(expected) {
-        return Err(DaemonError::inconsistent(format!(
-            "state database {} was changed after the last shutdown; {REBUILD}",
-            db.display()
-        )));
-    }
-    // A hash that reappears after a power cut would reject a database that was written since.
-    fs::remove_file(&path)
-        .and_then(|()| segment::sync_dir(path.parent().unwrap_or(&path)))
-        .at(&path)?;
-    Ok(true)
-}
-
-/// Writes the hash of a database, after the last write to it.
-fn write_shutdown_hash(db: &Path) {
-    if let Ok(Some(hash)) = hash(db) {
-        // Without a hash, the next start only checks more slowly.
-        let _ = segment::replace(&shutdown_hash_path(db), hash.as_bytes());
-    }
-}
-
-/// Removes the hash of a database that will be created again.
-pub(super) fn remove_shutdown_hash(db: &Path) {
-    let _ = fs::remove_file(shutdown_hash_path(db));
-}
-
-/// Renames the hash together with its database.
-pub(super) fn rename_shutdown_hash(from: &Path, to: &Path) {
-    // Without a hash, the next start only checks more slowly.
-    let _ = segment::replace_with(&shutdown_hash_path(from), &shutdown_hash_path(to));
-}
-
-fn shutdown_hash_path(db: &Path) -> PathBuf {
-    db.with_extension("sum")
-}
-
-fn hash(db: &Path) -> std::io::Result<Option<String>> {
-    let hash = segment::hash_of(db, fs::metadata(db)?.len())?;
-    Ok(hash.map(|hash| format!("{hash:016x}\n")))
 }
 
 /// Classifies an error of `SQLite`. All errors but lack of space end the daemon.

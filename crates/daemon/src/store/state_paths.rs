@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
+use rustix::io::Errno;
 
 use crate::segment::{self, SegmentDir};
 use crate::{AtPath, DaemonError, ErrorKind, Result};
@@ -86,10 +87,7 @@ const PROBE_BYTES: u64 = 1 << 20;
 /// Reserves space, on file systems that support it.
 pub(super) fn reserve_space(path: &Path) -> Result<()> {
     let file = open_or_create(path).at(path)?;
-    match allocate(&file, RESERVE_BYTES) {
-        Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG) => Ok(()),
-        Err(error) => Err(std::io::Error::from(error)).at(path),
-    }
+    allocate(&file, RESERVE_BYTES).at(path)
 }
 
 /// Frees the reserved space.
@@ -108,38 +106,31 @@ pub(super) fn has_space(config: &Config) -> bool {
 
 /// Returns `true` if a file of this size can be created.
 fn is_free(probe: &Path, bytes: u64) -> bool {
-    let file = open_or_create(probe);
-    // The folder is missing before the first start. The start creates it, and reports lack of space
-    // itself.
-    if file
-        .as_ref()
-        .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-    {
-        return true;
-    }
-    let is_free = file.is_ok_and(|file| {
-        // A limit on file sizes does not mean that the disk is full.
-        matches!(
-            allocate(&file, bytes),
-            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG)
-        )
-    });
+    let is_free = match open_or_create(probe) {
+        Ok(file) => allocate(&file, bytes).is_ok(),
+        // The folder is missing before the first start. The start creates it, and reports lack of
+        // space itself.
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
     // If it cannot be removed, the next probe overwrites it.
     let _ = fs::remove_file(probe);
     is_free
 }
 
 fn open_or_create(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
+    let mut options = OpenOptions::new();
+    let options = options.read(true).write(true).create(true).truncate(false);
+    options.open(path)
 }
 
-/// Allocates space. Signals can interrupt this on an in-memory file system.
-fn allocate(file: &File, bytes: u64) -> rustix::io::Result<()> {
-    rustix::io::retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, bytes))
+/// Allocates space, on file systems that support it. A limit on file sizes does not mean that the
+/// disk is full.
+fn allocate(file: &File, bytes: u64) -> io::Result<()> {
+    // Signals can interrupt this on an in-memory file system.
+    match rustix::io::retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, bytes)) {
+        Err(Errno::OPNOTSUPP | Errno::FBIG) => Ok(()),
+        allocated => Ok(allocated?),
+    }
 }
 
 /// Maximum time for which a start waits for the lock. A child of a killed instance holds the lock
@@ -163,18 +154,12 @@ impl InstanceLock {
     /// [`ErrorKind::Locked`] with the process ID of the instance that holds it, or an I/O error.
     pub(super) fn acquire(dir: &Path) -> Result<InstanceLock> {
         let path = dir.join("lock");
-        std::fs::create_dir_all(dir).at(dir)?;
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .at(&path)?;
+        fs::create_dir_all(dir).at(dir)?;
+        let mut file = open_or_create(&path).at(&path)?;
         let mut waited = Duration::ZERO;
         while let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            if error != rustix::io::Errno::WOULDBLOCK {
-                return Err(std::io::Error::from(error)).at(&path);
+            if error != Errno::WOULDBLOCK {
+                return Err(error.into()).at(&path);
             }
             if LOCK_WAIT <= waited {
                 return Err(locked(dir, &mut file));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::state_db::{MissingTables, StateDb};
+use super::state_db::StateDb;
 use super::writer::SharedWriter;
 use crate::environment::{DaemonHost, LogRecord, MonotonicTime};
 use urlspool_files::config::Config;
@@ -45,7 +45,7 @@ impl StoreFixture {
     /// The state alone, with holders tracked.
     pub(super) fn state(&self) -> StateDb {
         let path = self.folder.join("state.db");
-        let state = StateDb::open(&path, MissingTables::Create).unwrap();
+        let state = StateDb::open(&path).unwrap();
         state.set_tracking(true).unwrap();
         state
     }

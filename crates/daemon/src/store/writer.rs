@@ -20,7 +20,7 @@ use crate::environment::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
 use crate::status::{
     Counters, DaemonState, LastError, LastSealed, SealedSegment, Status, timestamp,
 };
-use crate::{DaemonError, ErrorKind, Result};
+use crate::{AtPath, DaemonError, ErrorKind, Result};
 use urlspool_files::config::{Config, Spool};
 use urlspool_files::keyed_hash::HashKey;
 use urlspool_record::record::Sidecar;
@@ -28,6 +28,7 @@ use urlspool_text::limits::{
     COMMIT_BATCH_BYTES, COMMIT_BATCH_MESSAGES, REPORTED_FAILURES, SIDECAR_COPIES,
     SMALL_COMMIT_BATCH_BYTES,
 };
+use urlspool_text::planted_faults::{PlantedFault, is_planted};
 
 /// The writer, used by one thread at a time.
 #[derive(Clone, Debug)]
@@ -205,14 +206,19 @@ impl Writer {
         Ok(&self.committer()?.db)
     }
 
-    /// A configured spool as the state knows it.
-    pub fn spool_identity(&self, root: &Path) -> Result<Arc<SpoolIdentity>> {
-        Ok(self.committer()?.spool_identity(root))
+    /// The spool with this path in the configuration, as the state knows it. During a pause, and
+    /// for a reader of a replaced configuration, whose results are never written, the spool is kept
+    /// under that path.
+    pub fn spool_identity(&self, configured: &Path) -> Arc<SpoolIdentity> {
+        let mut spools = self.open().into_iter().flat_map(|open| &open.spools);
+        let identity = spools.find(|spool| spool.is_configured_as(configured));
+        identity.map_or_else(|| SpoolIdentity::named(configured).into(), Arc::clone)
     }
 
     /// Creates a file for lines of a message.
     pub fn lines_file(&self) -> Result<File> {
-        self.committer()?.lines_file()
+        let dir = &self.committer()?.dir;
+        dir.unnamed().at(dir.path())
     }
 
     /// Adds a message's lines to the batch. The file `first` contains the first of them.
@@ -252,7 +258,10 @@ impl Writer {
     /// The planted fault [`PlantedFault::AdvanceOnRead`], which commits positions when bytes are
     /// read.
     pub fn advance_on_read(&mut self) -> Result<()> {
-        self.run(Committer::advance_on_read)
+        if is_planted(PlantedFault::AdvanceOnRead) && self.committer()?.is_dirty() {
+            self.run(|committer| committer.db.commit())?;
+        }
+        Ok(())
     }
 
     /// Number of the day, counted from the first on which the spools were watched. `None` before
@@ -415,8 +424,8 @@ impl Writer {
             status.why = Some(reason.clone());
         }
         if let Some(committer) = self.open() {
-            status.segment = committer.seq();
-            status.committed_bytes = committer.committed();
+            status.segment = committer.unsealed.seq;
+            status.committed_bytes = committer.unsealed.len;
             // The state keeps an error, and the next user of the writer reports it.
             if let Ok((number, files)) = committer.db.set_aside_status() {
                 status.quarantined += number;
@@ -472,7 +481,7 @@ impl Writer {
         let WriterState::Open(committer) = &mut self.state else {
             return;
         };
-        for segment in committer.take_sealed() {
+        for segment in std::mem::take(&mut committer.sealed) {
             host.log(&LogRecord::Sealed(&segment));
             self.last_sealed = Some(LastSealed {
                 segment,
@@ -536,7 +545,7 @@ impl Writer {
         let since = *committer.batch_since.get_or_insert(now);
         since.plus(interval) <= now
             || batch_bytes <= committer.pending_bytes()
-            || COMMIT_BATCH_MESSAGES <= committer.pending_messages()
+            || COMMIT_BATCH_MESSAGES <= committer.batch.messages + committer.batch.gone
     }
 
     /// Commits the batch. No effect during a pause.
@@ -558,7 +567,7 @@ impl Writer {
         let (now, interval) = (host.now(), self.config.output.seal_interval);
         let is_large = self.is_segment_large();
         if let WriterState::Open(committer) = &mut self.state
-            && 0 < committer.committed()
+            && 0 < committer.unsealed.len
         {
             let since = *committer.segment_since.get_or_insert(now);
             let is_old = since.plus(interval) <= now;
@@ -573,7 +582,7 @@ impl Writer {
     fn is_segment_large(&self) -> bool {
         let seal_bytes = self.config.output.seal_bytes as u64;
         self.open()
-            .is_some_and(|committer| seal_bytes <= committer.committed())
+            .is_some_and(|committer| seal_bytes <= committer.unsealed.len)
     }
 
     /// Seals the segment unless a batch is pending. Returns `true` if it did.

@@ -114,9 +114,6 @@ pub const EXISTING_FILES: usize = 2 << 20;
 /// message. Less than the daemon's default, because a person is waiting and no data is stored.
 pub const SHOWN_SETTLE_MS: u64 = 1_000;
 
-/// Maximum number of kernel events waiting for a reader. If more arrive, it rescans everything.
-pub const QUEUED_EVENTS: usize = 8_192;
-
 /// Size, in bytes, of the lines after which the daemon commits.
 pub const COMMIT_BATCH_BYTES: usize = 4 << 20;
 
