@@ -119,14 +119,14 @@ impl IngestContext<'_> {
 
     /// The key in the state of this version of a file, for a file that is read completely.
     fn key(&self, file: &WalkedFile, version: FileVersion) -> u64 {
-        let (path, hash_key) = (&file.source.path, self.session.hash_key());
+        let (path, hash_key) = (&file.source.path, self.session.hash_key);
         version.key(path, file.hint, self.identity, hash_key)
     }
 
     /// The [`place_key`] of a file.
     pub(super) fn place(&self, file: &WalkedFile) -> u64 {
         let path = self.identity.path_of(&file.source.path);
-        place_key(&path, self.session.hash_key())
+        place_key(&path, self.session.hash_key)
     }
 
     /// Creates the ingest for the messages of a source, which is this version of a file or one of
@@ -298,7 +298,7 @@ impl IngestContext<'_> {
                 version,
                 settle_state,
                 max_message_bytes,
-                key: ingest.session.hash_key(),
+                key: ingest.session.hash_key,
             };
             return mbox.ingest_chunk(&mut ingest);
         }
@@ -349,7 +349,7 @@ pub(crate) fn file_read_state(
     version: FileVersion,
 ) -> Result<FileReadState> {
     let mboxes = version.mbox_keys(file, identity);
-    let hash_key = session.hash_key();
+    let hash_key = session.hash_key;
     let writer = session.lock()?;
     let state = writer.db()?;
     if version.size == 0 {
@@ -468,7 +468,7 @@ impl SparseRead for StartReader<'_> {
 
 impl Read for StartReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.session.beat();
+        self.session.heartbeat.beat();
         self.file.read(buffer)
     }
 }
@@ -477,7 +477,7 @@ impl Read for StartReader<'_> {
 fn has_same_head(file: &WalkedFile, cursor: &MboxCursor, session: &Session) -> bool {
     let opened = SniffedFile::open(file, 0, session);
     let head = opened.and_then(|SniffedFile { file, start, .. }| {
-        head_hash(&file, start.offset, cursor, session.hash_key())
+        head_hash(&file, start.offset, cursor, session.hash_key)
     });
     head.is_ok_and(|head| head == cursor.head)
 }

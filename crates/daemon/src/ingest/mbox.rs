@@ -634,7 +634,7 @@ mod tests {
                 version,
                 settle_state: self.settle_state,
                 max_message_bytes: self.max_message_bytes,
-                key: session.hash_key(),
+                key: session.hash_key,
             };
             let mut outcome = FileOutcome::Partial;
             let mut chunks = 0;

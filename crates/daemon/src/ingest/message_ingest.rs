@@ -199,7 +199,7 @@ impl MessageIngest<'_> {
         digests: Vec<u128>,
     ) -> Option<GrowingMessage> {
         let limit = self.extractor.limits().header_bytes;
-        let (len, hash) = stable_prefix(message, limit, self.session.hash_key())?;
+        let (len, hash) = stable_prefix(message, limit, self.session.hash_key)?;
         Some(GrowingMessage {
             len,
             hash,
@@ -282,7 +282,7 @@ impl MessageIngest<'_> {
             self.identify_by_header(message, position, end)
         }))
         .unwrap_or_else(|_| {
-            let digest = self.session.hash_key().hash(message.raw);
+            let digest = self.session.hash_key.hash(message.raw);
             IdentifiedMessage {
                 message,
                 has_panicked: true,
@@ -302,10 +302,7 @@ impl MessageIngest<'_> {
         position: Option<PiecePosition>,
         end: EndCertainty,
     ) -> IdentifiedMessage<'m, 'b> {
-        let (limit, key) = (
-            self.extractor.limits().header_bytes,
-            self.session.hash_key(),
-        );
+        let (limit, key) = (self.extractor.limits().header_bytes, self.session.hash_key);
         let fields = HeaderFields::in_message(message, limit);
         let (digest, len) = content_digest(message, &fields, position, key);
         let mut earlier = self.growing.clone();
@@ -768,7 +765,7 @@ impl ParserPool {
                 Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
                 Err(TryLockError::WouldBlock) => {}
             }
-            session.beat();
+            session.heartbeat.beat();
             sleep(POLL);
         }
         None

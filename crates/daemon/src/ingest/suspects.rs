@@ -191,7 +191,7 @@ impl Trials {
             }
         }
         for _ in 0..TRIAL_TIMEOUT_MS / POLL_MS {
-            session.beat();
+            session.heartbeat.beat();
             if let Some(status) = child.try_wait()? {
                 return Ok(matches!(
                     status.signal(),

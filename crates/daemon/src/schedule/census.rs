@@ -12,9 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
-use super::watched_spool::{CensusBlock, MissingFiles, MissingHolder, SpoolCensus, change_time};
+use super::watched_spool::{CensusBlock, MissingFiles, MissingHolder, SpoolCensus};
 use crate::Result;
 use crate::environment::MonotonicTime;
+use crate::ingest::FileVersion;
 use crate::status::WithheldBy;
 use crate::store::{Hash128, HolderKey, HolderRow, OrphanedMailbox, Release, StateDb};
 use urlspool_text::diagnostic::counted;
@@ -28,13 +29,13 @@ impl SpoolReader {
         }
         let watched = &self.spools[spool];
         let root = &watched.spool.path;
-        let folders = self.folders.keys().filter(|path| path.starts_with(root));
-        let mut devs: BTreeSet<u64> = folders
-            .clone()
-            .filter_map(|path| path.metadata().ok())
-            .map(|metadata| metadata.dev())
-            .collect();
-        devs.extend(root.metadata().map(|metadata| metadata.dev()));
+        let mut devs: BTreeSet<u64> = root.metadata().map(|root| root.dev()).into_iter().collect();
+        let mut folders = HashMap::new();
+        for path in self.folders.keys().filter(|path| path.starts_with(root)) {
+            let version = path.metadata().ok().map(|found| FileVersion::of(&found));
+            devs.extend(version.map(|version| version.id.dev));
+            folders.insert(path.clone(), version.map(|version| version.ctime));
+        }
         Some(SpoolCensus {
             spool,
             identity: Arc::clone(&watched.identity),
@@ -43,9 +44,7 @@ impl SpoolReader {
             holders: Vec::new(),
             devs,
             unread: Vec::new(),
-            folders: folders
-                .map(|path| (path.clone(), change_time(path)))
-                .collect(),
+            folders,
             is_incomplete: false,
         })
     }

@@ -73,7 +73,7 @@ impl SpoolReader {
             census: None,
         };
         if is_present {
-            scan.survey = self.begin_survey(spool)?;
+            scan.survey = self.begin_survey(spool, start)?;
             scan.census = self.begin_census(spool, start);
             self.walk_spool(&mut scan, host)?;
             if self.stopping {
@@ -93,7 +93,7 @@ impl SpoolReader {
         if let Some(census) = scan.census {
             self.finish_census(census, host)?;
         }
-        self.writer()?.save_watch_time()?;
+        self.writer()?.save_watch_time(host)?;
         self.plan_next_scan(spool, scan.folders, old, host.now());
         Ok(())
     }
@@ -387,13 +387,13 @@ pub(super) struct SpoolSurvey {
 
 impl SpoolReader {
     /// Starts the survey of the next scan, if one is due today.
-    pub(super) fn begin_survey(&self, spool: usize) -> Result<Option<SpoolSurvey>> {
+    fn begin_survey(&self, spool: usize, now: MonotonicTime) -> Result<Option<SpoolSurvey>> {
         let session = self.session()?;
         let writer = session.lock()?;
         let watched = &self.spools[spool];
         let name = survey_day_name(watched.identity.key);
         let last = writer.db()?.meta_value(&name)?;
-        let Some(day) = writer.watch_day().filter(|day| last != Some(*day)) else {
+        let Some(day) = writer.watch_day(now).filter(|day| last != Some(*day)) else {
             return Ok(None);
         };
         // The lock is released first because the spool may not answer.
@@ -406,7 +406,7 @@ impl SpoolReader {
         Ok(Some(SpoolSurvey {
             day,
             identity: Arc::clone(&watched.identity),
-            hash_key: session.hash_key(),
+            hash_key: session.hash_key,
             seen,
         }))
     }

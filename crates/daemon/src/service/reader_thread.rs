@@ -94,16 +94,20 @@ impl ReaderThread {
     /// last call.
     pub(super) fn status(&mut self, log: &mut dyn DaemonHost) -> Status {
         let mut status = self.last_status();
-        let was_reported = self.is_stall_reported;
-        let Some(stalled) = self.stalled() else {
-            if was_reported && !self.is_stall_reported {
+        let steps = self.heartbeat.steps();
+        if steps.is_none() || steps != self.steps {
+            (self.steps, self.progress_at) = (steps, Instant::now());
+            if std::mem::take(&mut self.is_stall_reported) {
                 log.info(format!(
                     "{}: the file system answers again; reading resumes",
                     spool_paths(&status)
                 ));
             }
+        }
+        let stalled = self.progress_at.elapsed();
+        if stalled < STALL_TIMEOUT {
             return status;
-        };
+        }
         for spool in &mut status.spools {
             spool.stall(u64::try_from(stalled.as_millis()).unwrap_or(u64::MAX));
         }
@@ -116,16 +120,6 @@ impl ReaderThread {
             ));
         }
         status
-    }
-
-    /// The time without progress, if the reader has work and has stalled.
-    fn stalled(&mut self) -> Option<Duration> {
-        let steps = self.heartbeat.steps();
-        if steps.is_none() || steps != self.steps {
-            (self.steps, self.progress_at) = (steps, Instant::now());
-            self.is_stall_reported = false;
-        }
-        Some(self.progress_at.elapsed()).filter(|elapsed| STALL_TIMEOUT <= *elapsed)
     }
 }
 

@@ -211,57 +211,47 @@ pub(super) struct WatchTime {
     /// Seconds before `since`.
     before_s: u64,
     since: MonotonicTime,
-    now: MonotonicTime,
-    /// Seconds since 1970; `None` without a system clock.
-    unix_time: Option<u64>,
-    /// Seconds saved in the state.
-    saved_s: u64,
+    /// Seconds saved in the state; `None` if the state has no date of a save.
+    saved_s: Option<u64>,
 }
 
 impl WatchTime {
     /// Continues from the time that the last run saved.
     pub(super) fn open(db: &StateDb, host: &mut dyn DaemonHost) -> Result<WatchTime> {
-        let (now, unix_time) = (host.now(), host.unix_time());
-        let saved_s = db.meta_value("age")?.unwrap_or(0);
-        let away_s = match (db.meta_value("date")?, unix_time) {
+        let (saved_s, date) = (db.meta_value("age")?.unwrap_or(0), db.meta_value("date")?);
+        let away_s = match (date, host.unix_time()) {
             (Some(before), Some(now)) => now.saturating_sub(before).min(MAX_DOWNTIME_S),
             _ => 0,
         };
         Ok(WatchTime {
             before_s: saved_s + away_s,
-            since: now,
-            now,
-            unix_time,
-            saved_s,
+            since: host.now(),
+            saved_s: date.map(|_| saved_s),
         })
     }
 
-    /// Reads the clocks.
-    pub(super) fn update(&mut self, host: &mut dyn DaemonHost) {
-        (self.now, self.unix_time) = (host.now(), host.unix_time());
-    }
-
     /// Number of the day, counted from the first.
-    pub(super) fn day(&self) -> u64 {
-        self.seconds() / DAY_S
+    pub(super) fn day(&self, now: MonotonicTime) -> u64 {
+        self.seconds(now) / DAY_S
     }
 
-    /// Returns `true` if the time was last saved at least [`AGE_SAVE_INTERVAL_S`] ago.
-    pub(super) fn is_due(&self) -> bool {
-        self.saved_s + AGE_SAVE_INTERVAL_S <= self.seconds()
-    }
-
-    /// Saves the time in the open transaction.
-    pub(super) fn save(&mut self, db: &StateDb) -> Result<()> {
-        self.saved_s = self.seconds();
-        db.set_meta_value("age", self.saved_s)?;
-        match self.unix_time {
+    /// Saves the time in the open transaction, unless it was saved less than
+    /// [`AGE_SAVE_INTERVAL_S`] ago. The time since a save counts as time between two runs.
+    pub(super) fn save(&mut self, db: &StateDb, host: &mut dyn DaemonHost) -> Result<()> {
+        let seconds = self.seconds(host.now());
+        let saved = self.saved_s;
+        if saved.is_some_and(|saved| seconds < saved + AGE_SAVE_INTERVAL_S) {
+            return Ok(());
+        }
+        self.saved_s = Some(seconds);
+        db.set_meta_value("age", seconds)?;
+        match host.unix_time() {
             Some(unix_time) => db.set_meta_value("date", unix_time),
             None => Ok(()),
         }
     }
 
-    fn seconds(&self) -> u64 {
-        self.before_s + self.now.ms.saturating_sub(self.since.ms) / 1_000
+    fn seconds(&self, now: MonotonicTime) -> u64 {
+        self.before_s + now.ms.saturating_sub(self.since.ms) / 1_000
     }
 }

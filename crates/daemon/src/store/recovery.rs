@@ -62,10 +62,17 @@ fn open_db(paths: &StatePaths, has_output: bool) -> Result<StateDb> {
 
 /// Returns `true` if there are files that only an existing state can have written.
 fn has_output(dir: &SegmentDir, paths: &StatePaths) -> Result<bool> {
-    Ok(paths.instance.exists()
-        || dir.highest().at(dir.path())? > 0
-        || !dir.hidden_names().at(dir.path())?.is_empty()
-        || paths.highest_sidecar()? > 0)
+    Ok(paths.instance.exists() || 0 < newest_segment(dir, paths)?)
+}
+
+/// Number of the newest segment, published or not, or of the newest sidecar. 0 if there is none.
+fn newest_segment(dir: &SegmentDir, paths: &StatePaths) -> Result<u64> {
+    let hidden_names = dir.hidden_names().at(dir.path())?;
+    let hidden = hidden_names.iter().filter_map(|name| number(name)).max();
+    let published = dir.highest().at(dir.path())?;
+    Ok(published
+        .max(hidden.unwrap_or(0))
+        .max(paths.highest_sidecar()?))
 }
 
 /// Returns the secret key of the state. Creates one for a state without output. The key is kept in
@@ -115,12 +122,7 @@ fn check_instance(paths: &StatePaths, db: &StateDb) -> Result<()> {
 
 /// Rejects a state that is older than the output, such as one restored from a backup.
 fn check_age(dir: &SegmentDir, paths: &StatePaths, unsealed: &UnsealedSegment) -> Result<()> {
-    let published = dir.highest().at(dir.path())?;
-    let hidden_names = dir.hidden_names().at(dir.path())?;
-    let hidden = hidden_names.iter().filter_map(|name| number(name)).max();
-    let found = published
-        .max(hidden.unwrap_or(0))
-        .max(paths.highest_sidecar()?);
+    let (published, found) = (dir.highest().at(dir.path())?, newest_segment(dir, paths)?);
     let expected = unsealed.seq;
     if expected < found || published == expected && !unsealed.is_sealing {
         return Err(DaemonError::inconsistent(format!(

@@ -39,9 +39,10 @@ pub struct SharedWriter(Arc<Mutex<Writer>>);
 #[derive(Clone, Debug)]
 pub struct Session {
     writer: SharedWriter,
-    heartbeat: Arc<Heartbeat>,
+    pub heartbeat: Arc<Heartbeat>,
     term: u64,
-    hash_key: HashKey,
+    /// The secret key of the state.
+    pub hash_key: HashKey,
 }
 
 impl SharedWriter {
@@ -56,7 +57,9 @@ impl SharedWriter {
         let mut writer = Writer {
             config: config.clone(),
             spools: Vec::new(),
-            state: WriterState::Closed(None),
+            open: None,
+            ended: None,
+            retry: None,
             term: 0,
             watch_time: None,
             batch_bytes: COMMIT_BATCH_BYTES,
@@ -66,9 +69,7 @@ impl SharedWriter {
             _lock: lock,
         };
         match writer.open_committer(host) {
-            Err(error) if error.kind == ErrorKind::OutOfSpace => {
-                writer.state = WriterState::after(&error);
-            }
+            Err(error) if error.kind == ErrorKind::OutOfSpace => writer.ended = Some(error),
             opened => opened?,
         }
         Ok(SharedWriter(Arc::new(Mutex::new(writer))))
@@ -86,7 +87,7 @@ impl SharedWriter {
             ));
             writer
         });
-        if let Some(error) = writer.open().and_then(|open| open.db.take_failure()) {
+        if let Some(error) = writer.open.as_ref().and_then(|open| open.db.take_failure()) {
             writer.end(&error);
         }
         writer
@@ -124,16 +125,6 @@ impl SharedWriter {
 }
 
 impl Session {
-    /// The secret key of the state.
-    pub fn hash_key(&self) -> HashKey {
-        self.hash_key
-    }
-
-    /// Records progress that adds no data to the batch.
-    pub fn beat(&self) {
-        self.heartbeat.beat();
-    }
-
     /// Waits for exclusive use of the writer.
     ///
     /// # Errors
@@ -154,7 +145,13 @@ pub struct Writer {
     config: Config,
     /// The spools that the state knows; empty until the state was opened once.
     spools: Vec<SpoolRow>,
-    state: WriterState,
+    /// `None` during a pause, and once the writer was closed.
+    open: Option<Committer>,
+    /// The error that ended the committer. Lack of space causes a pause; after any other error the
+    /// writer accepts no more work.
+    ended: Option<DaemonError>,
+    /// Time of the next attempt to resume; `None` if the pause was not reported yet.
+    retry: Option<MonotonicTime>,
     /// Number of times that a committer or a pause has ended. Work of an earlier term is void.
     term: u64,
     /// `None` until the state was opened once.
@@ -168,37 +165,6 @@ pub struct Writer {
     _lock: InstanceLock,
 }
 
-#[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one value, and it is nearly always open"
-)]
-enum WriterState {
-    /// Accepts work.
-    Open(Committer),
-    /// There is no space. `retry` is the time of the next attempt to resume, or `None` if the pause
-    /// was not reported yet.
-    Paused {
-        reason: String,
-        retry: Option<MonotonicTime>,
-    },
-    /// The writer was closed, or this fatal error ended it. It accepts no more work.
-    Closed(Option<DaemonError>),
-}
-
-impl WriterState {
-    /// The state after an error. Lack of space causes a pause.
-    fn after(error: &DaemonError) -> WriterState {
-        match error.kind {
-            ErrorKind::OutOfSpace => WriterState::Paused {
-                reason: error.to_string(),
-                retry: None,
-            },
-            _ => WriterState::Closed(Some(error.clone())),
-        }
-    }
-}
-
 /// Methods for readers.
 impl Writer {
     /// The state. The next commit stores its changes.
@@ -210,7 +176,7 @@ impl Writer {
     /// for a reader of a replaced configuration, whose results are never written, the spool is kept
     /// under that path.
     pub fn spool_identity(&self, configured: &Path) -> Arc<SpoolIdentity> {
-        let mut spools = self.open().into_iter().flat_map(|open| &open.spools);
+        let mut spools = self.open.iter().flat_map(|open| &open.spools);
         let identity = spools.find(|spool| spool.is_configured_as(configured));
         identity.map_or_else(|| SpoolIdentity::named(configured).into(), Arc::clone)
     }
@@ -266,27 +232,24 @@ impl Writer {
 
     /// Number of the day, counted from the first on which the spools were watched. `None` before
     /// the state was opened.
-    pub fn watch_day(&self) -> Option<u64> {
-        self.watch_time.map(|watch_time| watch_time.day())
+    pub fn watch_day(&self, now: MonotonicTime) -> Option<u64> {
+        self.watch_time.map(|watch_time| watch_time.day(now))
     }
 
     /// Saves the watch time with the current batch, if it is due.
-    pub fn save_watch_time(&mut self) -> Result<()> {
-        match (&mut self.watch_time, &self.state) {
-            (Some(watch_time), WriterState::Open(committer)) if watch_time.is_due() => {
-                watch_time.save(&committer.db)
-            }
+    pub fn save_watch_time(&mut self, host: &mut dyn DaemonHost) -> Result<()> {
+        match (&mut self.watch_time, &self.open) {
+            (Some(watch_time), Some(open)) => watch_time.save(&open.db, host),
             _ => Ok(()),
         }
     }
 
     /// Ends the committer. Its transaction is rolled back, and its messages are read again.
     pub fn end(&mut self, error: &DaemonError) {
-        if self.open().is_none() {
-            return;
+        if self.open.take().is_some() {
+            self.term += 1;
+            self.ended = Some(error.clone());
         }
-        self.term += 1;
-        self.state = WriterState::after(error);
     }
 }
 
@@ -294,8 +257,8 @@ impl Writer {
 impl Writer {
     /// The messages that were set aside when the state was opened.
     pub fn set_aside(&self) -> Vec<Hash128> {
-        self.open()
-            .map_or(Vec::new(), |open| open.set_aside.clone())
+        let open = self.open.as_ref();
+        open.map_or(Vec::new(), |open| open.set_aside.clone())
     }
 
     /// A number that increases when everything must be rescanned because uncommitted work was lost.
@@ -303,31 +266,23 @@ impl Writer {
         self.term
     }
 
-    /// Updates the watch time, and resumes after a pause if there is space. Returns the time of the
-    /// next attempt if there is none, or `None` if work continues.
+    /// Resumes after a pause if there is space. Returns the time of the next attempt if there is
+    /// none, or `None` if work continues.
     ///
     /// # Errors
     ///
     /// Errors that end the daemon.
     pub fn ready(&mut self, host: &mut dyn DaemonHost) -> Result<Option<MonotonicTime>> {
-        if let Some(watch_time) = &mut self.watch_time {
-            watch_time.update(host);
-        }
         self.report_sealed(host);
-        match &self.state {
-            WriterState::Open(_) | WriterState::Closed(None) => Ok(None),
-            WriterState::Closed(Some(error)) => Err(error.clone()),
-            WriterState::Paused {
-                reason,
-                retry: None,
-            } => {
-                let reason = reason.clone();
+        match (&self.ended, self.retry) {
+            (None, _) => Ok(None),
+            (Some(error), _) if error.kind != ErrorKind::OutOfSpace => Err(error.clone()),
+            (Some(error), None) => {
+                let reason = error.to_string();
                 Ok(Some(self.pause(reason, host)))
             }
-            WriterState::Paused {
-                retry: Some(retry), ..
-            } if host.now() < *retry => Ok(Some(*retry)),
-            WriterState::Paused { .. } => self.resume(host),
+            (Some(_), Some(retry)) if host.now() < retry => Ok(Some(retry)),
+            (Some(_), Some(_)) => self.resume(host),
         }
     }
 
@@ -349,7 +304,7 @@ impl Writer {
     pub fn reconfigure(&mut self, config: &Config) -> Result<()> {
         self.config = config.clone();
         self.commit()?;
-        if self.open().is_none() {
+        if self.open.is_none() {
             return Ok(());
         }
         self.spools = self.run(|committer| {
@@ -371,15 +326,15 @@ impl Writer {
 
     /// Checks that the output folder is still where it was opened.
     pub fn check_output(&mut self) -> Result<()> {
-        if self.open().is_none() {
-            return Ok(());
-        }
-        self.run(|committer| committer.check_output())
+        self.open
+            .as_ref()
+            .map_or(Ok(()), Committer::check_output)
+            .inspect_err(|error| self.end(error))
     }
 
     /// Time of the next commit or seal; `None` if neither is pending.
     pub fn next_deadline(&self) -> Option<MonotonicTime> {
-        let open = self.open()?;
+        let open = self.open.as_ref()?;
         let (commit, seal) = (open.batch_since, open.segment_since);
         let commit = commit.map(|since| since.plus(self.config.state.commit_interval));
         let seal = seal.map(|since| since.plus(self.config.output.seal_interval));
@@ -388,13 +343,15 @@ impl Writer {
 
     /// Returns `true` if work is paused for lack of space.
     pub fn is_paused(&self) -> bool {
-        matches!(self.state, WriterState::Paused { .. })
+        let mut ended = self.ended.iter();
+        ended.any(|error| error.kind == ErrorKind::OutOfSpace)
     }
 
     /// Returns `true` if no batch is pending, work is not paused, and no work was lost since
     /// `term`.
     pub fn is_idle(&self, term: u64) -> bool {
-        self.term == term && !self.is_paused() && !self.open().is_some_and(Committer::is_dirty)
+        let is_dirty = self.open.as_ref().is_some_and(Committer::is_dirty);
+        self.term == term && !self.is_paused() && !is_dirty
     }
 
     /// Commits and seals pending work, and ends all sessions. Earlier commits stay committed.
@@ -405,25 +362,22 @@ impl Writer {
     /// An I/O error, or the error that ended the committer before.
     pub fn close(&mut self) -> Result<Vec<SealedSegment>> {
         self.term += 1;
-        let committer = match std::mem::replace(&mut self.state, WriterState::Closed(None)) {
-            WriterState::Open(committer) => committer,
-            WriterState::Closed(Some(error)) => return Err(error),
-            _ => return Ok(Vec::new()),
+        let Some(committer) = self.open.take() else {
+            let mut ended = self.ended.take().into_iter();
+            let fatal = ended.find(|error| error.kind != ErrorKind::OutOfSpace);
+            return fatal.map_or(Ok(Vec::new()), Err);
         };
-        if let Some(watch_time) = &mut self.watch_time {
-            watch_time.save(&committer.db)?;
-        }
         committer.close()
     }
 
     /// Adds the state of the committer to a status. A pause takes precedence over the state of
     /// readers.
     pub fn add_status(&self, status: &mut Status) {
-        if let WriterState::Paused { reason, .. } = &self.state {
+        if self.is_paused() {
             status.state = DaemonState::Paused;
-            status.why = Some(reason.clone());
+            status.why = self.ended.as_ref().map(ToString::to_string);
         }
-        if let Some(committer) = self.open() {
+        if let Some(committer) = &self.open {
             status.segment = committer.unsealed.seq;
             status.committed_bytes = committer.unsealed.len;
             // The state keeps an error, and the next user of the writer reports it.
@@ -438,23 +392,14 @@ impl Writer {
         status.counts.add(&self.counters);
     }
 
-    /// The committer, if it accepts work.
-    fn open(&self) -> Option<&Committer> {
-        match &self.state {
-            WriterState::Open(committer) => Some(committer),
-            _ => None,
-        }
-    }
-
     fn committer(&self) -> Result<&Committer> {
-        self.open().ok_or_else(|| refusal(&self.state))
+        let open = self.open.as_ref();
+        open.ok_or_else(|| refusal(self.ended.as_ref()))
     }
 
     fn committer_mut(&mut self) -> Result<&mut Committer> {
-        match &mut self.state {
-            WriterState::Open(committer) => Ok(committer),
-            state => Err(refusal(state)),
-        }
+        let open = self.open.as_mut();
+        open.ok_or_else(|| refusal(self.ended.as_ref()))
     }
 
     /// Runs `work` with the committer, which an error ends.
@@ -472,16 +417,17 @@ impl Writer {
             self.watch_time = Some(WatchTime::open(&committer.db, host)?);
             self.last_sealed = last_sidecar(&self.config);
         }
-        self.state = WriterState::Open(committer);
+        (self.open, self.ended, self.retry) = (Some(committer), None, None);
         Ok(())
     }
 
     /// Logs the segments that were sealed since the last call.
     fn report_sealed(&mut self, host: &mut dyn DaemonHost) {
-        let WriterState::Open(committer) = &mut self.state else {
-            return;
-        };
-        for segment in std::mem::take(&mut committer.sealed) {
+        let sealed = self
+            .open
+            .as_mut()
+            .map(|open| std::mem::take(&mut open.sealed));
+        for segment in sealed.into_iter().flatten() {
             host.log(&LogRecord::Sealed(&segment));
             self.last_sealed = Some(LastSealed {
                 segment,
@@ -499,11 +445,8 @@ impl Writer {
         // If the reason is a limit on file sizes, a smaller batch may fit into the next segment.
         self.batch_bytes = (self.batch_bytes / 4).max(SMALL_COMMIT_BATCH_BYTES);
         self.counters.pauses += 1;
-        self.last_error = LastError::new(reason.clone(), host.unix_time());
-        self.state = WriterState::Paused {
-            reason,
-            retry: Some(retry),
-        };
+        self.last_error = LastError::new(reason, host.unix_time());
+        self.retry = Some(retry);
         retry
     }
 
@@ -523,11 +466,8 @@ impl Writer {
             }
             Err(error) if error.kind == ErrorKind::OutOfSpace => {
                 release_reserve(&self.config);
-                let next = host.now().after(RETRY_MS);
-                if let WriterState::Paused { retry, .. } = &mut self.state {
-                    *retry = Some(next);
-                }
-                Ok(Some(next))
+                self.retry = Some(host.now().after(RETRY_MS));
+                Ok(self.retry)
             }
             Err(error) => Err(error),
         }
@@ -536,12 +476,9 @@ impl Writer {
     /// Returns `true` if the batch is full or old enough.
     fn is_commit_due(&mut self, now: MonotonicTime) -> bool {
         let (interval, batch_bytes) = (self.config.state.commit_interval, self.batch_bytes);
-        let WriterState::Open(committer) = &mut self.state else {
+        let Some(committer) = self.open.as_mut().filter(|open| open.is_dirty()) else {
             return false;
         };
-        if !committer.is_dirty() {
-            return false;
-        }
         let since = *committer.batch_since.get_or_insert(now);
         since.plus(interval) <= now
             || batch_bytes <= committer.pending_bytes()
@@ -550,7 +487,7 @@ impl Writer {
 
     /// Commits the batch. No effect during a pause.
     fn commit(&mut self) -> Result<()> {
-        if self.open().is_some()
+        if self.open.is_some()
             && let Some(batch) = self.run(Committer::commit)?
         {
             self.counters.messages += batch.messages;
@@ -566,7 +503,7 @@ impl Writer {
     fn seal_if_due(&mut self, host: &mut dyn DaemonHost) -> Result<()> {
         let (now, interval) = (host.now(), self.config.output.seal_interval);
         let is_large = self.is_segment_large();
-        if let WriterState::Open(committer) = &mut self.state
+        if let Some(committer) = &mut self.open
             && 0 < committer.unsealed.len
         {
             let since = *committer.segment_since.get_or_insert(now);
@@ -581,8 +518,8 @@ impl Writer {
 
     fn is_segment_large(&self) -> bool {
         let seal_bytes = self.config.output.seal_bytes as u64;
-        self.open()
-            .is_some_and(|committer| seal_bytes <= committer.unsealed.len)
+        let open = self.open.as_ref();
+        open.is_some_and(|committer| seal_bytes <= committer.unsealed.len)
     }
 
     /// Seals the segment unless a batch is pending. Returns `true` if it did.
@@ -612,12 +549,12 @@ impl Writer {
     }
 }
 
-/// The error for work that the state does not accept.
-fn refusal(state: &WriterState) -> DaemonError {
-    match state {
-        WriterState::Closed(Some(error)) => error.clone(),
-        _ => DaemonError::out_of_space("work is paused"),
-    }
+/// The error for work that is not accepted. `ended` is the error that ended the committer.
+fn refusal(ended: Option<&DaemonError>) -> DaemonError {
+    ended.map_or_else(
+        || DaemonError::out_of_space("work is paused"),
+        DaemonError::clone,
+    )
 }
 
 /// The segment of the newest remaining sidecar, sealed by an earlier run.
