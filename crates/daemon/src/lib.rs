@@ -113,10 +113,10 @@ impl DaemonError {
 
     /// Converts a system error about one of the daemon's own files.
     fn of_system(error: &io::Error, message: impl Into<String>) -> DaemonError {
-        let kind = if DaemonError::is_lack_of_space(error) {
-            ErrorKind::OutOfSpace
-        } else {
-            ErrorKind::Io
+        // A full disk, an exhausted quota, or a limit on file sizes.
+        let kind = match error.raw_os_error() {
+            Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG) => ErrorKind::OutOfSpace,
+            _ => ErrorKind::Io,
         };
         DaemonError::new(kind, message)
     }
@@ -130,15 +130,6 @@ impl DaemonError {
     fn caused_by(mut self, error: impl StdError + Send + Sync + 'static) -> DaemonError {
         self.source = Some(Arc::new(error));
         self
-    }
-
-    /// Returns `true` if `error` means lack of space: a full disk, an exhausted quota, or a limit
-    /// on file sizes.
-    fn is_lack_of_space(error: &io::Error) -> bool {
-        matches!(
-            error.raw_os_error(),
-            Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG)
-        )
     }
 }
 

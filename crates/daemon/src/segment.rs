@@ -263,22 +263,17 @@ impl Segment {
 
 /// Returns the hash of the first `len` bytes of a file, or `None` if it is shorter.
 pub(crate) fn hash_of(path: &Path, len: u64) -> io::Result<Option<u64>> {
-    const BUFFER_BYTES: usize = 256 << 10;
+    const BUFFER_BYTES: u64 = 256 << 10;
     let mut file = File::open(path)?.take(len);
     let mut hash = XxHash3_64::new();
-    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut buffer = Vec::new();
     let mut read = 0;
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok((read == len).then(|| hash.finish())),
-            Ok(bytes) => {
-                hash.write(&buffer[..bytes]);
-                read += bytes as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+    while 0 < { &mut file }.take(BUFFER_BYTES).read_to_end(&mut buffer)? {
+        hash.write(&buffer);
+        read += buffer.len() as u64;
+        buffer.clear();
     }
+    Ok((read == len).then(|| hash.finish()))
 }
 
 /// Truncates a file to `len` bytes, durably.

@@ -8,10 +8,11 @@
 //! is the first byte that is not NUL: a writer that kept its offset after a truncation leaves a
 //! hole before it.
 
+use std::fmt;
 use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 
 use rustix::fs::{FlockOperation, fcntl_lock};
 use rustix::process::{Flock, FlockType, Pid, fcntl_getlk};
@@ -23,7 +24,7 @@ use crate::Result;
 use crate::store::{FileLook, HolderKey, LookChange, MboxCursor};
 use urlspool_files::keyed_hash::HashKey;
 use urlspool_mail::split::{Block, BlockReader, BlockRole, Format, Message};
-use urlspool_sources::read::{self, SparseRead, hole_len};
+use urlspool_sources::read;
 use urlspool_sources::walk::WalkedFile;
 use urlspool_text::planted_faults::{PlantedFault, is_planted};
 
@@ -163,10 +164,10 @@ impl MboxFile<'_> {
         ingest: &mut MessageIngest<'_>,
     ) -> Result<Option<FileOutcome>> {
         let start = cursor.first;
-        let from_start = OffsetReader {
-            file: self.file,
-            offset: start,
-        };
+        let mut from_start = self.file;
+        if let Err(error) = from_start.seek(SeekFrom::Start(start)) {
+            return Ok(Some(FileOutcome::Failed(error)));
+        }
         let mut reader = BlockReader::new(from_start, self.format, self.max_message_bytes);
         let mut first_digest = 0;
         let mut end = start;
@@ -243,7 +244,7 @@ impl MboxFile<'_> {
     /// bytes of the message, which reveal such a change.
     fn next_block(
         &self,
-        reader: &mut BlockReader<OffsetReader<'_>>,
+        reader: &mut BlockReader<&File>,
         start: u64,
         begin: &mut Option<Vec<u8>>,
     ) -> io::Result<NextBlock> {
@@ -438,32 +439,6 @@ fn cursor_after(
         last: message.end(),
         guard: guard_hash(&block.bytes[start..end], key),
         ..cursor
-    }
-}
-
-/// Reads a file from an offset without moving its descriptor.
-struct OffsetReader<'r> {
-    file: &'r File,
-    offset: u64,
-}
-
-impl SparseRead for OffsetReader<'_> {
-    fn skip_hole(&mut self, step: u64) -> u64 {
-        let skipped = hole_len(self.file, self.offset, step);
-        self.offset += skipped;
-        skipped
-    }
-
-    fn max_leading_nuls(&self) -> u64 {
-        u64::MAX
-    }
-}
-
-impl io::Read for OffsetReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.file.read_at(buffer, self.offset)?;
-        self.offset += bytes as u64;
-        Ok(bytes)
     }
 }
 
@@ -759,11 +734,7 @@ mod tests {
             key: HashKey::new([7; HashKey::BYTES]),
         };
         let (mut begin, mut pieces) = (None, Vec::new());
-        let stream = OffsetReader {
-            file: &file,
-            offset: 0,
-        };
-        let mut reader = BlockReader::new(stream, Format::Mbox, 1 << 20);
+        let mut reader = BlockReader::new(&file, Format::Mbox, 1 << 20);
         for change in [text.clone() + line, text.replacen("From a", "From b", 1)] {
             match mbox.next_block(&mut reader, 0, &mut begin).unwrap() {
                 NextBlock::Block(block) => pieces.push(block.role),

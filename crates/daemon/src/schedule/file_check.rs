@@ -342,13 +342,11 @@ impl SpoolReader {
         host: &mut dyn ReaderHost,
     ) -> HeldLock {
         let now = host.now();
-        let known = self
-            .unsettled
-            .get(&*source.path)
-            .and_then(|file| file.lock.as_ref());
+        let known = self.unsettled.get(&*source.path);
+        let known = known.and_then(|file| file.lock.as_ref());
         let since = known.map_or(now, |known| known.since);
         let was_reported = known.is_some_and(|known| known.is_reported);
-        let is_reported = since.plus(self.config.watch.lock_timeout) <= now;
+        let is_reported = was_reported || since.plus(self.config.watch.lock_timeout) <= now;
         if is_reported && !was_reported {
             let seconds = (now.ms - since.ms) / 1_000;
             let text = format!("not read: locked for {seconds} s {lock}");
@@ -358,7 +356,7 @@ impl SpoolReader {
         HeldLock {
             lock,
             since,
-            is_reported: is_reported || was_reported,
+            is_reported,
         }
     }
 

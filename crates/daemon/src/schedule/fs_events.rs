@@ -51,7 +51,7 @@ impl FsEvents {
     pub(crate) fn wait(&self, woken: &PipeReader, timeout: Duration) {
         let mut polled = vec![PollFd::new(woken, PollFlags::IN)];
         let watches = self.watches.as_ref();
-        polled.extend(watches.map(|watches| PollFd::new(watches, PollFlags::IN)));
+        polled.extend(watches.map(|of| PollFd::from_borrowed_fd(of.fd(), PollFlags::IN)));
         let timeout = Timespec {
             tv_sec: timeout.as_secs().cast_signed(),
             tv_nsec: timeout.subsec_nanos().into(),
@@ -234,10 +234,9 @@ mod folder_watches {
             }
             Ok(())
         }
-    }
 
-    impl AsFd for FolderWatches {
-        fn as_fd(&self) -> BorrowedFd<'_> {
+        /// Is readable while notifications are queued.
+        pub(super) fn fd(&self) -> BorrowedFd<'_> {
             self.inotify.as_fd()
         }
     }
@@ -248,7 +247,7 @@ mod folder_watches {
 mod folder_watches {
     use std::collections::VecDeque;
     use std::io;
-    use std::os::fd::{AsFd, BorrowedFd};
+    use std::os::fd::BorrowedFd;
     use std::path::Path;
 
     use crate::schedule::DaemonEvent;
@@ -271,10 +270,9 @@ mod folder_watches {
         pub(super) fn read(&mut self, _: &mut VecDeque<DaemonEvent>) -> io::Result<()> {
             match *self {}
         }
-    }
 
-    impl AsFd for FolderWatches {
-        fn as_fd(&self) -> BorrowedFd<'_> {
+        /// Cannot be called.
+        pub(super) fn fd(&self) -> BorrowedFd<'_> {
             match *self {}
         }
     }

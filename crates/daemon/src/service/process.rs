@@ -19,7 +19,7 @@ use super::process_host::ProcessHost;
 use super::reader_thread::{RunEnd, RunMode, StateSource};
 use super::sandbox;
 use super::status_server::{self, SocketFile, StatusSnapshot};
-use super::supervisor::{ConfigChange, Supervisor, SupervisorEvent, config_changes};
+use super::supervisor::{Supervisor, SupervisorEvent, config_changes};
 use crate::segment;
 use crate::status::{DaemonState, Status};
 use crate::store::rebuild_state;
@@ -27,9 +27,6 @@ use crate::{AtPath, DaemonError, Result};
 use urlspool_files::config::Config;
 use urlspool_sources::read::StartProgram;
 use urlspool_text::diagnostic::printable;
-
-/// Time between two updates of the published status.
-const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Time between two updates of the metrics file.
 const TEXTFILE_INTERVAL: Duration = Duration::from_secs(5);
@@ -123,7 +120,7 @@ fn supervise(supervisor: &mut Supervisor, publisher: &mut StatusPublisher) -> Re
         }
         supervisor.check_output()?;
         supervisor.keep_pace()?;
-        publisher.publish_if_due(supervisor);
+        publisher.publish(supervisor);
     }
 }
 
@@ -135,15 +132,12 @@ fn log_changes(old: &Config, new: &Config) {
         return;
     }
     tracing::info!("reloaded the configuration");
-    for ConfigChange {
-        line,
-        waits_for_restart,
-    } in changes
-    {
-        if waits_for_restart {
-            tracing::warn!("{}", printable(&line));
+    for change in changes {
+        let line = printable(&change.line);
+        if change.waits_for_restart {
+            tracing::warn!("{line}");
         } else {
-            tracing::info!("{}", printable(&line));
+            tracing::info!("{line}");
         }
     }
 }
@@ -162,7 +156,6 @@ struct StatusPublisher {
     _control: SocketFile,
     _metrics: Option<SocketFile>,
     snapshot: StatusSnapshot,
-    published: Option<Instant>,
     textfile_written: Option<Instant>,
 }
 
@@ -176,20 +169,17 @@ impl StatusPublisher {
             _control: control,
             _metrics: serve_metrics(&snapshot, &config.metrics.listen),
             snapshot,
-            published: None,
             textfile_written: None,
         })
     }
 
-    fn publish_if_due(&mut self, supervisor: &mut Supervisor) {
-        if !is_due(self.published, STATUS_INTERVAL) {
-            return;
-        }
-        self.published = Some(Instant::now());
+    fn publish(&mut self, supervisor: &mut Supervisor) {
         let status = supervisor.status();
         publish_to_systemd(&status);
         let textfile = &supervisor.config.metrics.textfile;
-        if !textfile.as_os_str().is_empty() && is_due(self.textfile_written, TEXTFILE_INTERVAL) {
+        let written = self.textfile_written;
+        let is_due = written.is_none_or(|written| TEXTFILE_INTERVAL <= written.elapsed());
+        if !textfile.as_os_str().is_empty() && is_due {
             self.textfile_written = Some(Instant::now());
             if let Err(error) = segment::replace(textfile, status.metrics().as_bytes()) {
                 tracing::warn!("cannot write metrics to {}: {error}", textfile.display());
@@ -216,10 +206,6 @@ fn serve_metrics(snapshot: &StatusSnapshot, listen: &str) -> Option<SocketFile> 
             None
         }
     }
-}
-
-fn is_due(last: Option<Instant>, interval: Duration) -> bool {
-    last.is_none_or(|last| interval <= last.elapsed())
 }
 
 fn publish_to_systemd(status: &Status) {
@@ -282,9 +268,9 @@ fn handle_signals(
 /// Reads the configuration again. If it is unusable, the old one stays in force.
 fn read_config(path: &Path) -> Option<SupervisorEvent> {
     let read = Config::read(path).map_err(|error| error.to_string());
-    match read.and_then(|config| match config.check_folders() {
-        Ok(()) => Ok(config),
-        Err(error) => Err(error.to_string()),
+    match read.and_then(|config| {
+        let checked = config.check_folders().map_err(|error| error.to_string());
+        checked.map(|()| config)
     }) {
         Ok(config) => Some(SupervisorEvent::Reload(Box::new(config))),
         Err(error) => {

@@ -27,9 +27,6 @@ use urlspool_text::limits::{DAEMON_READER_THREADS, RETIRED_READER_THREADS};
 /// Maximum sleep between two commits.
 const MAX_SLEEP: Duration = Duration::from_millis(500);
 
-/// Time between two checks of the output folder.
-const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_secs(5);
-
 /// Time limit for readers to finish their current files when the daemon stops.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -71,7 +68,6 @@ pub(super) struct Supervisor {
     /// Counters of the readers of earlier generations.
     earlier: Counters,
     stopping: bool,
-    output_checked_at: Instant,
     /// The files that readers of this generation did not read.
     pub(super) unread: Vec<String>,
     events: Receiver<SupervisorEvent>,
@@ -118,7 +114,6 @@ impl Supervisor {
             generation: 0,
             earlier: Counters::default(),
             stopping: false,
-            output_checked_at: Instant::now(),
             unread: Vec::new(),
             events,
             sender,
@@ -231,12 +226,8 @@ impl Supervisor {
         }
     }
 
-    /// Checks, at intervals, that the output folder is still where it was opened.
-    pub(super) fn check_output(&mut self) -> Result<()> {
-        if self.output_checked_at.elapsed() < OUTPUT_CHECK_INTERVAL {
-            return Ok(());
-        }
-        self.output_checked_at = Instant::now();
+    /// Checks that the output folder is still where it was opened.
+    pub(super) fn check_output(&self) -> Result<()> {
         self.resources.writer.lock().check_output()
     }
 

@@ -32,12 +32,8 @@ pub struct SpoolIdentity {
 }
 
 impl SpoolIdentity {
-    /// A spool that is kept under its path in the configuration.
-    pub fn named(configured: &Path) -> SpoolIdentity {
-        SpoolIdentity::kept(configured, configured)
-    }
-
-    fn kept(configured: &Path, path: &Path) -> SpoolIdentity {
+    /// A spool that the state keeps under `path`.
+    pub fn kept(configured: &Path, path: &Path) -> SpoolIdentity {
         SpoolIdentity {
             configured: configured.to_owned(),
             path: path.to_owned(),
@@ -109,14 +105,8 @@ impl StateDb {
     pub fn adopt_spools(&self, spools: &[Spool]) -> Result<Vec<SpoolIdentity>> {
         let known = self.spool_rows()?;
         check_scopes(spools, &known)?;
-        let matched = matched_rows(spools, &known);
-        let rows: Vec<SpoolRow> = matched
-            .into_iter()
-            .map(|(row, known)| SpoolRow {
-                path: known.map_or(&row.target, |known| &known.path).clone(),
-                ..row
-            })
-            .collect();
+        let matched = matched_rows(spools, &known).into_iter();
+        let rows: Vec<SpoolRow> = matched.map(|(row, _)| row).collect();
         for row in &rows {
             self.put_spool_row(row)?;
         }
@@ -162,8 +152,7 @@ pub(super) fn path_of(row: &Row<'_>, column: usize) -> rusqlite::Result<PathBuf>
     Ok(OsString::from_vec(bytes).into())
 }
 
-/// Returns the rows of configured spools, each with the known row of the same spool. Their field
-/// `path` is not filled in yet.
+/// Returns the rows of configured spools, each with the known row of the same spool.
 fn matched_rows<'k>(
     spools: &[Spool],
     known: &'k [SpoolRow],
@@ -180,7 +169,9 @@ fn matched_rows<'k>(
         for (row, found) in &mut matched {
             let at = free.iter().position(|known| is_same(row, known));
             if let (None, Some(at)) = (&found, at) {
-                *found = Some(free.remove(at));
+                let known = free.remove(at);
+                row.path.clone_from(&known.path);
+                *found = Some(known);
             }
         }
     }
@@ -214,15 +205,16 @@ pub(super) fn check_scopes(spools: &[Spool], known: &[SpoolRow]) -> Result<()> {
 }
 
 impl SpoolRow {
-    /// The row of a configured spool, without the path under which it is kept.
+    /// The row of a configured spool that is not known yet.
     fn of(spool: &Spool) -> SpoolRow {
         let absolute = std::path::absolute(&spool.path);
         let absolute = absolute.unwrap_or_else(|_| spool.path.clone());
+        // Without a trailing slash.
+        let target: PathBuf = resolved(&spool.path).components().collect();
         SpoolRow {
-            path: PathBuf::new(),
-            // Removes trailing slashes.
+            path: target.clone(),
             name: absolute.components().collect(),
-            target: resolved(&spool.path).components().collect(),
+            target,
             kind: spool.kind.map_or("auto", SourceKind::name).to_owned(),
             dedupe: spool.dedupe.name().to_owned(),
         }

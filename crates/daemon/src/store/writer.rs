@@ -178,7 +178,10 @@ impl Writer {
     pub fn spool_identity(&self, configured: &Path) -> Arc<SpoolIdentity> {
         let mut spools = self.open.iter().flat_map(|open| &open.spools);
         let identity = spools.find(|spool| spool.is_configured_as(configured));
-        identity.map_or_else(|| SpoolIdentity::named(configured).into(), Arc::clone)
+        identity.map_or_else(
+            || SpoolIdentity::kept(configured, configured).into(),
+            Arc::clone,
+        )
     }
 
     /// Creates a file for lines of a message.
