@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use super::identity::{FileVersion, PiecePosition, mailbox_key, place_key};
+use super::identity::{FileVersion, mailbox_key, place_key};
 use super::mbox::{MboxFile, head_hash};
 use super::message_ingest::ParserPool;
 use super::message_ingest::{MailboxProgress, MessageIngest};
@@ -151,6 +151,7 @@ impl IngestContext<'_> {
             earlier_lengths: Vec::new(),
             holder: None,
             positions: VecDeque::new(),
+            first_digest: 0,
         }
     }
 
@@ -312,14 +313,7 @@ impl IngestContext<'_> {
             ingest.mailbox.place = Some(place);
             ingest.earlier_lengths = ingest.session.lock()?.db()?.earlier_lengths(place)?;
         }
-        let outcome = ingest_whole_file(
-            &opened,
-            start,
-            version,
-            format,
-            max_message_bytes,
-            &mut ingest,
-        )?;
+        let outcome = ingest_whole_file(&opened, start, version, format, &mut ingest)?;
         let mailbox = ingest.mailbox;
         if matches!(outcome, FileOutcome::Complete) {
             self.mark_read(file, version, &mailbox)?;
@@ -488,9 +482,9 @@ pub(super) fn ingest_whole_file(
     start: SourceStart,
     version: FileVersion,
     format: Format,
-    max_message_bytes: usize,
     ingest: &mut MessageIngest<'_>,
 ) -> Result<FileOutcome> {
+    let max_message_bytes = ingest.extractor.limits().message_bytes;
     let end = match format {
         // An mbox that is read as a whole has CR line ends.
         Format::Text | Format::Html | Format::Mbox | Format::Mboxcl => EndCertainty::EndOfFile,
@@ -498,7 +492,6 @@ pub(super) fn ingest_whole_file(
     };
     let is_whole = version.size.saturating_sub(start.offset) <= max_message_bytes as u64;
     let mut reader = BlockReader::after_start(file, start, format, max_message_bytes);
-    let mut first_digest = 0;
     // The whole file is read before any message is ingested, so a change during the read is
     // noticed. Files too large to be held in memory are the exception.
     let mut held = Vec::new();
@@ -512,7 +505,7 @@ pub(super) fn ingest_whole_file(
         let block_end = if is_last { end } else { EndCertainty::Certain };
         let format = reader.format();
         if !is_whole {
-            ingest_block(&mut block, format, block_end, &mut first_digest, ingest)?;
+            ingest_block(&mut block, format, block_end, ingest)?;
         } else if version.size < reader.position() {
             return Ok(FileOutcome::Waiting);
         } else {
@@ -527,36 +520,27 @@ pub(super) fn ingest_whole_file(
         _ => {}
     }
     for (mut block, format, end) in held {
-        ingest_block(&mut block, format, end, &mut first_digest, ingest)?;
+        ingest_block(&mut block, format, end, ingest)?;
     }
     Ok(FileOutcome::Complete)
 }
 
 /// Ingests the messages of the next block of a stream. `end` applies to the last of them.
-/// `first_digest` keeps the digest of the first fragment of a message that is read in fragments.
 fn ingest_block(
     block: &mut Block,
     format: Format,
     end: EndCertainty,
-    first_digest: &mut u128,
     ingest: &mut MessageIngest<'_>,
 ) -> Result<()> {
-    let position = match &block.role {
-        BlockRole::LaterFragment(head) => Some(PiecePosition {
-            first_digest: *first_digest,
-            offset: block.offset - head.start,
-        }),
+    let offset = match &block.role {
+        BlockRole::LaterFragment(head) => Some(block.offset - head.start),
         BlockRole::Whole | BlockRole::FirstFragment => None,
     };
     if block.role == BlockRole::Whole {
         ingest.find_earlier(block, format)?;
     }
     let messages = ingest.split(block, format);
-    let digest = ingest.ingest_messages(&messages, position, end)?;
-    if position.is_none() {
-        *first_digest = digest;
-    }
-    Ok(())
+    ingest.ingest_messages(&messages, offset, end)
 }
 
 /// Ingests all members of a compressed file, an archive or a repository, which `messages` reads.
@@ -626,12 +610,12 @@ impl Members<'_, '_> {
             .context
             .messages(source.clone(), version, mailbox, Vec::new());
         ingest.open_holder(holder, spool, version)?;
-        let (mut first_digest, mut error) = (0, None);
+        let mut error = None;
         for step in first.into_iter().chain(messages) {
             match step {
                 InputStep::Block(mut block) => {
                     let (block, end) = (&mut block.block, EndCertainty::Certain);
-                    ingest_block(block, format, end, &mut first_digest, &mut ingest)?;
+                    ingest_block(block, format, end, &mut ingest)?;
                 }
                 InputStep::Ended(end) => {
                     error = end.error;

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, fcntl_lock};
 use rustix::process::{Flock, FlockType, Pid, fcntl_getlk};
 
-use super::identity::{FileVersion, PiecePosition, guard_hash};
+use super::identity::{FileVersion, guard_hash};
 use super::message_ingest::MessageIngest;
 use super::{EndCertainty, FileOutcome, SettleState};
 use crate::Result;
@@ -169,7 +169,6 @@ impl MboxFile<'_> {
             return Ok(Some(FileOutcome::Failed(error)));
         }
         let mut reader = BlockReader::new(from_start, self.format, self.max_message_bytes);
-        let mut first_digest = 0;
         let mut end = start;
         let mut begin = None;
         loop {
@@ -196,17 +195,15 @@ impl MboxFile<'_> {
             if at_end && self.settle_state != SettleState::Settled {
                 return Ok(Some(FileOutcome::Waiting));
             }
-            let position = (block.role != BlockRole::FirstFragment).then_some(PiecePosition {
-                first_digest,
-                offset: block.offset - start,
-            });
+            let is_later = block.role != BlockRole::FirstFragment;
+            let offset = is_later.then_some(block.offset - start);
             let message_end = if at_end {
                 EndCertainty::EndOfFile
             } else {
                 EndCertainty::Certain
             };
             let pieces = ingest.split(&block, self.format);
-            if position.is_none() && ingest.holder.is_some() {
+            if offset.is_none() && ingest.holder.is_some() {
                 // An interrupted message is read again from its start, if its first bytes are
                 // unchanged.
                 let resumable = MboxCursor {
@@ -218,10 +215,7 @@ impl MboxFile<'_> {
                 let key = self.version.id.hash_in(ingest.mailbox.key);
                 ingest.positions = [(key, self.position(resumable, head))].into();
             }
-            let digest = ingest.ingest_messages(&pieces, position, message_end)?;
-            if position.is_none() {
-                first_digest = digest;
-            }
+            ingest.ingest_messages(&pieces, offset, message_end)?;
         }
         // An empty last message, because such a large message is not read again.
         let cursor = MboxCursor {
@@ -597,6 +591,7 @@ mod tests {
                 existing_end: 0,
                 holder: None,
                 positions: VecDeque::new(),
+                first_digest: 0,
             };
             let spool = &self.store.folder;
             let mbox = MboxFile {

@@ -63,6 +63,8 @@ pub(super) struct MessageIngest<'i> {
     /// with its message. Otherwise, messages removed from the mbox before the next read would stay
     /// held.
     pub(super) positions: VecDeque<(u64, MboxCursor)>,
+    /// The digest of the last message that is not a later piece of a larger one.
+    pub(super) first_digest: u128,
 }
 
 /// A message and its identity.
@@ -113,15 +115,15 @@ impl MessageIngest<'_> {
         Ok(())
     }
 
-    /// Ingests consecutive messages, or one piece of a larger message. `end` applies to the last
-    /// message; the ends of the others are certain. Returns the digest of the last message.
+    /// Ingests consecutive messages, or a later piece of a larger message, `offset` bytes after its
+    /// start. `end` applies to the last message; the ends of the others are certain.
     pub(super) fn ingest_messages(
         &mut self,
         messages: &[Message<'_>],
-        position: Option<PiecePosition>,
+        offset: Option<u64>,
         end: EndCertainty,
-    ) -> Result<u128> {
-        let (mut rest, mut digest) = (messages, 0);
+    ) -> Result<()> {
+        let mut rest = messages;
         let mut max_size = usize::MAX;
         while !rest.is_empty() {
             // A grown message changes the state that later messages are compared with.
@@ -137,12 +139,13 @@ impl MessageIngest<'_> {
             } else {
                 EndCertainty::Certain
             };
-            match self.ingest_group(group, position, group_end)? {
-                Some(last) => (digest, rest, max_size) = (last, others, usize::MAX),
-                None => max_size = size / 2,
+            if self.ingest_group(group, offset, group_end)? {
+                (rest, max_size) = (others, usize::MAX);
+            } else {
+                max_size = size / 2;
             }
         }
-        Ok(digest)
+        Ok(())
     }
 
     /// Recognises a single-message file that has grown since it was recorded: a prefix as long as
@@ -208,15 +211,20 @@ impl MessageIngest<'_> {
         })
     }
 
-    /// Ingests messages that are extracted together, on several threads. Returns the digest of the
-    /// last one. `None` if the process died of one of them, which must be found in smaller groups.
+    /// Ingests messages that are extracted together, on several threads. Returns `false` if the
+    /// process died of one of them, which must be found in smaller groups.
     fn ingest_group(
         &mut self,
         group: &[Message<'_>],
-        position: Option<PiecePosition>,
+        offset: Option<u64>,
         end: EndCertainty,
-    ) -> Result<Option<u128>> {
+    ) -> Result<bool> {
         let last = group.len() - 1;
+        let first_digest = self.first_digest;
+        let position = offset.map(|offset| PiecePosition {
+            first_digest,
+            offset,
+        });
         let indexes: Vec<usize> = (0..group.len()).collect();
         let identified = self.parsers.map(&indexes, |_, &index| {
             let end = if index == last {
@@ -232,7 +240,7 @@ impl MessageIngest<'_> {
         parsed.retain(|(key, _)| unrecorded.contains_key(key));
         if !self.parsers.suspects.may_parse(&parsed, self.session)? {
             if 1 < group.len() {
-                return Ok(None);
+                return Ok(false);
             }
             self.set_aside(&identified[0])?;
             unrecorded.clear();
@@ -246,12 +254,15 @@ impl MessageIngest<'_> {
             self.add_to_batch(message, output)?;
         }
         match position {
-            None => self.mailbox.messages += group.len() as u64,
+            None => {
+                self.mailbox.messages += group.len() as u64;
+                self.first_digest = identified[last].digest;
+            }
             Some(_) => self.mailbox.pieces += group.len() as u64,
         }
         self.mailbox.last_link = message_link(identified[last].key);
         self.mailbox.last_len = identified[last].len;
-        Ok(Some(identified[last].digest))
+        Ok(true)
     }
 
     /// Sets a message aside: it is not extracted, and the status names it.
@@ -848,6 +859,7 @@ mod tests {
             existing_end: 0,
             holder: None,
             positions: VecDeque::new(),
+            first_digest: 0,
         };
         let found = ingest.split(&block, Format::Mbox);
         ingest
@@ -903,6 +915,7 @@ mod tests {
                 existing_end: 0,
                 holder: None,
                 positions: VecDeque::new(),
+                first_digest: 0,
             });
         }
         // Both check whether the message is recorded before either adds it.

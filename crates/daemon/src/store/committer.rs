@@ -14,7 +14,7 @@ use std::sync::Arc;
 use rusqlite::params;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::gone::GoneMessage;
+use super::sidecar_rows::StateSidecar;
 use super::spools::SpoolIdentity;
 use super::state_db::{Hash128, StateDb, unsigned};
 use super::state_paths::{StatePaths, meta_name};
@@ -24,7 +24,7 @@ use crate::status::SealedSegment;
 use crate::{AtPath, DaemonError, ErrorKind, REBUILD, Result};
 use urlspool_files::config::{Config, SegmentCompression, Spool};
 use urlspool_files::keyed_hash::HashKey;
-use urlspool_record::record::{Sidecar, json_line, write_gone};
+use urlspool_record::record::{Sidecar, json_line};
 use urlspool_text::diagnostic::{EscapeForm, printable_lines};
 use urlspool_text::planted_faults::{PlantedFault, is_planted};
 
@@ -65,7 +65,7 @@ pub(super) struct Committer {
 #[derive(Debug, Default)]
 pub(super) struct PendingBatch {
     /// Lines that are not in the segment yet.
-    lines: Vec<u8>,
+    pub(super) lines: Vec<u8>,
     /// Number of bytes already in the segment, which the commit syncs.
     appended: usize,
     pub(super) records: u64,
@@ -109,11 +109,15 @@ impl Committer {
         Ok(())
     }
 
-    /// Adds a message's lines to the batch.
-    pub(super) fn put(&mut self, lines: &[u8], records: u64) {
+    /// Adds a message's lines to the batch. The file `first` contains the first of them.
+    pub(super) fn put(&mut self, first: Option<&File>, lines: &[u8], records: u64) -> Result<()> {
+        if let Some(first) = first {
+            self.put_file(first)?;
+        }
         self.batch.lines.extend_from_slice(lines);
         self.batch.records += records;
         self.batch.messages += 1;
+        Ok(())
     }
 
     /// Adds lines of the next message, which its reader has written to a file, to the batch. The
@@ -130,14 +134,6 @@ impl Committer {
                 return Ok(());
             }
         }
-    }
-
-    /// Adds a line for each gone message to the batch.
-    pub(super) fn put_gone(&mut self, gone: &[GoneMessage]) {
-        for GoneMessage { mailbox, digests } in gone {
-            write_gone(mailbox, digests, &mut self.batch.lines);
-        }
-        self.batch.gone += gone.len() as u64;
     }
 
     /// Number of bytes that wait for a commit.
@@ -166,8 +162,10 @@ impl Committer {
         if self.prints_lines {
             // No sidecar will list them.
             self.db.clear_new_rows()?;
-        } else if 0 < batch.appended {
-            self.sync_segment()?;
+        } else if let Some(segment) = self.segment.take_if(|_| 0 < batch.appended) {
+            let segment = segment.sync().at(self.dir.part(self.unsealed.seq))?;
+            (self.unsealed.len, self.unsealed.hash) = (segment.len(), segment.hash());
+            self.segment = Some(segment);
             self.unsealed.records += batch.records + batch.gone;
             self.db.set_unsealed_segment(&self.unsealed)?;
         }
@@ -307,16 +305,6 @@ impl Committer {
         Ok(())
     }
 
-    /// Syncs the segment.
-    fn sync_segment(&mut self) -> Result<()> {
-        if let Some(segment) = self.segment.take() {
-            let segment = segment.sync().at(self.dir.part(self.unsealed.seq))?;
-            (self.unsealed.len, self.unsealed.hash) = (segment.len(), segment.hash());
-            self.segment = Some(segment);
-        }
-        Ok(())
-    }
-
     /// The first half of sealing, before any name changes: the sidecar and its copy, compression,
     /// the recorded intent.
     pub(super) fn prepare_seal(&mut self) -> Result<()> {
@@ -340,17 +328,22 @@ impl Committer {
     /// state folder.
     fn write_sidecar(&self, name: &str) -> Result<()> {
         let seq = self.unsealed.seq;
-        let sidecar = self.db.new_sidecar(Sidecar {
-            schema: urlspool_record::record::SCHEMA,
-            instance: self.db.instance()?,
-            seq,
-            name: name.to_owned(),
-            len: self.unsealed.len,
-            xxh3_64: format!("{:016x}", self.unsealed.hash),
-            records: self.unsealed.records,
-            messages: self.db.messages_of_open_segment()?,
-            epoch: self.db.meta_value("epoch")?.unwrap_or(0),
-        })?;
+        let sidecar = StateSidecar {
+            segment: Sidecar {
+                schema: urlspool_record::record::SCHEMA,
+                instance: self.db.instance()?,
+                seq,
+                name: name.to_owned(),
+                len: self.unsealed.len,
+                xxh3_64: format!("{:016x}", self.unsealed.hash),
+                records: self.unsealed.records,
+                messages: self.db.messages_of_open_segment()?,
+                epoch: self.db.meta_value("epoch")?.unwrap_or(0),
+            },
+            age: self.db.meta_value("age")?.unwrap_or(0),
+            spools: self.db.spool_rows()?,
+            mailboxes: self.db.changed_mailboxes()?,
+        };
         let (bytes, meta) = (json_line(&sidecar), meta_name(seq));
         self.dir
             .write_hidden(&meta, &bytes)

@@ -15,7 +15,7 @@ use super::committer::{Committer, UnsealedSegment, publish_if_hidden};
 use super::sidecar_rows::StateSidecar;
 use super::state_db::StateDb;
 use super::state_paths::{InstanceLock, StatePaths, create_folders, meta_name, reserve_space};
-use crate::environment::{DaemonHost, LogRecord};
+use crate::environment::DaemonHost;
 use crate::segment::{self, SegmentDir, number, remove_if_exists};
 use crate::{AtPath, DaemonError, ErrorKind, REBUILD, Result};
 use urlspool_files::config::Config;
@@ -23,13 +23,19 @@ use urlspool_files::keyed_hash::HashKey;
 use urlspool_files::sink::random_bytes;
 use urlspool_record::record::Sidecar;
 
-/// Opens state and output, and completes or undoes interrupted work. Warnings for the operator go
-/// to `warn`.
-pub(super) fn open(config: &Config, warn: &mut dyn FnMut(String)) -> Result<Committer> {
+/// Opens state and output, and completes or undoes interrupted work.
+pub(super) fn open(config: &Config, host: &mut dyn DaemonHost) -> Result<Committer> {
     let paths = StatePaths::new(config);
     let dir = create_folders(config, &paths)?;
     let has_output = has_output(&dir, &paths)?;
-    let db = open_db(&paths, has_output)?;
+    let is_empty = fs::metadata(&paths.db).map_or(0, |metadata| metadata.len()) == 0;
+    if is_empty && has_output {
+        return Err(DaemonError::inconsistent(format!(
+            "state database {} is missing although its segments exist; {REBUILD}",
+            paths.db.display()
+        )));
+    }
+    let db = StateDb::open(&paths.db)?;
     let hash_key = secret_key(&dir, &paths, has_output)?;
     db.set_tracking(config.output.tombstones)?;
     check_instance(&paths, &db)?;
@@ -39,25 +45,14 @@ pub(super) fn open(config: &Config, warn: &mut dyn FnMut(String)) -> Result<Comm
     // The output may predate the record of the highest number, or be another folder.
     dir.remember(unsealed.seq - 1).at(dir.path())?;
     let mut committer = Committer::new(db, dir, config, hash_key)?;
-    complete_segment(&mut committer, warn)?;
+    complete_segment(&mut committer, host)?;
     committer.set_aside = committer.db.open_set_aside()?;
     committer.adopt_spools(&config.spool)?;
     for aside in set_files_aside(&committer.dir, Some(committer.unsealed.seq))? {
-        warn(format!("renamed an unknown file to {}", aside.display()));
+        host.warn(format!("renamed an unknown file to {}", aside.display()));
     }
     reserve_space(&paths.reserve)?;
     Ok(committer)
-}
-
-fn open_db(paths: &StatePaths, has_output: bool) -> Result<StateDb> {
-    let is_empty = fs::metadata(&paths.db).map_or(0, |metadata| metadata.len()) == 0;
-    if is_empty && has_output {
-        return Err(DaemonError::inconsistent(format!(
-            "state database {} is missing although its segments exist; {REBUILD}",
-            paths.db.display()
-        )));
-    }
-    StateDb::open(&paths.db)
 }
 
 /// Returns `true` if there are files that only an existing state can have written.
@@ -164,13 +159,13 @@ fn compare_with_sidecars(paths: &StatePaths, db: &StateDb) -> Result<()> {
 }
 
 /// Completes the segment that was being written or published.
-fn complete_segment(committer: &mut Committer, warn: &mut dyn FnMut(String)) -> Result<()> {
+fn complete_segment(committer: &mut Committer, host: &mut dyn DaemonHost) -> Result<()> {
     if committer.unsealed.is_sealing {
         committer.finish_seal()?;
     }
     // A state from a backup may not know the lines written after a segment that was published now.
     let unsealed = &committer.unsealed;
-    cut_to_committed(&committer.dir.part(unsealed.seq), unsealed, warn)?;
+    cut_to_committed(&committer.dir.part(unsealed.seq), unsealed, host)?;
     committer.seal().map(|_| ())
 }
 
@@ -182,7 +177,7 @@ fn complete_segment(committer: &mut Committer, warn: &mut dyn FnMut(String)) -> 
 fn cut_to_committed(
     part: &Path,
     unsealed: &UnsealedSegment,
-    warn: &mut dyn FnMut(String),
+    host: &mut dyn DaemonHost,
 ) -> Result<()> {
     let len = len_or_zero(part).at(part)?;
     if len < unsealed.len {
@@ -203,7 +198,7 @@ fn cut_to_committed(
     }
     if unsealed.len < len {
         let uncommitted = len - unsealed.len;
-        warn(format!(
+        host.warn(format!(
             "removed {uncommitted} uncommitted bytes from the end of {}",
             part.display()
         ));
@@ -241,10 +236,6 @@ fn set_files_aside(dir: &SegmentDir, open: Option<u64>) -> Result<Vec<PathBuf>> 
 /// Another instance holds the state, a snapshot is damaged, or an I/O error.
 pub fn rebuild_state(config: &Config, host: &mut dyn DaemonHost) -> Result<()> {
     let _lock = InstanceLock::acquire(&config.state.dir)?;
-    rebuild(config, &mut |record| host.log(&record))
-}
-
-fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<()> {
     let paths = StatePaths::new(config);
     let dir = create_folders(config, &paths)?;
     secret_key(&dir, &paths, has_output(&dir, &paths)?)?;
@@ -261,11 +252,11 @@ fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<()> {
         }
     }
     for aside in set_files_aside(&dir, None)? {
-        log(LogRecord::Info(format!(
+        host.info(format!(
             "renamed an unfinished file to {}: its messages will be read again and their records \
              written to a new segment",
             aside.display()
-        )));
+        ));
     }
     // The next free segment number.
     let listed = sidecars.iter().map(|sidecar| sidecar.segment.seq).max();
@@ -278,12 +269,12 @@ fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<()> {
     // The log was copied into the database, so an empty one that remains is harmless.
     let _ = fs::remove_file(new.with_extension("db-wal"));
     let snapshot = if from == 1 { "" } else { "a snapshot and " };
-    log(LogRecord::Info(format!(
+    host.info(format!(
         "rebuilt the state from {snapshot}{} sidecars, which list {messages} messages",
         sidecars.len()
-    )));
+    ));
     if let Some(warning) = repetition_warning(&sidecars, from..next) {
-        log(LogRecord::Warn(warning));
+        host.warn(warning);
     }
     Ok(())
 }
@@ -419,14 +410,14 @@ mod tests {
     use crate::store::gone::GivenMessage;
     use crate::store::mail_rows::{FileLook, GrowingMessage, ReadFile};
     use crate::store::recovery::open;
-    use crate::store::tests::StoreFixture;
+    use crate::store::tests::{NoHost, StoreFixture};
 
     #[test]
     fn an_interrupted_publication_publishes_the_segment_once() {
         for steps in 0..=4 {
             let fixture = StoreFixture::new(&format!("steps-{steps}"));
-            let mut committer = open(&fixture.config(), &mut |_| {}).unwrap();
-            committer.put(b"{}\n", 1);
+            let mut committer = open(&fixture.config(), &mut NoHost).unwrap();
+            committer.put(None, b"{}\n", 1).unwrap();
             committer.commit().unwrap();
             committer.prepare_seal().unwrap();
             if 1 <= steps {
@@ -447,7 +438,7 @@ mod tests {
                 }
             }
             drop(committer);
-            let committer = open(&fixture.config(), &mut |_| {}).unwrap();
+            let committer = open(&fixture.config(), &mut NoHost).unwrap();
             assert_eq!((committer.unsealed.seq, committer.unsealed.len), (2, 0));
             committer.close().unwrap();
             assert_eq!(fixture.segments().len(), usize::from(steps < 4));
@@ -457,13 +448,15 @@ mod tests {
     #[test]
     fn lines_of_a_message_that_was_not_committed_are_cut_off() {
         let fixture = StoreFixture::new("uncommitted");
-        let mut committer = open(&fixture.config(), &mut |_| {}).unwrap();
+        let mut committer = open(&fixture.config(), &mut NoHost).unwrap();
         let mut add = |text: &str, lines: usize| {
             let mut file = committer.dir.unnamed().unwrap();
             file.write_all(format!("{text}\n").repeat(lines).as_bytes())
                 .unwrap();
             committer.put_file(&file).unwrap();
-            committer.put(b"{\"last\":1}\n", lines as u64 + 1);
+            committer
+                .put(None, b"{\"last\":1}\n", lines as u64 + 1)
+                .unwrap();
             // A segment with a pending batch is not sealed.
             assert!(committer.is_dirty());
             committer.commit().unwrap();
@@ -478,7 +471,7 @@ mod tests {
         assert_eq!(committer.pending_bytes(), 600_000);
         assert_eq!(fs::metadata(&path).unwrap().len(), committed + 600_000);
         drop(committer);
-        let committer = open(&fixture.config(), &mut |_| {}).unwrap();
+        let committer = open(&fixture.config(), &mut NoHost).unwrap();
         assert_eq!((committer.unsealed.seq, committer.unsealed.len), (2, 0));
         committer.close().unwrap();
         assert_eq!((fixture.segments().len(), fixture.lines()), (1, 300_001));
@@ -489,8 +482,8 @@ mod tests {
         let fixture = StoreFixture::new("older");
         let (config, kept) = (fixture.config(), fixture.folder.join("kept.db"));
         let seal = |lines: &[u8]| {
-            let mut committer = open(&config, &mut |_| {}).unwrap();
-            committer.put(lines, 1);
+            let mut committer = open(&config, &mut NoHost).unwrap();
+            committer.put(None, lines, 1).unwrap();
             committer.close().unwrap();
         };
         seal(b"{}\n");
@@ -504,7 +497,7 @@ mod tests {
         }
         fs::remove_file(fixture.folder.join("state/sidecars/0000000002.meta")).unwrap();
         fs::copy(&kept, fixture.folder.join("state/state.db")).unwrap();
-        let error = open(&config, &mut |_| {}).unwrap_err();
+        let error = open(&config, &mut NoHost).unwrap_err();
         assert!(
             error
                 .to_string()
@@ -527,7 +520,7 @@ mod tests {
         };
         let look = FileLook::default();
         state.mark_file_read(mailbox, &file, look).unwrap();
-        committer.put(b"{}\n", 1);
+        committer.put(None, b"{}\n", 1).unwrap();
         committer.commit().unwrap();
         assert!(committer.seal().unwrap());
     }
@@ -546,7 +539,7 @@ mod tests {
             names
         };
         let keys = [1 << 100, 2 << 100, 3 << 100, 4 << 100];
-        let mut committer = open(&config, &mut |_| {}).unwrap();
+        let mut committer = open(&config, &mut NoHost).unwrap();
         commit_message(&mut committer, keys[0]);
         commit_message(&mut committer, keys[1]);
         assert!(!committer.compact_sidecars(3).unwrap() && committer.compact_sidecars(2).unwrap());
@@ -556,8 +549,8 @@ mod tests {
         // Sidecars that the consumer has not removed yet list only rows that are also in the
         // snapshot.
         for _ in 0..2 {
-            rebuild(&config, &mut |_| {}).unwrap();
-            let committer = open(&config, &mut |_| {}).unwrap();
+            rebuild_state(&config, &mut NoHost).unwrap();
+            let committer = open(&config, &mut NoHost).unwrap();
             let state = &committer.db;
             let mailbox = state.mailbox(7, 7, 1).unwrap();
             assert_eq!(
@@ -575,7 +568,7 @@ mod tests {
         let snapshot = root.join("state/sidecars/snapshot.db");
         let len = fs::metadata(&snapshot).unwrap().len();
         segment::cut(&snapshot, len / 2).unwrap();
-        let error = rebuild(&config, &mut |_| {}).unwrap_err();
+        let error = rebuild_state(&config, &mut NoHost).unwrap_err();
         assert!(
             error.kind == ErrorKind::Inconsistent
                 && error
@@ -583,7 +576,7 @@ mod tests {
                     .starts_with(&format!("snapshot {} is damaged", snapshot.display())),
             "{error}"
         );
-        open(&config, &mut |_| {}).unwrap().close().unwrap();
+        open(&config, &mut NoHost).unwrap().close().unwrap();
         fs::remove_dir_all(root).unwrap();
     }
 
@@ -598,7 +591,7 @@ mod tests {
             let fixture = StoreFixture::new("compare");
             let mut config = fixture.config();
             config.output.tombstones = true;
-            let open = || open(&config, &mut |_| {});
+            let open = || open(&config, &mut NoHost);
             let mut committer = open().unwrap();
             for n in 1..=3 {
                 let state = &committer.db;
@@ -617,7 +610,7 @@ mod tests {
                 let state = &committer.db;
                 let mailbox = state.mailbox(7, 7, 1).unwrap();
                 while !state.release_orphans(mailbox).unwrap().is_done {}
-                committer.put(b"{}\n", 1);
+                committer.put(None, b"{}\n", 1).unwrap();
                 committer.commit().unwrap();
                 if is_sealed {
                     committer.seal().unwrap();
@@ -638,7 +631,7 @@ mod tests {
             commit_message(&mut committer, 5 << 100);
             let state = &committer.db;
             state.batch(loss).unwrap();
-            committer.put(b"{}\n", 1);
+            committer.put(None, b"{}\n", 1).unwrap();
             committer.commit().unwrap();
             drop(committer);
             let error = open().unwrap_err().to_string();
@@ -668,7 +661,7 @@ mod tests {
         let root = std::env::temp_dir().join(format!("urlspool-rebuild-{}", std::process::id()));
         let mut config = Config::default();
         (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
-        let mut committer = open(&config, &mut |_| {}).unwrap();
+        let mut committer = open(&config, &mut NoHost).unwrap();
         commit_message(&mut committer, 1 << 100);
         let state = &committer.db;
         let all = [(7, 7, 1), (8, 7, 1), (9, 7, 1)]
@@ -690,8 +683,8 @@ mod tests {
         commit_message(&mut committer, 3 << 100);
         let before = mail_rows(&mut committer);
         committer.close().unwrap();
-        rebuild(&config, &mut |_| {}).unwrap();
-        let mut committer = open(&config, &mut |_| {}).unwrap();
+        rebuild_state(&config, &mut NoHost).unwrap();
+        let mut committer = open(&config, &mut NoHost).unwrap();
         assert_eq!(mail_rows(&mut committer), before);
         assert!(before.len() == 11, "{before:?}");
         committer.close().unwrap();

@@ -85,18 +85,8 @@ pub(super) struct RemovedRows {
 const COMPARABLE: &str = "comparable";
 
 impl StateDb {
-    /// The sidecar of the segment that is being sealed.
-    pub(super) fn new_sidecar(&self, segment: Sidecar) -> Result<StateSidecar> {
-        Ok(StateSidecar {
-            segment,
-            age: self.meta_value("age")?.unwrap_or(0),
-            spools: self.spool_rows()?,
-            mailboxes: self.changed_mailboxes()?,
-        })
-    }
-
     /// The mailboxes that changed since the last segment was sealed, with their changes.
-    fn changed_mailboxes(&self) -> Result<Vec<SidecarMailbox>> {
+    pub(super) fn changed_mailboxes(&self) -> Result<Vec<SidecarMailbox>> {
         let mut all = BTreeMap::new();
         self.add_new_keys(&mut all)?;
         self.add_new_files(&mut all)?;

@@ -80,3 +80,14 @@ impl DaemonHost for StoreFixture {
         self.log_lines += 1;
     }
 }
+
+/// A host without a log.
+pub(super) struct NoHost;
+
+impl DaemonHost for NoHost {
+    fn now(&mut self) -> MonotonicTime {
+        MonotonicTime::default()
+    }
+
+    fn log(&mut self, _: &LogRecord<'_>) {}
+}

@@ -23,7 +23,7 @@ use crate::status::{
 use crate::{AtPath, DaemonError, ErrorKind, Result};
 use urlspool_files::config::{Config, Spool};
 use urlspool_files::keyed_hash::HashKey;
-use urlspool_record::record::Sidecar;
+use urlspool_record::record::{Sidecar, write_gone};
 use urlspool_text::limits::{
     COMMIT_BATCH_BYTES, COMMIT_BATCH_MESSAGES, REPORTED_FAILURES, SIDECAR_COPIES,
     SMALL_COMMIT_BATCH_BYTES,
@@ -192,16 +192,16 @@ impl Writer {
 
     /// Adds a message's lines to the batch. The file `first` contains the first of them.
     pub fn put(&mut self, first: Option<&File>, lines: &[u8], records: u64) -> Result<()> {
-        if let Some(first) = first {
-            self.run(|committer| committer.put_file(first))?;
-        }
-        self.committer_mut()?.put(lines, records);
-        Ok(())
+        self.run(|committer| committer.put(first, lines, records))
     }
 
     /// Adds a line for each gone message to the batch.
     pub fn put_gone(&mut self, gone: &[GoneMessage]) -> Result<()> {
-        self.committer_mut()?.put_gone(gone);
+        let batch = &mut self.committer_mut()?.batch;
+        for GoneMessage { mailbox, digests } in gone {
+            write_gone(mailbox, digests, &mut batch.lines);
+        }
+        batch.gone += gone.len() as u64;
         Ok(())
     }
 
@@ -413,8 +413,7 @@ impl Writer {
 
     /// Opens state and output, as on start.
     fn open_committer(&mut self, host: &mut dyn DaemonHost) -> Result<()> {
-        let mut warn = |warning| host.warn(warning);
-        let committer = recovery::open(&self.config, &mut warn)?;
+        let committer = recovery::open(&self.config, host)?;
         self.spools = committer.db.spool_rows()?;
         if self.watch_time.is_none() {
             self.watch_time = Some(WatchTime::open(&committer.db, host)?);
