@@ -309,13 +309,8 @@ impl Status {
                 "missing messages are not reported as gone, because {path} may hold them: {why}"
             ));
         }
-        for LockedFile {
-            path,
-            lock,
-            locked_ms,
-        } in &self.locks
-        {
-            let seconds = locked_ms / 1_000;
+        for file in &self.locks {
+            let (path, lock, seconds) = (&file.path, &file.lock, file.locked_ms / 1_000);
             issues.push(format!("{path} is not read: locked for {seconds} s {lock}"));
         }
         issues

@@ -174,13 +174,8 @@ impl SpoolReader {
                         }
                     }
                 }
-                WalkStep::Failed(event) => {
-                    self.fail(scan, &event, host);
-                }
-                WalkStep::Part { .. }
-                | WalkStep::Skipped { .. }
-                | WalkStep::Stdin
-                | WalkStep::Stream(_) => {}
+                WalkStep::Failed(event) => self.fail(scan, &event, host),
+                _ => {}
             }
             self.between_files(host)?;
             // New mail does not wait for the end of the scan.

@@ -114,14 +114,11 @@ impl StateDb {
     /// mailbox with messages in archives that it shares with others counts as present.
     fn mark_mailboxes(&self, surveyed: &str, day: u64) -> Result<()> {
         let present = "(many>1 OR id IN (SELECT mailbox FROM file WHERE gone IS NULL))";
-        let found = format!(
-            "UPDATE mailbox SET gone=NULL WHERE {surveyed} AND gone IS NOT NULL AND {present}"
+        let changed = format!(
+            "UPDATE mailbox SET gone=iif(gone IS NULL, ?1, NULL) WHERE {surveyed} AND \
+             (gone IS NULL)<>{present}"
         );
-        self.run(&found, [])?;
-        let missing = format!(
-            "UPDATE mailbox SET gone=?1 WHERE {surveyed} AND gone IS NULL AND NOT {present}"
-        );
-        self.run(&missing, [day.cast_signed()])
+        self.run(&changed, [day.cast_signed()])
     }
 
     /// Purges at most [`PURGED_PER_SURVEY`] files. Also purges the message of each file unless
