@@ -14,7 +14,7 @@ use std::io;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use urlspool_record::record::ClosedSet;
+use urlspool_record::record::hazard_names;
 use urlspool_text::diagnostic::{DiagnosticKind, Event};
 use urlspool_text::limits::REPORTED_FAILURES;
 
@@ -468,7 +468,7 @@ impl Status {
         let help = "Failed attempts to read a file, by kind of error.";
         write_labelled(&mut text, name, help, &READ_ERRORS, errors);
         let (name, help) = ("hazards_total", "Records, by hazard of their URL.");
-        let hazards = ClosedSet::Hazards.names();
+        let hazards = hazard_names();
         write_labelled(&mut text, name, help, &hazards, &self.counts.hazards);
         self.counts.write_lags(&mut text);
         text

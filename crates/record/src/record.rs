@@ -23,7 +23,7 @@ mod written_line;
 #[cfg(feature = "arrow")]
 pub use columns::{Columns, arrow_schema};
 pub use defang::Links;
-pub use fields::{ClosedSet, Field, FieldId, FieldType, FieldValues, MISMATCH, RECORD_FIELDS};
+pub use fields::{Field, FieldId, FieldType, FieldValues, MISMATCH, RECORD_FIELDS, hazard_names};
 pub use format::{
     FormulaGuard, GrepLine, GrepStyle, HeaderRow, LineFormat, RecordWriter, Table, TableSyntax,
     is_formula,

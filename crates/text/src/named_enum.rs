@@ -19,6 +19,9 @@ macro_rules! named_enum {
             /// All values, in the order of declaration.
             pub const ALL: [$type; [$($name),+].len()] = [$($type::$variant),+];
 
+            /// Names of all values, in the same order.
+            pub const NAMES: [&'static str; [$($name),+].len()] = [$($name),+];
+
             /// Returns the name by which the output shows it.
             #[must_use]
             pub const fn name(self) -> &'static str {

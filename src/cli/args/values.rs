@@ -7,7 +7,7 @@ use clap::{Arg, Command};
 
 use urlspool_files::config::{self, NamedValue, named_values, parse_size};
 use urlspool_files::options::{self, DatePeriod, field_names, is_period_empty};
-use urlspool_record::record::ClosedSet;
+use urlspool_record::record::hazard_names;
 use urlspool_store::load::{LoadError, TargetName};
 use urlspool_text::limits::Limits;
 use urlspool_text::origin::SourceKind;
@@ -228,7 +228,7 @@ pub(super) fn limits_help() -> String {
 
 /// Parser for the name of a hazard.
 pub(super) fn hazard_name() -> impl TypedValueParser<Value = String> {
-    PossibleValuesParser::new(ClosedSet::Hazards.names())
+    PossibleValuesParser::new(hazard_names())
 }
 
 /// Checks that a period does not end before it starts. The error is a message.

@@ -11,7 +11,7 @@ use super::error::shown;
 use super::{Config, ConfigError};
 use urlspool_mail::decode::{BodyRegion, EXTERNAL_BODY_REGION, link_attributes};
 use urlspool_record::extract::Unique;
-use urlspool_record::record::ClosedSet;
+use urlspool_record::record::hazard_names;
 use urlspool_text::diagnostic::printable;
 use urlspool_text::grammar::is_scheme_char;
 use urlspool_text::limits::{CONTEXT_BYTES, NAME_BYTES, NAMED_FIELDS};
@@ -296,7 +296,7 @@ pub fn host_of(text: &str, domains: &str) -> Result<String, String> {
 ///
 /// A message that lists the hazards.
 pub fn hazard_name(text: &str) -> Result<String, String> {
-    let names = ClosedSet::Hazards.names();
+    let names = hazard_names();
     let is_known = names.contains(&text);
     let unknown = || format!("possible values are {}", names.join(", "));
     is_known.then(|| text.to_owned()).ok_or_else(unknown)

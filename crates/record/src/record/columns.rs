@@ -139,7 +139,7 @@ impl Column {
 
     fn data_type(&self) -> DataType {
         match self.row.json_type {
-            FieldType::Text if self.row.values == FieldValues::Instant => {
+            FieldType::Text if matches!(self.row.values, FieldValues::Instant) => {
                 DataType::Timestamp(TimeUnit::Second, Some("UTC".into()))
             }
             FieldType::Text => DataType::Utf8,
@@ -161,7 +161,7 @@ impl Column {
         builder: &mut Box<dyn ArrayBuilder>,
         last_time: &mut (String, i64),
     ) {
-        let is_time = self.row.values == FieldValues::Instant;
+        let is_time = matches!(self.row.values, FieldValues::Instant);
         match (self.row.json_type, value) {
             (FieldType::Text, RecordValue::Text(text)) if is_time => {
                 let seconds = seconds(text, last_time);

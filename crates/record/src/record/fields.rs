@@ -10,7 +10,7 @@ use FieldValues::{Any, Base64, Constant, Digest, Instant, Names, Region, Unit, V
 use urlspool_mail::decode::{
     AuthorKind, BodyRegion, EXTERNAL_BODY_REGION, InfoFields, link_attributes,
 };
-use urlspool_text::diagnostic::{DiagnosticKind, SkipReason};
+use urlspool_text::diagnostic::DiagnosticKind;
 use urlspool_text::grammar::{RejectKind, RejectPart, UrlForm, Warning};
 use urlspool_text::origin::SourceKind;
 use urlspool_text::parse::{
@@ -82,7 +82,7 @@ pub enum FieldType {
 }
 
 /// Possible values of a field, or of the items of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum FieldValues {
     /// Any value of the type.
     Any,
@@ -90,8 +90,8 @@ pub enum FieldValues {
     Constant(&'static str),
     /// The version of the format.
     Version,
-    /// One of these names.
-    Names(ClosedSet),
+    /// One of the names that the function returns.
+    Names(fn() -> Vec<&'static str>),
     /// A region: a name, or a prefix and the name of a header field or attribute.
     Region,
     /// 32 hexadecimal digits.
@@ -279,24 +279,24 @@ record_fields! {
          if the URL is truncated";
     Href => Field::new("href", Text).or_null().of_url(),
         "Address that a browser would fetch, by the WHATWG URL standard, with the fragment";
-    Conforms => Field::new("conforms", Texts).with(Names(ClosedSet::Grammars)).of_url(),
+    Conforms => Field::new("conforms", Texts).with(Names(|| Grammar::NAMES.to_vec())).of_url(),
         "Grammars that accept the URL";
     => Field::new("error", Object).or_null().of_url().not_loaded(),
         "Reason why RFC 1738 rejects the URL; null if it accepts it";
     ErrorOffset => Field::new("error.offset", Integer).of_url().not_loaded(),
         "Offset in the URL, in bytes";
     ErrorPart => Field::new("error.part", Text)
-        .with(Names(ClosedSet::ErrorParts)).of_url().not_loaded(),
+        .with(Names(|| RejectPart::NAMES.to_vec())).of_url().not_loaded(),
         "Part of the URL";
     ErrorKind => Field::new("error.kind", Text)
-        .with(Names(ClosedSet::ErrorKinds)).of_url().not_loaded(),
+        .with(Names(|| RejectKind::NAMES.to_vec())).of_url().not_loaded(),
         "Kind of the error";
     ErrorMessage => Field::new("error.message", Text).of_url().not_loaded(), "The error in words";
-    Warnings => Field::new("warnings", Texts).with(Names(ClosedSet::Warnings)).of_url(),
+    Warnings => Field::new("warnings", Texts).with(Names(|| Warning::NAMES.to_vec())).of_url(),
         "Oddities in a URL that RFC 1738 accepts";
-    Hazards => Field::new("hazards", Texts).with(Names(ClosedSet::Hazards)).of_url(),
+    Hazards => Field::new("hazards", Texts).with(Names(hazard_names)).of_url(),
         "Warning signs for readers";
-    Form => Field::new("form", Text).with(Names(ClosedSet::Forms)).or_null().of_url(),
+    Form => Field::new("form", Text).with(Names(|| UrlForm::NAMES.to_vec())).or_null().of_url(),
         "Form of the URL by RFC 1738; null if it rejects the URL";
     Parts => Field::new("parts", List).of_url().not_loaded(),
         "Parts of the URL as RFC 1738 reads it, else as the accepting grammar does; empty if the \
@@ -304,19 +304,19 @@ record_fields! {
     => Field::new("parts.name", Text).of_url().not_loaded(),
         "Name of the part; a list has one entry for each item";
     => Field::new("parts.value", Text).of_url().not_loaded(), "Text of the part, as written";
-    Wrapper => Field::new("wrapper", Text).with(Names(ClosedSet::Wrappers)).indexed(),
+    Wrapper => Field::new("wrapper", Text).with(Names(|| Wrapper::NAMES.to_vec())).indexed(),
         "Delimiters around the URL";
     Raw => Field::new("raw", Text).not_loaded(),
         "Text from the URL's first to its last character, before repair";
     RawBase64 => Field::new("raw_b64", Text).with(Base64).or_null().not_loaded(),
         "Bytes of `raw`, if they are not UTF-8 or hold a NUL";
-    Repairs => Field::new("repairs", Texts).with(Names(ClosedSet::Repairs)),
+    Repairs => Field::new("repairs", Texts).with(Names(|| Repair::NAMES.to_vec())),
         "Damage that was undone";
     Alternates => Field::new("alternates", List).not_loaded(),
         "Other readings of the same place, all different";
     => Field::new("alternates.url", Text).not_loaded(), "The URL without its fragment";
     => Field::new("alternates.fragment", Text).or_null().not_loaded(), "Its fragment";
-    => Field::new("alternates.why", Text).with(Names(ClosedSet::AlternateReasons)).not_loaded(),
+    => Field::new("alternates.why", Text).with(Names(|| AlternateReason::NAMES.to_vec())).not_loaded(),
         "Reason for the reading";
     => Field::new("alternates.confidence", Number).with(Unit).not_loaded(),
         "Probability that this reading is right";
@@ -342,7 +342,7 @@ record_fields! {
     UnwrappedFrom => Field::new("unwrapped_from", Text).with(Digest).or_null(),
         "Id of the record of the URL that contained this one: a redirector's, or one with a whole \
          URL in its query";
-    UnwrappedBy => Field::new("unwrapped_by", Text).with(Names(ClosedSet::Redirectors)).or_null(),
+    UnwrappedBy => Field::new("unwrapped_by", Text).with(Names(redirectors)).or_null(),
         "Name of the redirector; `query` for a whole URL in the query of another";
     => Field::new("source", Object), "Place of the URL in the input";
     SourcePath => Field::new("source.path", Text).of_message().slim().column(9).indexed(),
@@ -360,7 +360,7 @@ record_fields! {
     SourceMemberBase64 => Field::new("source.member_b64", Texts)
         .with(Base64).or_null().of_message(),
         "Bytes of these names, if one is not UTF-8 or holds a NUL";
-    SourceKind => Field::new("source.kind", Text).with(Names(ClosedSet::SourceKinds)).of_message(),
+    SourceKind => Field::new("source.kind", Text).with(Names(|| SourceKind::NAMES.to_vec())).of_message(),
         "Kind of the source";
     SourceStart => Field::new("source.start", Integer).slim().column(10).indexed(),
         "Offset of the URL's first byte, in the decompressed file or member";
@@ -411,7 +411,7 @@ record_fields! {
         "Its date in UTC";
     AuthorMessageId => Field::new("author.message_id", Text).or_null().of_author(InfoFields::ID).indexed(),
         "Its Message-ID with its brackets";
-    AuthorBy => Field::new("author.by", Text).with(Names(ClosedSet::AuthorKinds)).of_author(InfoFields::NONE).indexed(),
+    AuthorBy => Field::new("author.by", Text).with(Names(|| AuthorKind::NAMES.to_vec())).of_author(InfoFields::NONE).indexed(),
         "Kind of that message: `outer` for the one in `message`; `text` for header lines in a text, \
          which anybody can write";
     => Field::new("part", Object).or_null().not_loaded(),
@@ -497,19 +497,19 @@ pub(super) const REJECT_FIELDS: &[Field] = fields! {
     Field::new("type", Text).with(Constant("reject")), "Type of the line";
     Field::new("text", Text), "Text of the candidate";
     Field::new("reason", Object), "Reason why it is not a URL";
-    Field::new("reason.kind", Text).with(Names(ClosedSet::RejectReasons)), "Kind of the reason";
+    Field::new("reason.kind", Text).with(Names(|| RejectReasonKind::NAMES.to_vec())), "Kind of the reason";
     Field::new("reason.error", Object).or_null(),
         "Error of RFC 1738's parser, if the kind is `grammar`";
     Field::new("reason.error.offset", Integer), "Offset in the candidate, in bytes";
-    Field::new("reason.error.part", Text).with(Names(ClosedSet::ErrorParts)), "Part of the URL";
-    Field::new("reason.error.kind", Text).with(Names(ClosedSet::ErrorKinds)), "Kind of the error";
+    Field::new("reason.error.part", Text).with(Names(|| RejectPart::NAMES.to_vec())), "Part of the URL";
+    Field::new("reason.error.kind", Text).with(Names(|| RejectKind::NAMES.to_vec())), "Kind of the error";
     Field::new("reason.error.message", Text), "The error in words";
 };
 
 /// Fields of an event. [`SOURCE_FIELDS`] follow.
 pub(super) const EVENT_FIELDS: &[Field] = fields! {
     Field::new("type", Text).with(Constant("event")), "Type of the line";
-    Field::new("kind", Text).with(Names(ClosedSet::EventKinds)), "Kind of the event";
+    Field::new("kind", Text).with(Names(|| DiagnosticKind::NAMES.to_vec())), "Kind of the event";
     Field::new("message", Text), "The event in words";
 };
 
@@ -542,76 +542,21 @@ pub(super) const GONE_FIELDS: &[Field] = fields! {
 /// Name, in `hazards`, of a link whose text names a different host.
 pub const MISMATCH: &str = "mismatch";
 
-/// A closed set of names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClosedSet {
-    /// Grammars that accept a URL.
-    Grammars,
-    /// Forms of RFC 1738.
-    Forms,
-    /// Warnings of RFC 1738's parser.
-    Warnings,
-    /// Hazards, including [`MISMATCH`].
-    Hazards,
-    /// Delimiters around a URL.
-    Wrappers,
-    /// Repairs.
-    Repairs,
-    /// Reasons for another reading.
-    AlternateReasons,
-    /// Kinds of errors of RFC 1738's parser.
-    ErrorKinds,
-    /// Parts of a URL in which RFC 1738's parser finds errors.
-    ErrorParts,
-    /// Redirectors.
-    Redirectors,
-    /// Kinds of the innermost message.
-    AuthorKinds,
-    /// Kinds of sources.
-    SourceKinds,
-    /// Reasons why a candidate is not a URL.
-    RejectReasons,
-    /// Kinds of events.
-    EventKinds,
-    /// Reasons why a file, member or message is skipped.
-    SkipReasons,
+/// Returns the names of all hazards, including [`MISMATCH`].
+#[must_use]
+pub fn hazard_names() -> Vec<&'static str> {
+    [&Hazard::NAMES[..], &[MISMATCH]].concat()
 }
 
-impl ClosedSet {
-    /// Returns the names of the set.
-    #[must_use]
-    pub fn names(self) -> Vec<&'static str> {
-        match self {
-            ClosedSet::Grammars => Grammar::ALL.map(Grammar::name).to_vec(),
-            ClosedSet::Forms => UrlForm::NAMES.to_vec(),
-            ClosedSet::Warnings => Warning::ALL.map(Warning::name).to_vec(),
-            ClosedSet::Hazards => Hazard::ALL
-                .into_iter()
-                .map(Hazard::name)
-                .chain([MISMATCH])
-                .collect(),
-            ClosedSet::Wrappers => Wrapper::ALL.map(Wrapper::name).to_vec(),
-            ClosedSet::Repairs => Repair::ALL.map(Repair::name).to_vec(),
-            ClosedSet::AlternateReasons => AlternateReason::ALL.map(AlternateReason::name).to_vec(),
-            ClosedSet::ErrorKinds => RejectKind::ALL.map(RejectKind::name).to_vec(),
-            ClosedSet::ErrorParts => RejectPart::ALL.map(RejectPart::name).to_vec(),
-            ClosedSet::Redirectors => {
-                // Each name once, in the order of the first row that has it.
-                let mut names = Vec::new();
-                for name in redirector_names() {
-                    if !names.contains(&name) {
-                        names.push(name);
-                    }
-                }
-                names
-            }
-            ClosedSet::AuthorKinds => AuthorKind::ALL.map(AuthorKind::name).to_vec(),
-            ClosedSet::SourceKinds => SourceKind::ALL.map(SourceKind::name).to_vec(),
-            ClosedSet::RejectReasons => RejectReasonKind::ALL.map(RejectReasonKind::name).to_vec(),
-            ClosedSet::EventKinds => DiagnosticKind::ALL.map(DiagnosticKind::name).to_vec(),
-            ClosedSet::SkipReasons => SkipReason::ALL.map(SkipReason::name).to_vec(),
+/// Returns the name of each redirector once, in the order of the first row that has it.
+fn redirectors() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for name in redirector_names() {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
+    names
 }
 
 /// Returns the regular expression for a record's `region`, valid for validators in any language.
@@ -742,10 +687,10 @@ mod tests {
     #[test]
     fn names_in_a_set_are_distinct() {
         for field in [RECORD_FIELDS, REJECT_FIELDS, EVENT_FIELDS].concat() {
-            let Names(set) = field.values else { continue };
-            let names = set.names();
+            let Names(names) = field.values else { continue };
+            let names = names();
             let distinct: BTreeSet<_> = names.iter().collect();
-            assert_eq!(distinct.len(), names.len(), "{set:?}: {names:?}");
+            assert_eq!(distinct.len(), names.len(), "{names:?}");
             assert!(!names.is_empty());
         }
     }

@@ -4,9 +4,12 @@
 use serde_json::{Map, Value, json};
 
 use super::fields::{
-    ClosedSet, EVENT_FIELDS, Field, FieldType, FieldValues, GONE_FIELDS, RECORD_FIELDS,
-    REJECT_FIELDS, SOURCE_FIELDS, fields_of, region_pattern,
+    EVENT_FIELDS, Field, FieldType, FieldValues, GONE_FIELDS, RECORD_FIELDS, REJECT_FIELDS,
+    SOURCE_FIELDS, fields_of, region_pattern,
 };
+use urlspool_text::diagnostic::{DiagnosticKind, SkipReason};
+use urlspool_text::parse::{Grammar, RejectReasonKind, Wrapper};
+use urlspool_text::repair::Repair;
 
 /// Schema languages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +52,7 @@ fn pyarrow_schema() -> String {
 fn pyarrow_type(field: &Field) -> String {
     match field.json_type {
         // Seconds cover all years that a date can have.
-        FieldType::Text if field.values == FieldValues::Instant => {
+        FieldType::Text if matches!(field.values, FieldValues::Instant) => {
             "pa.timestamp(\"s\", tz=\"UTC\")".to_owned()
         }
         FieldType::Text => "pa.string()".to_owned(),
@@ -86,7 +89,7 @@ fn duckdb_table() -> String {
 /// Returns the type of a field. Recurses to the depth of the table.
 fn duckdb_type(field: &Field) -> String {
     match field.json_type {
-        FieldType::Text if field.values == FieldValues::Instant => "TIMESTAMPTZ".to_owned(),
+        FieldType::Text if matches!(field.values, FieldValues::Instant) => "TIMESTAMPTZ".to_owned(),
         FieldType::Text => "VARCHAR".to_owned(),
         FieldType::Integer => "BIGINT".to_owned(),
         FieldType::Number => "DOUBLE".to_owned(),
@@ -182,7 +185,7 @@ fn properties(parent: Option<&str>) -> Map<String, Value> {
 
 fn mapping(field: &Field) -> Value {
     match field.json_type {
-        FieldType::Text if field.values == FieldValues::Instant => {
+        FieldType::Text if matches!(field.values, FieldValues::Instant) => {
             // A year that the server cannot parse must not reject the whole record.
             json!({"type": "date", "ignore_malformed": true})
         }
@@ -263,7 +266,7 @@ fn scalar(json_type: &str, field: &Field) -> Value {
         FieldValues::Any => json!({}),
         FieldValues::Constant(text) => json!({"const": text}),
         FieldValues::Version => json!({"const": crate::record::SCHEMA}),
-        FieldValues::Names(set) => json!({"enum": set.names()}),
+        FieldValues::Names(names) => json!({"enum": names()}),
         FieldValues::Region => json!({"pattern": region_pattern()}),
         FieldValues::Digest => json!({"pattern": "^[0-9a-f]{32}$"}),
         FieldValues::Instant => json!({"format": "date-time"}),
@@ -275,20 +278,17 @@ fn scalar(json_type: &str, field: &Field) -> Value {
 }
 
 /// Returns the schema of counts keyed by the names of a set.
-fn counts(set: ClosedSet) -> Value {
+fn counts(names: &[&str]) -> Value {
     json!({
         "type": "object",
-        "propertyNames": {"enum": set.names()},
+        "propertyNames": {"enum": names},
         "additionalProperties": {"type": "integer", "minimum": 0},
     })
 }
 
 /// Returns the schema of the counts in a summary.
 fn summary() -> Value {
-    let (skipped, failed) = (
-        counts(ClosedSet::SkipReasons),
-        counts(ClosedSet::EventKinds),
-    );
+    let (skipped, failed) = (counts(&SkipReason::NAMES), counts(&DiagnosticKind::NAMES));
     json!({
         "description": "Counts by name in the object that `--summary` writes; all other members are numbers.",
         "type": "object",
@@ -298,11 +298,11 @@ fn summary() -> Value {
             "members_skipped": skipped,
             "members_failed": failed,
             "messages_skipped": skipped,
-            "rejects": counts(ClosedSet::RejectReasons),
+            "rejects": counts(&RejectReasonKind::NAMES),
             "events": failed,
-            "wrappers": counts(ClosedSet::Wrappers),
-            "repairs": counts(ClosedSet::Repairs),
-            "verdicts": counts(ClosedSet::Grammars),
+            "wrappers": counts(&Wrapper::NAMES),
+            "repairs": counts(&Repair::NAMES),
+            "verdicts": counts(&Grammar::NAMES),
         },
     })
 }
@@ -321,8 +321,8 @@ pub fn record_reference() -> String {
     }
     out += "\nNames that occur:\n\n";
     for field in RECORD_FIELDS {
-        if let FieldValues::Names(set) = field.values {
-            out += &format!("- `{}`: `{}`\n", field.name, set.names().join("`, `"));
+        if let FieldValues::Names(names) = field.values {
+            out += &format!("- `{}`: `{}`\n", field.name, names().join("`, `"));
         }
     }
     out

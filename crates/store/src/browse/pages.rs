@@ -17,7 +17,7 @@ use crate::load::{Citation, FoundContext};
 use crate::page::STYLE as PAGE_STYLE;
 use crate::page::html::{Text, card, coordinate, day, foreign, ratio};
 use crate::stats::sender_address;
-use urlspool_record::record::{ClosedSet, MISMATCH};
+use urlspool_record::record::{MISMATCH, hazard_names};
 use urlspool_text::diagnostic::{counted, grouped, shortened};
 use urlspool_text::limits::{
     BROWSE_EXACT_ROWS, BROWSE_TOP_LINK_CHARS, BROWSE_WORDS, SEARCH_PHRASE_WORDS, SEARCH_WORD_BYTES,
@@ -227,7 +227,7 @@ fn form(root: &str, filter: &Filter) -> Markup {
                     label { (FilterField::Hazard.label()) " "
                         select name=(FilterField::Hazard.name()) {
                             option value="" { "any or none" }
-                            @for name in ClosedSet::Hazards.names() {
+                            @for name in hazard_names() {
                                 @let is_chosen = name == filter.value(FilterField::Hazard);
                                 option value=(name) selected[is_chosen] { (hazard(name)) }
                             }
@@ -916,7 +916,7 @@ mod tests {
 
     #[test]
     fn each_hazard_has_a_meaning() {
-        for name in ClosedSet::Hazards.names() {
+        for name in hazard_names() {
             assert_ne!(hazard(name).0, foreign(name).0, "{name}");
         }
     }

@@ -6,7 +6,7 @@ use url::form_urlencoded;
 
 use crate::load::{SearchOrder, SearchQuery, clean_key, key_of, split_words};
 use urlspool_files::options::{DatePeriod, date_period};
-use urlspool_record::record::ClosedSet;
+use urlspool_record::record::hazard_names;
 use urlspool_text::limits::{BROWSE_FILTER_BYTES, BROWSE_WORDS};
 use urlspool_text::named_enum;
 
@@ -248,7 +248,7 @@ impl Filter {
         if !search.is_searchable() || !typed.is_empty() && !has_words(typed) {
             return Err(NoSearch::Field(FilterField::Words));
         }
-        let hazards = ClosedSet::Hazards.names();
+        let hazards = hazard_names();
         if let Some(name) = &search.hazard
             && !hazards.contains(&&**name)
         {
