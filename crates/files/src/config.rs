@@ -27,9 +27,8 @@ pub use named::{NamedValue, nearest};
 use serde::{Deserialize, Serialize};
 pub use size::parse_size;
 
-use urlspool_mail::decode::{AttachmentPolicy, HeaderPolicy, HtmlPolicy, InfoFields};
+use urlspool_mail::decode::{AttachmentPolicy, HeaderPolicy, HtmlPolicy};
 use urlspool_record::extract::{Options, Unique};
-use urlspool_record::record::Demand;
 use urlspool_text::limits::Limits;
 use urlspool_text::parse::Grammar;
 use urlspool_text::scan::{Rules, SchemelessPolicy};
@@ -199,8 +198,8 @@ impl Config {
                 "the text is not UTF-8 at byte {offset}; save it as UTF-8"
             ))
         })?;
-        let config = Config::parse(&text)?.expand_home(std::env::home_dir().as_deref())?;
-        let mut config = config.with_absolute_paths();
+        let mut config = Config::parse(&text)?;
+        config.expand_paths(std::env::home_dir().as_deref())?;
         config.check_filters()?;
         Ok(config)
     }
@@ -272,11 +271,8 @@ impl Config {
             unique: extract.unique,
             context_bytes: extract.context,
             strip_recipient: extract.strip_recipient,
-            ids: Demand::default(),
-            line_numbers: Demand::default(),
-            regions: Demand::default(),
-            info: InfoFields::default(),
             limits: self.limits,
+            ..Options::default()
         }
     }
 }

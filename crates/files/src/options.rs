@@ -270,6 +270,15 @@ pub struct DatePeriod {
     pub end: i64,
 }
 
+impl DatePeriod {
+    fn at(unix: i64) -> DatePeriod {
+        DatePeriod {
+            start: unix,
+            end: unix,
+        }
+    }
+}
+
 /// Parses the name of a mailing list or a newsgroup.
 ///
 /// # Errors
@@ -334,21 +343,14 @@ fn moment(text: &str) -> Option<DatePeriod> {
     if !text.contains(':') {
         return None;
     }
-    let unix = decode::parse_date(text).unix?;
-    Some(DatePeriod {
-        start: unix,
-        end: unix,
-    })
+    decode::parse_date(text).unix.map(DatePeriod::at)
 }
 
 /// Parses hours, days or weeks before now: `24h`, `7d`, `12w`.
 fn moment_ago(text: &str) -> Option<DatePeriod> {
     let before = i64::try_from(age(text)?.as_secs()).ok()?;
-    let unix = jiff::Timestamp::now().as_second().checked_sub(before)?;
-    Some(DatePeriod {
-        start: unix,
-        end: unix,
-    })
+    let now = jiff::Timestamp::now().as_second();
+    now.checked_sub(before).map(DatePeriod::at)
 }
 
 /// Parses a number of hours, days or weeks: `24h`, `7d`, `12w`.

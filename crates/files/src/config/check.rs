@@ -1,7 +1,6 @@
 //! Checks of a configuration beyond its syntax, and expansion of `~/` in paths.
 
 use std::collections::HashSet;
-use std::convert::Infallible;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -144,11 +143,21 @@ impl Config {
     ///
     /// The folder that is empty or given twice, or the spool that contains it.
     pub fn check_folders(&self) -> Result<(), ConfigError> {
-        self.check_distinct()?;
-        for (key, dir) in [
-            ("output.dir", &self.output.dir),
-            ("state.dir", &self.state.dir),
-        ] {
+        let (output, state) = (&self.output.dir, &self.state.dir);
+        let dirs = [("output.dir", output), ("state.dir", state)];
+        for (key, dir) in dirs {
+            if dir.as_os_str().is_empty() {
+                return Err(empty_path(key));
+            }
+        }
+        if resolved(output) == resolved(state) {
+            return Err(ConfigError::unusable(format!(
+                "output.dir and state.dir are both {}; choose two folders",
+                shown(output)
+            )));
+        }
+        self.check_spools()?;
+        for (key, dir) in dirs {
             let resolved_dir = resolved(dir);
             let mut spools = self.spool.iter().map(|spool| &spool.path);
             if let Some(spool) = spools.find(|path| resolved_dir.starts_with(resolved(path))) {
@@ -162,20 +171,8 @@ impl Config {
         Ok(())
     }
 
-    /// Checks that no folder is empty or given twice.
-    fn check_distinct(&self) -> Result<(), ConfigError> {
-        let (output, state) = (&self.output.dir, &self.state.dir);
-        for (key, dir) in [("output.dir", output), ("state.dir", state)] {
-            if dir.as_os_str().is_empty() {
-                return Err(empty_path(key));
-            }
-        }
-        if resolved(output) == resolved(state) {
-            return Err(ConfigError::unusable(format!(
-                "output.dir and state.dir are both {}; choose two folders",
-                shown(output)
-            )));
-        }
+    /// Checks that no spool is empty or given twice.
+    fn check_spools(&self) -> Result<(), ConfigError> {
         let mut seen = HashSet::new();
         for path in self.spool.iter().map(|spool| &spool.path) {
             if path.as_os_str().is_empty() {
@@ -349,33 +346,9 @@ pub fn resolved(path: &Path) -> PathBuf {
 const UNIX: &str = "unix:";
 
 impl Config {
-    /// Replaces `~/` at the start of every path by the folder `home`.
-    pub(super) fn expand_home(mut self, home: Option<&Path>) -> Result<Config, ConfigError> {
-        self.change_paths(|key, path| expand(key, path, home))?;
-        Ok(self)
-    }
-
-    /// Makes all paths absolute. An empty path means no file.
-    pub(super) fn with_absolute_paths(mut self) -> Config {
-        let absolute = |_: &str, path: &mut PathBuf| -> Result<(), Infallible> {
-            // Fails if the current folder is gone. The relative path is then invalid, which is
-            // reported when it is used.
-            if !path.as_os_str().is_empty()
-                && let Ok(absolute) = std::path::absolute(&path)
-            {
-                *path = absolute;
-            }
-            Ok(())
-        };
-        let Ok(()) = self.change_paths(absolute);
-        self
-    }
-
-    /// Calls `change` with each path and its key.
-    fn change_paths<E>(
-        &mut self,
-        mut change: impl FnMut(&'static str, &mut PathBuf) -> Result<(), E>,
-    ) -> Result<(), E> {
+    /// Replaces `~/` at the start of every path by the folder `home`, and makes all paths absolute.
+    pub(super) fn expand_paths(&mut self, home: Option<&Path>) -> Result<(), ConfigError> {
+        let change = |key, path: &mut PathBuf| expand(key, path, home);
         change("output.dir", &mut self.output.dir)?;
         change("state.dir", &mut self.state.dir)?;
         change("metrics.textfile", &mut self.metrics.textfile)?;
@@ -398,22 +371,24 @@ impl Config {
     }
 }
 
-fn expand(key: &'static str, path: &mut PathBuf, home: Option<&Path>) -> Result<(), ConfigError> {
-    let begins_with_tilde = path.as_os_str().as_encoded_bytes().starts_with(b"~");
-    if !begins_with_tilde {
-        return Ok(());
+/// Expands a path. An empty one means no file.
+fn expand(key: &str, path: &mut PathBuf, home: Option<&Path>) -> Result<(), ConfigError> {
+    if path.as_os_str().as_encoded_bytes().starts_with(b"~") {
+        let (Ok(rest), Some(home)) = (path.strip_prefix("~"), home) else {
+            return Err(ConfigError::unusable(format!(
+                "{key} {}: only `~/` means the home folder, and only if HOME is set; write the \
+                 full path",
+                shown(path)
+            )));
+        };
+        *path = home.join(rest);
     }
-    match (path.strip_prefix("~"), home) {
-        (Ok(rest), Some(home)) => {
-            *path = home.join(rest);
-            Ok(())
-        }
-        _ => Err(ConfigError::unusable(format!(
-            "{key} {}: only `~/` means the home folder, and only if HOME is set; write the full \
-             path",
-            shown(path)
-        ))),
+    // Fails if the path is empty. Also fails if the current folder is gone; the relative path is
+    // then invalid, which is reported when it is used.
+    if let Ok(absolute) = std::path::absolute(&path) {
+        *path = absolute;
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -506,8 +481,8 @@ mod tests {
     fn a_tilde_is_the_home_folder() {
         let text = "[output]\ndir = \"~/out\"\n[metrics]\nlisten \
             = \"unix:~/m.sock\"\n[[spool]]\npath = \"~\"";
-        let config = Config::parse(text).unwrap();
-        let config = config.expand_home(Some(Path::new("/home/jane"))).unwrap();
+        let mut config = Config::parse(text).unwrap();
+        config.expand_paths(Some(Path::new("/home/jane"))).unwrap();
         assert_eq!(config.output.dir, Path::new("/home/jane/out"));
         assert_eq!(config.metrics.listen, "unix:/home/jane/m.sock");
         assert_eq!(config.spool[0].path, Path::new("/home/jane"));
@@ -518,7 +493,7 @@ mod tests {
     fn an_unknown_home_folder_is_refused() {
         let config = || Config::parse("[state]\ndir = \"~joe/state\"").unwrap();
         for home in [None, Some(Path::new("/home/jane"))] {
-            let error = config().expand_home(home).unwrap_err().to_string();
+            let error = config().expand_paths(home).unwrap_err().to_string();
             assert!(error.contains("state.dir ~joe/state"), "{error}");
         }
     }
