@@ -22,7 +22,7 @@ use std::time::Instant;
 use generate::{Kind, mbox};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
-use urlspool::{Extractor, Options, Summary};
+use urlspool::{Extractor, Options};
 use urlspool_files::pipeline::{Job, Report, run};
 use urlspool_store::load::{LoadJob, TargetName, load};
 use urlspool_text::diagnostic::Event;
@@ -122,15 +122,9 @@ impl Report for RecordFile {
         Ok(true)
     }
 
-    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-
     fn event(&mut self, event: &Event) -> io::Result<()> {
         panic!("generated mail has no events: {event:?}")
     }
-
-    fn progress(&mut self, _: &Summary) {}
 }
 
 /// A file of the records of generated mail.

@@ -264,10 +264,7 @@ fn members_are_read_as_files_and_records_name_them() {
     } = output.summary;
     assert_eq!((files, members, members_read), (1, 8, 6));
     assert_eq!(
-        members_skipped
-            .iter()
-            .map(|(why, &count)| (why.as_str(), count))
-            .collect::<Vec<_>>(),
+        members_skipped.by_name().into_iter().collect::<Vec<_>>(),
         [("control-file", 1), ("empty", 1)]
     );
 }

@@ -20,7 +20,7 @@ use urlspool::{Extractor, Options};
 use urlspool_files::pipeline::{Job, run};
 
 use self::writers::{babyl, emlx, maildir, mh, mmdf, rnews, timehash, tradspool, wire};
-use crate::scene::{Folder, Rng};
+use crate::scene::{Folder, Rng, RunOutput};
 
 /// Number of messages in the set.
 const MESSAGES: usize = 60;
@@ -246,11 +246,12 @@ fn scanned(at: &Path, threads: usize) -> Scanned {
         threads,
         ..Job::default()
     };
-    let mut records = Vec::new();
-    let summary = run(&job, &Extractor::new(Options::default()), &mut records).unwrap();
+    let mut output = RunOutput::default();
+    let summary = run(&job, &Extractor::new(Options::default()), &mut output).unwrap();
     let (mut found, mut ids) = (Found::new(), BTreeSet::new());
     let mut last = (String::new(), Vec::new());
-    for line in records
+    for line in output
+        .records
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.is_empty())
     {
@@ -272,8 +273,9 @@ fn scanned(at: &Path, threads: usize) -> Scanned {
         messages: summary.messages_scanned,
         events: summary
             .events
-            .iter()
-            .map(|(kind, &count)| (kind.clone(), count))
+            .by_name()
+            .into_iter()
+            .map(|(kind, count)| (kind.to_owned(), count))
             .collect(),
     }
 }

@@ -92,7 +92,10 @@ fn control_files_of_mail_programs_are_skipped() {
     );
     let skipped = tree.iter().map(|(_, names)| names.len() as u64).sum();
     assert_eq!(
-        (output.summary.files_skipped["control-file"], output.kinds()),
+        (
+            output.summary.files_skipped.by_name()["control-file"],
+            output.kinds()
+        ),
         (skipped, vec![])
     );
 }

@@ -202,10 +202,6 @@ impl Report for BatchSender {
         Ok(self.sender.send(Ok(records)).is_ok())
     }
 
-    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-
     fn event(&mut self, event: &Event) -> io::Result<()> {
         {
             let mut outcome = lock(&self.outcome);
@@ -221,8 +217,6 @@ impl Report for BatchSender {
         }
         Ok(())
     }
-
-    fn progress(&mut self, _: &Summary) {}
 }
 
 /// Locks a mutex. A panicking thread leaves its value valid.

@@ -216,8 +216,8 @@ fn print_totals(args: &ScanArgs, summary: &Summary, counts: EventCounts, started
 
 fn exit(args: &ScanArgs, summary: &Summary, counts: EventCounts) -> Exit {
     let failed = counts.failures > 0
-        || !summary.files_failed.is_empty()
-        || !summary.members_failed.is_empty()
+        || 0 < summary.files_failed.sum()
+        || 0 < summary.members_failed.sum()
         || args.strict && counts.notes > 0;
     if failed { Exit::SomeFailed } else { Exit::Done }
 }

@@ -193,10 +193,6 @@ impl Report for StatsReport {
         Ok(true)
     }
 
-    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-
     /// Reports only failures. The summary counts limits and skipped input.
     fn event(&mut self, event: &Event) -> io::Result<()> {
         if event.diagnostic.kind.is_failure() {

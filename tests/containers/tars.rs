@@ -41,8 +41,8 @@ fn only_files_of_a_tar_are_read_and_names_are_labels() {
     let skipped = output
         .summary
         .members_skipped
-        .iter()
-        .map(|(why, &count)| (why.as_str(), count))
+        .by_name()
+        .into_iter()
         .collect::<Vec<_>>();
     assert_eq!(
         skipped,
@@ -84,8 +84,8 @@ fn damage_in_a_tar_is_reported_once() {
         );
         assert_eq!(
             (
-                output.summary.files_failed["damage"],
-                output.summary.members_failed["damage"]
+                output.summary.files_failed.by_name()["damage"],
+                output.summary.members_failed.by_name()["damage"]
             ),
             (1, 1)
         );

@@ -11,7 +11,7 @@ use urlspool_text::limits::{Limits, SNIFF_BYTES};
 use urlspool_text::origin::{FileRange, FormatHint, SourceKind};
 
 use super::{Quoting, lines, maildir, mails, mbox};
-use crate::scene::{Folder, Rng, program_command};
+use crate::scene::{Folder, Rng, RunOutput, program_command};
 
 /// Returns the records of consecutive parts of a file.
 fn in_parts(path: &Path, borders: &[u64], extractor: &Extractor) -> String {
@@ -28,9 +28,9 @@ fn in_parts(path: &Path, borders: &[u64], extractor: &Extractor) -> String {
             threads: 1,
             ..Job::default()
         };
-        let mut records = Vec::new();
-        run(&job, extractor, &mut records).unwrap();
-        String::from_utf8(records).unwrap()
+        let mut output = RunOutput::default();
+        run(&job, extractor, &mut output).unwrap();
+        String::from_utf8(output.records).unwrap()
     };
     borders.windows(2).map(scan).collect()
 }

@@ -35,8 +35,6 @@ impl Report for RunOutput {
         self.events.push(event.clone());
         Ok(())
     }
-
-    fn progress(&mut self, _: &Summary) {}
 }
 
 impl RunOutput {

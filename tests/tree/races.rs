@@ -10,7 +10,7 @@ use std::{env, fs, thread};
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
-use urlspool::{Extractor, Options, Summary};
+use urlspool::{Extractor, Options};
 use urlspool_files::pipeline::{Job, Report, run};
 use urlspool_sources::walk::SymlinkPolicy;
 use urlspool_text::diagnostic::DiagnosticKind;
@@ -162,15 +162,9 @@ impl Report for TruncatingReport {
         Report::lines(&mut self.output, lines)
     }
 
-    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-
     fn event(&mut self, event: &Event) -> io::Result<()> {
         self.output.event(event)
     }
-
-    fn progress(&mut self, _: &Summary) {}
 }
 
 /// Row 93: the missing part is reported.

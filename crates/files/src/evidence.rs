@@ -11,11 +11,12 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::pipeline::{Job, Report, Summary, run};
+use crate::pipeline::{Job, Report, run};
 use urlspool_record::extract::Extractor;
 use urlspool_record::record::{FieldId, LineFormat, Record, RecordValue};
-use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event};
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 use urlspool_text::grammar::is_scheme_char;
+use urlspool_text::hash::hash_pieces;
 use urlspool_text::limits::EVIDENCE_LINE_BYTES;
 use urlspool_text::origin::Source;
 use urlspool_text::parse::{AlternateReason, scheme};
@@ -119,16 +120,8 @@ pub const WHOLE_CONFIDENCE: f64 = 0.9;
 /// Collects evidence from records.
 struct Collector {
     urls: UrlEvidence,
-    /// The last message with a doubtful join.
-    message: MessagePlace,
-}
-
-/// The place of a message, as far as needed to distinguish it from others.
-#[derive(Debug, Default, PartialEq)]
-struct MessagePlace {
-    path: String,
-    member: Vec<String>,
-    start: u64,
+    /// Hash of the place of the last message with a doubtful join.
+    message: u128,
 }
 
 /// The parts of a record that serve as evidence. Only the URL is required.
@@ -201,13 +194,13 @@ impl FoundUrl<'_> {
         self.repairs.iter().any(|name| joins(name))
     }
 
-    fn place(&self) -> MessagePlace {
+    /// Returns a hash of the place of the message, which distinguishes it from others.
+    fn place(&self) -> u128 {
         let member = self.source.member.iter().flatten();
-        MessagePlace {
-            path: self.source.path.clone().into_owned(),
-            member: member.cloned().map(Cow::into_owned).collect(),
-            start: self.message.start,
-        }
+        let mut pieces: Vec<&[u8]> = member.flat_map(|name| [name.as_bytes(), b"\0"]).collect();
+        let start = self.message.start.to_le_bytes();
+        pieces.extend([&start, self.source.path.as_bytes()]);
+        hash_pieces(&pieces)
     }
 }
 
@@ -239,7 +232,7 @@ impl Collector {
     fn new(max_urls: usize) -> Collector {
         Collector {
             urls: UrlEvidence::new(max_urls),
-            message: MessagePlace::default(),
+            message: 0,
         }
     }
 
@@ -314,16 +307,6 @@ impl Report for Collector {
         }
         Ok(true)
     }
-
-    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn event(&mut self, _: &Event) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn progress(&mut self, _: &Summary) {}
 }
 
 /// Reads evidence until the limit is reached: records as JSON lines, or a list of URLs, one per

@@ -26,7 +26,6 @@ pub use summary::{NamedCounts, SchemeCounts, Summary};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::sink::Sink;
 use urlspool_mail::split::Format;
 use urlspool_record::record::{LineFormat, Record};
 use urlspool_sources::walk::{PathFilter, SymlinkPolicy};
@@ -88,14 +87,20 @@ pub trait Report {
     /// # Errors
     ///
     /// Write errors, which end the run.
-    fn rejects(&mut self, batch: &[u8]) -> io::Result<()>;
+    fn rejects(&mut self, batch: &[u8]) -> io::Result<()> {
+        let _ = batch;
+        Ok(())
+    }
 
     /// Receives an event.
     ///
     /// # Errors
     ///
     /// Write errors, which end the run.
-    fn event(&mut self, event: &Event) -> io::Result<()>;
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        let _ = event;
+        Ok(())
+    }
 
     /// Receives the path of a file that was read: to the end, unless an event says otherwise. Empty
     /// files count as read.
@@ -104,22 +109,7 @@ pub trait Report {
     }
 
     /// Receives the counts so far, after each batch.
-    fn progress(&mut self, summary: &Summary);
-}
-
-/// A report that passes on only the records.
-impl<S: Sink> Report for S {
-    fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
-        self.put(lines)
+    fn progress(&mut self, summary: &Summary) {
+        let _ = summary;
     }
-
-    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn event(&mut self, _: &Event) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn progress(&mut self, _: &Summary) {}
 }

@@ -302,12 +302,75 @@ impl Extractor {
         source: &Source,
         sink: &mut dyn FnMut(Finding<'_>),
     ) {
-        let fields = HeaderFields::in_message(message, self.options.limits.header_bytes);
-        let header = ParsedHeader {
-            fields,
-            digest: None,
+        let header = ParsedHeader::of(message, self.options.limits.header_bytes);
+        self.extract_parsed(message, &header, source, sink);
+    }
+
+    /// Extracts URLs from a message whose structure made the program panic. The raw bytes are
+    /// treated as one text and determine the identifiers of the records.
+    pub fn extract_flat(
+        &self,
+        message: &Message<'_>,
+        source: &Source,
+        sink: &mut dyn FnMut(Finding<'_>),
+    ) {
+        let flat = Message {
+            header: HeaderForm::Absent,
+            wire: false,
+            extent: Extent::Whole,
+            ..*message
         };
-        extract_parsed(message, &header, source, self, sink);
+        let header = ParsedHeader {
+            digest: Some(hash_pieces(&[flat.raw])),
+            ..ParsedHeader::default()
+        };
+        self.extract_parsed(&flat, &header, source, sink);
+    }
+
+    /// Runs [`Extractor::extract`] on a message whose header was already read.
+    pub fn extract_parsed(
+        &self,
+        message: &Message<'_>,
+        header: &ParsedHeader<'_>,
+        source: &Source,
+        sink: &mut dyn FnMut(Finding<'_>),
+    ) {
+        let limits = &self.options.limits;
+        let pass = RefCell::new(MessagePass::new(message, header, source, self, sink));
+        let decoded = texts(
+            message,
+            &header.fields,
+            limits,
+            self.text_policy(message, source),
+            &mut |text| pass.borrow_mut().text(&text),
+            &mut || (pass.borrow_mut().sink)(Finding::Large),
+        );
+        let mut pass = pass.into_inner();
+        if pass.urls > limits.message_urls as u64 {
+            let many = format!("{} URLs in one message", pass.urls);
+            let diagnostic = Diagnostic::at(DiagnosticKind::Limit, message.start, many);
+            (pass.sink)(Finding::Diagnostic(diagnostic));
+        }
+        let (is_full, has_all_hosts) = pass.evidence.as_ref().map_or((false, false), |evidence| {
+            (evidence.is_full(), evidence.has_all_hosts())
+        });
+        if is_full {
+            pass.note(ExtractLimit::Evidence, message.start);
+        }
+        if has_all_hosts {
+            pass.note(ExtractLimit::Hosts, message.start);
+        }
+        let reached = std::mem::take(&mut pass.reached);
+        let reached = reached
+            .into_iter()
+            .map(|(limit, places)| limit.event(places, limits));
+        for diagnostic in reached.chain(decoded.diagnostics) {
+            (pass.sink)(Finding::Diagnostic(diagnostic));
+        }
+        (pass.sink)(Finding::Parts {
+            text: decoded.text_parts,
+            skipped: &decoded.skipped_parts,
+        });
     }
 
     /// Returns the limits of extraction.
@@ -378,95 +441,37 @@ pub enum Finding<'f> {
     },
 }
 
-/// Runs [`Extractor::extract`], with the arguments of [`extract_flat`].
-pub fn extract(
-    message: &Message<'_>,
-    source: &Source,
-    extractor: &Extractor,
-    sink: &mut dyn FnMut(Finding<'_>),
-) {
-    extractor.extract(message, source, sink);
-}
-
-/// Extracts URLs from a message whose structure made the program panic. The raw bytes are treated
-/// as one text and determine the identifiers of the records.
-pub fn extract_flat(
-    message: &Message<'_>,
-    source: &Source,
-    extractor: &Extractor,
-    sink: &mut dyn FnMut(Finding<'_>),
-) {
-    let flat = Message {
-        header: HeaderForm::Absent,
-        wire: false,
-        extent: Extent::Whole,
-        ..*message
-    };
-    let header = ParsedHeader {
-        fields: HeaderFields::default(),
-        digest: Some(hash_pieces(&[flat.raw])),
-    };
-    extract_parsed(&flat, &header, source, extractor, sink);
-}
-
 /// Header of a message, as far as it was read before extraction.
-#[derive(Debug)]
-pub struct ParsedHeader {
+#[derive(Debug, Default)]
+pub struct ParsedHeader<'m> {
     /// Header fields.
-    pub fields: HeaderFields,
-    /// Digest of the message, if it was computed.
-    pub digest: Option<u128>,
+    fields: HeaderFields,
+    /// Start of the message and its header fields, if the message is a later fragment.
+    head: Option<(Message<'m>, HeaderFields)>,
+    /// Digest of a message that is read as one text.
+    digest: Option<u128>,
 }
 
-/// Runs [`Extractor::extract`] on a message whose header was already read.
-pub fn extract_parsed(
-    message: &Message<'_>,
-    header: &ParsedHeader,
-    source: &Source,
-    extractor: &Extractor,
-    sink: &mut dyn FnMut(Finding<'_>),
-) {
-    let limits = &extractor.options.limits;
-    let pass = RefCell::new(MessagePass::new(message, header, source, extractor, sink));
-    let decoded = texts(
-        message,
-        &header.fields,
-        limits,
-        extractor.text_policy(message, source),
-        &mut |text| pass.borrow_mut().text(&text),
-        &mut || (pass.borrow_mut().sink)(Finding::Large),
-    );
-    let mut pass = pass.into_inner();
-    if pass.urls > limits.message_urls as u64 {
-        let many = format!("{} URLs in one message", pass.urls);
-        let diagnostic = Diagnostic::at(DiagnosticKind::Limit, message.start, many);
-        (pass.sink)(Finding::Diagnostic(diagnostic));
+impl<'m> ParsedHeader<'m> {
+    /// Reads at most `header_bytes` bytes of a message's header.
+    #[must_use]
+    pub fn of(message: &Message<'m>, header_bytes: usize) -> ParsedHeader<'m> {
+        let head = message.head().map(|head| head.message(message.kind));
+        ParsedHeader {
+            fields: HeaderFields::in_message(message, header_bytes),
+            head: head.map(|head| (head, HeaderFields::in_message(&head, header_bytes))),
+            digest: None,
+        }
     }
-    if pass
-        .evidence
-        .as_ref()
-        .is_some_and(elsewhere::MessageEvidence::is_full)
-    {
-        pass.note(ExtractLimit::Evidence, message.start);
+
+    /// Returns the start of the message with its header fields.
+    #[must_use]
+    pub fn start<'h>(&'h self, message: &'h Message<'m>) -> (&'h Message<'m>, &'h HeaderFields) {
+        match &self.head {
+            Some((head, fields)) => (head, fields),
+            None => (message, &self.fields),
+        }
     }
-    if pass
-        .evidence
-        .as_ref()
-        .is_some_and(elsewhere::MessageEvidence::has_all_hosts)
-    {
-        pass.note(ExtractLimit::Hosts, message.start);
-    }
-    let reached = std::mem::take(&mut pass.reached);
-    let reached = reached
-        .into_iter()
-        .map(|(limit, places)| limit.event(places, limits));
-    for diagnostic in reached.chain(decoded.diagnostics) {
-        (pass.sink)(Finding::Diagnostic(diagnostic));
-    }
-    (pass.sink)(Finding::Parts {
-        text: decoded.text_parts,
-        skipped: &decoded.skipped_parts,
-    });
 }
 
 /// Finds the URLs in a text, with the wide rules and the default limits.

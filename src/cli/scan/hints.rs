@@ -427,9 +427,9 @@ fn unknown_schemes(args: &ScanArgs, config: &Config) -> Vec<String> {
 /// Lists the options that held URLs back, for use in a sentence.
 fn filters(counts: &NamedCounts) -> String {
     let options: Vec<String> = counts
-        .iter()
-        .filter(|(_, urls)| 0 < **urls)
-        .map(|(name, _)| match name.as_str() {
+        .by_name()
+        .into_keys()
+        .map(|name| match name {
             name if name == UrlFilter::Host.name() => "--host and --domain".to_owned(),
             name => format!("--{name}"),
         })
@@ -443,7 +443,7 @@ fn named_roots(job: &Job) -> impl Iterator<Item = &PathBuf> {
 }
 
 fn count(counts: &NamedCounts, reason: SkipReason) -> u64 {
-    counts.get(reason.name()).copied().unwrap_or(0)
+    counts.by_name().get(reason.name()).copied().unwrap_or(0)
 }
 
 fn listed(roots: &[impl AsRef<Path>]) -> String {

@@ -1,7 +1,6 @@
 //! The receiver of a scan's results: records, rejects and events. Also the progress bar and the
 //! summary on standard error.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::FileTypeExt;
@@ -14,7 +13,7 @@ use rustix::stdio::stdout;
 use super::super::args::{ScanArgs, When};
 use super::super::terminal::escaped;
 use super::output::{OutputContent, SharedOutputs};
-use urlspool_files::pipeline::{Job, Report, Summary};
+use urlspool_files::pipeline::{Job, NamedCounts, Report, Summary};
 use urlspool_files::sink::OutputPlace;
 use urlspool_record::record;
 use urlspool_record::record::Record;
@@ -305,8 +304,9 @@ pub(super) fn last_line(summary: &Summary, counts: EventCounts, elapsed: Duratio
 }
 
 /// Formats the counts in parentheses, or an empty text.
-fn by_name(counts: &BTreeMap<String, u64>) -> String {
+fn by_name(counts: &NamedCounts) -> String {
     let counts: Vec<String> = counts
+        .by_name()
         .iter()
         .map(|(name, count)| format!("{count} {name}"))
         .collect();

@@ -29,7 +29,7 @@ use crate::store::{
 use crate::{AtPath, DaemonError, Result};
 use urlspool_mail::decode::HeaderFields;
 use urlspool_mail::split::{Block, Format, Message, SplitOutput, messages};
-use urlspool_record::extract::{Extractor, Finding, extract, extract_flat};
+use urlspool_record::extract::{Extractor, Finding};
 use urlspool_record::record::{self, LineFormat, MessageTail, RecordWriter};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use urlspool_text::hash::hash_pieces;
@@ -384,9 +384,9 @@ impl MessageIngest<'_> {
         writer: &mut RecordWriter,
     ) -> MessageOutput {
         let ways: &[ExtractFn] = if identified.has_panicked {
-            &[extract_flat]
+            &[Extractor::extract_flat]
         } else {
-            &[extract, extract_flat]
+            &[Extractor::extract, Extractor::extract_flat]
         };
         for (index, way) in ways.iter().enumerate() {
             let done = catch_unwind(AssertUnwindSafe(|| {
@@ -438,9 +438,9 @@ impl MessageIngest<'_> {
         let held_bytes = HELD_RECORDS_BYTES.min(message.raw.len() * HELD_RECORDS_RATIO);
         let mut unpacking = None;
         extract(
+            self.extractor,
             message,
             source,
-            self.extractor,
             &mut |finding| match finding {
                 Finding::Url(record) | Finding::Unwrapped(record) => {
                     if has_ids && output.url_ids.len() < GROWING_URLS {
@@ -711,8 +711,8 @@ impl MessageOutput {
     }
 }
 
-/// [`extract`], or [`extract_flat`].
-type ExtractFn = fn(&Message<'_>, &Source, &Extractor, &mut dyn FnMut(Finding<'_>));
+/// [`Extractor::extract`], or [`Extractor::extract_flat`].
+type ExtractFn = fn(&Extractor, &Message<'_>, &Source, &mut dyn FnMut(Finding<'_>));
 
 /// Returns the identifier of a URL within its message: a hash of the URL and the number of its
 /// earlier occurrences.

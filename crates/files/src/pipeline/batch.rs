@@ -36,8 +36,6 @@ pub(super) struct BatchBuilder<'w> {
     earlier_reject_bytes: usize,
     /// The last chunk contains no part of a message yet, only counts of files at most.
     is_fresh: bool,
-    /// Maximum capacity reserved for the next batch's records.
-    max_reserved_bytes: usize,
     hand_in: &'w mut HandIn<'w>,
 }
 
@@ -54,18 +52,12 @@ struct Mark {
 }
 
 impl<'w> BatchBuilder<'w> {
-    /// Creates a builder for a unit with `unit_bytes` bytes of messages.
     pub(super) fn new(
         job: &'w Job,
         unique: Unique,
         pool: &'w ScratchPool,
-        unit_bytes: u64,
         hand_in: &'w mut HandIn<'w>,
     ) -> BatchBuilder<'w> {
-        // Records of a text full of URLs are four times as large as the text.
-        let max_reserved_bytes = usize::try_from(unit_bytes.saturating_mul(4))
-            .unwrap_or(usize::MAX)
-            .min(Batch::FULL_BYTES);
         BatchBuilder {
             job,
             unique,
@@ -77,7 +69,6 @@ impl<'w> BatchBuilder<'w> {
             chunk_start: 0,
             earlier_reject_bytes: 0,
             is_fresh: true,
-            max_reserved_bytes,
             hand_in,
         }
     }
@@ -99,6 +90,13 @@ impl<'w> BatchBuilder<'w> {
             self.batch.chunks.push(Chunk::default());
         }
         self.batch.chunks.last_mut().expect("there is one now")
+    }
+
+    /// Hands in the chunks so far, and leaves a file to be read in blocks after them.
+    pub(super) fn defer(&mut self, file: WalkedFile) {
+        self.chunk();
+        self.batch.deferred = Some(file);
+        self.flush();
     }
 
     /// Completes the last chunk and continues with `chunk`.
@@ -250,24 +248,15 @@ impl<'w> BatchBuilder<'w> {
         }
     }
 
-    /// Allocates the buffer for lines when the first one is added. The capacity is based on recent
-    /// batches, which avoids copies.
+    /// Takes a buffer for the records when the first one is added.
     fn begin_records(&mut self) {
-        if self.job.line_format.values().is_some() {
-            let records = Vec::new();
-            self.batch.records = BatchRecords::Values { records, bytes: 0 };
-        }
-        if let BatchRecords::Lines(lines) = &mut self.batch.records {
-            if lines.capacity() == 0 {
-                *lines = self.pool.take_lines();
-            }
-            // A batch is sometimes larger than earlier ones. The first one may have any size.
-            let reserved_bytes = match self.scratch.usual_bytes {
-                0 => self.max_reserved_bytes,
-                usual_bytes => usual_bytes + usual_bytes / 2,
-            };
-            lines.reserve(reserved_bytes.min(self.max_reserved_bytes));
-        }
+        self.batch.records = match self.job.line_format.values() {
+            Some(_) => BatchRecords::Values {
+                records: Vec::new(),
+                bytes: 0,
+            },
+            None => BatchRecords::Lines(self.pool.take_lines()),
+        };
     }
 
     /// Adds the number of occurrences of each URL to the message's records, if URLs are counted.
@@ -277,7 +266,9 @@ impl<'w> BatchBuilder<'w> {
         }
         let (chunk_start, mark) = (self.chunk_start, self.mark);
         self.chunk();
-        let Batch { records, chunks } = &mut self.batch;
+        let Batch {
+            records, chunks, ..
+        } = &mut self.batch;
         let Some(chunk) = chunks.last_mut() else {
             return;
         };
@@ -386,9 +377,6 @@ impl<'w> BatchBuilder<'w> {
     /// Hands in the chunks, which are complete.
     fn hand_in(&mut self) {
         if !self.batch.chunks.is_empty() {
-            let usual_bytes = &mut self.scratch.usual_bytes;
-            *usual_bytes = (*usual_bytes - *usual_bytes / 8).max(self.batch.records.len());
-            self.max_reserved_bytes = Batch::FULL_BYTES;
             (self.chunk_start, self.earlier_reject_bytes, self.is_fresh) = (0, 0, true);
             (self.hand_in)(std::mem::take(&mut self.batch));
         }
@@ -402,6 +390,8 @@ pub(super) struct Batch {
     pub(super) records: BatchRecords,
     /// The chunks, in the order of the input.
     pub(super) chunks: Vec<Chunk>,
+    /// A file to be read in blocks after this batch: its records may exceed the memory for a batch.
+    pub(super) deferred: Option<WalkedFile>,
 }
 
 /// Records of a batch. Positions are offsets in the lines, or indices of the values.
@@ -479,8 +469,6 @@ pub(super) struct Chunk {
     /// The error of a byte range of the current file. Such a file does not count as read
     /// completely.
     pub(super) broken: Option<DiagnosticKind>,
-    /// A file to be read in blocks after this chunk: its records may exceed the memory for a chunk.
-    pub(super) deferred: Option<WalkedFile>,
 }
 
 /// Data about a news article, or a part of one, for deduplication.
@@ -627,8 +615,6 @@ pub(super) struct Scratch {
     pub(super) writer: RecordWriter,
     /// Buffer for the open lines of a message while they are closed.
     pub(super) open_lines: Vec<u8>,
-    /// Approximate length of the lines of recent batches.
-    pub(super) usual_bytes: usize,
 }
 
 impl Scratch {
@@ -637,7 +623,6 @@ impl Scratch {
             block_bytes: Vec::new(),
             writer: RecordWriter::new(format),
             open_lines: Vec::new(),
-            usual_bytes: 0,
         }
     }
 }

@@ -13,6 +13,7 @@ use urlspool_mail::split::{
 use urlspool_record::record::is_written_file;
 use urlspool_sources::read::{self, Input, SparseRead, StreamStep, Streams};
 use urlspool_sources::read::{GitHost, Repository, RepositoryContent, Selection};
+use urlspool_sources::walk::WalkedFile;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use urlspool_text::limits::Limits;
 use urlspool_text::origin::{FileRange, FormatHint, Source};
@@ -76,6 +77,20 @@ impl MessageSource {
             input: Some(source),
             size,
             ..MessageSource::empty(given, limits)
+        }
+    }
+
+    /// Creates a source of the messages of a file of the walk. Unless a format is given, texts
+    /// written by an earlier run of urlspool are skipped in files that the user did not name.
+    pub(super) fn of_file(
+        input: Input,
+        file: &WalkedFile,
+        given: Option<Format>,
+        limits: &Limits,
+    ) -> MessageSource {
+        MessageSource {
+            skips_earlier_outputs: given.is_none() && file.is_in_root(),
+            ..MessageSource::new(input, file.source.clone(), file.hint, given, limits)
         }
     }
 
@@ -187,16 +202,6 @@ impl MessageSource {
         }
     }
 
-    /// Skips texts written by an earlier run of urlspool: files in a folder, which the user did not
-    /// name. A given format takes precedence.
-    #[must_use]
-    pub(super) fn without_earlier_outputs(self) -> MessageSource {
-        MessageSource {
-            skips_earlier_outputs: true,
-            ..self
-        }
-    }
-
     /// Number of bytes of the input itself read so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
@@ -222,7 +227,6 @@ impl MessageSource {
         match split::open(stream, self.given, hint, self.max_message_bytes) {
             Ok(OpenedStream::Blocks(blocks))
                 if self.skips_earlier_outputs
-                    && self.given.is_none()
                     && is_earlier_output(blocks.format(), blocks.buffered()) =>
             {
                 InputStep::Skipped {

@@ -4,11 +4,11 @@ use std::{io, thread};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::batch::{Batch, ScratchPool};
+use super::batch::{Batch, BatchRecords, ScratchPool};
 use super::order::{HandInResult, InProgress, Lane, Order, Task};
 use super::units::Units;
 use super::worker::WorkContext;
-use super::writer::{UnreportedRecords, Writer};
+use super::writer::Writer;
 use super::{Job, Report, Summary};
 use crate::keyed_hash::HashKey;
 use crate::sink::random_bytes;
@@ -222,26 +222,19 @@ impl Coordinator<'_, '_> {
     /// Writes a batch. A file that a thread deferred is read at its place in the order. `Ok(false)`
     /// ends the run.
     fn write(&mut self, batch: Batch) -> io::Result<bool> {
-        let Batch { records, chunks } = batch;
-        let mut records = UnreportedRecords::from(records);
-        for mut chunk in chunks {
-            let deferred = chunk.deferred.take();
-            if !self.writer.write(chunk, &mut records)? {
-                return Ok(false);
-            }
-            if let Some(file) = deferred {
-                let wants_more = records.flush(self.writer.report)?;
-                if !wants_more || !self.run_deferred(file)? {
-                    return Ok(false);
-                }
-            }
-        }
-        let wants_more = records.flush(self.writer.report)?;
-        if let Some(lines) = records.into_lines() {
+        let Batch {
+            mut records,
+            chunks,
+            deferred,
+        } = batch;
+        let wants_more = self.writer.write(chunks, &mut records)?;
+        if let BatchRecords::Lines(lines) = records {
             self.context.pool.put_lines(lines);
         }
-        self.writer.report.progress(&self.writer.summary);
-        Ok(wants_more)
+        match deferred {
+            Some(file) if wants_more => self.run_deferred(file),
+            _ => Ok(wants_more),
+        }
     }
 
     /// Reads a deferred file in blocks. These are never deferred again, so the recursion is one

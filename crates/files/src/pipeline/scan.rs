@@ -214,10 +214,6 @@ impl Report for BatchSender {
         Ok(self.sender.send(records).is_ok())
     }
 
-    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
-        Ok(())
-    }
-
     fn event(&mut self, event: &Event) -> io::Result<()> {
         if self.events.len() < SCANNED_EVENTS {
             self.events.push(event.clone());
@@ -226,8 +222,6 @@ impl Report for BatchSender {
         }
         Ok(())
     }
-
-    fn progress(&mut self, _: &Summary) {}
 }
 
 #[cfg(test)]

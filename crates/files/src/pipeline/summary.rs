@@ -1,17 +1,17 @@
 //! The summary of a run: the numbers of files, messages and URLs read and written, and a check that
 //! they add up.
 
-use std::collections::BTreeMap;
-use std::ops::Deref;
-
 use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 
 use urlspool_mail::decode::SkippedPart;
 use urlspool_record::record::json_line;
 use urlspool_text::diagnostic::{DiagnosticKind, SkipReason, UrlFilter};
 use urlspool_text::grammar::{SCHEMES, Scheme};
-use urlspool_text::limits::PART_TYPES;
-use urlspool_text::parse::{FoundUrl, Grammar, RejectReason, Wrapper, scheme};
+use urlspool_text::limits::COUNTED_TEXTS;
+use urlspool_text::parse::{
+    FoundUrl, Grammar, RejectReason, RejectReasonKind, Verdicts, Wrapper, scheme,
+};
 use urlspool_text::repair::Repair;
 
 /// Counts of a run. The sums of [`Summary::imbalances`] must hold.
@@ -50,9 +50,8 @@ pub struct Summary {
     pub parts_text: u64,
     /// Parts that were not read.
     pub parts_other: u64,
-    /// Parts that were not read, by media type; `other` for types beyond `PART_TYPES` of the
-    /// limits.
-    pub parts_other_types: PartTypeCounts,
+    /// Parts that were not read, by media type; `other` for types beyond [`COUNTED_TEXTS`].
+    pub parts_other_types: TextCounts,
     /// Starts that matched a scheme or the opening of a wrapper.
     pub candidates: u64,
     /// Records written: those of candidates, and `unwrapped`.
@@ -73,41 +72,13 @@ pub struct Summary {
     /// URLs that passed the filters, by scheme. Like the next three fields, it includes duplicates
     /// within the run.
     pub schemes: SchemeCounts,
-    /// URLs that passed the filters, by wrapper, in the order of [`Wrapper::ALL`].
-    #[serde(serialize_with = "wrappers")]
-    pub wrappers: [u64; Wrapper::ALL.len()],
-    /// URLs that passed the filters, by repair, in the order of [`Repair::ALL`]. A URL can have
-    /// several.
-    #[serde(serialize_with = "repairs")]
-    pub repairs: [u64; Repair::ALL.len()],
-    /// URLs that passed the filters, by accepting grammar, in the order of [`Grammar::ALL`]. A URL
-    /// can have several. A URL longer than the limit has none.
-    #[serde(serialize_with = "verdicts")]
-    pub verdicts: [u64; Grammar::ALL.len()],
-}
-
-fn wrappers<S: Serializer>(numbers: &[u64; Wrapper::ALL.len()], to: S) -> Result<S::Ok, S::Error> {
-    by_name(Wrapper::ALL.map(Wrapper::name), numbers, to)
-}
-
-fn repairs<S: Serializer>(numbers: &[u64; Repair::ALL.len()], to: S) -> Result<S::Ok, S::Error> {
-    by_name(Repair::ALL.map(Repair::name), numbers, to)
-}
-
-fn verdicts<S: Serializer>(numbers: &[u64; Grammar::ALL.len()], to: S) -> Result<S::Ok, S::Error> {
-    by_name(Grammar::ALL.map(Grammar::name), numbers, to)
-}
-
-/// Serializes the numbers above zero in the same way as [`NamedCounts`].
-fn by_name<S: Serializer, const N: usize>(
-    names: [&str; N],
-    numbers: &[u64; N],
-    to: S,
-) -> Result<S::Ok, S::Error> {
-    let counted = names.into_iter().zip(*numbers);
-    let counted = counted.filter(|(_, number)| 0 < *number);
-    let counted: BTreeMap<&str, u64> = counted.collect();
-    counted.serialize(to)
+    /// URLs that passed the filters, by wrapper.
+    pub wrappers: NamedCounts,
+    /// URLs that passed the filters, by repair. A URL can have several.
+    pub repairs: NamedCounts,
+    /// URLs that passed the filters, by accepting grammar. A URL can have several. A URL longer
+    /// than the limit has none.
+    pub verdicts: NamedCounts,
 }
 
 impl Summary {
@@ -120,19 +91,22 @@ impl Summary {
     /// Counts a file that was skipped.
     pub fn skip_file(&mut self, reason: SkipReason) {
         self.files += 1;
-        self.files_skipped.add(reason.name(), 1);
+        self.files_skipped
+            .count(&SkipReason::NAMES, reason as usize);
     }
 
     /// Counts an unreadable file.
     pub fn fail_file(&mut self, kind: DiagnosticKind) {
         self.files += 1;
-        self.files_failed.add(kind.name(), 1);
+        self.files_failed
+            .count(&DiagnosticKind::NAMES, kind as usize);
     }
 
     /// Recounts a file as unreadable that was counted as read.
     pub fn read_file_failed(&mut self, kind: DiagnosticKind) {
         self.files_read -= 1;
-        self.files_failed.add(kind.name(), 1);
+        self.files_failed
+            .count(&DiagnosticKind::NAMES, kind as usize);
     }
 
     /// Counts a member that was read completely.
@@ -144,29 +118,33 @@ impl Summary {
     /// Counts a member that was skipped.
     pub fn skip_member(&mut self, reason: SkipReason) {
         self.members += 1;
-        self.members_skipped.add(reason.name(), 1);
+        self.members_skipped
+            .count(&SkipReason::NAMES, reason as usize);
     }
 
     /// Counts an unreadable member.
     pub fn fail_member(&mut self, kind: DiagnosticKind) {
         self.members += 1;
-        self.members_failed.add(kind.name(), 1);
+        self.members_failed
+            .count(&DiagnosticKind::NAMES, kind as usize);
     }
 
     /// Counts a message that was skipped.
     pub fn skip_message(&mut self, reason: SkipReason) {
         self.messages += 1;
-        self.messages_skipped.add(reason.name(), 1);
+        self.messages_skipped
+            .count(&SkipReason::NAMES, reason as usize);
     }
 
     /// Counts a candidate that is not a URL, in `rejects` only.
     pub fn count_reject(&mut self, reason: RejectReason) {
-        self.rejects.add(reason.name(), 1);
+        let kind = reason.kind() as usize;
+        self.rejects.count(&RejectReasonKind::NAMES, kind);
     }
 
     /// Counts a URL that a filter holds back, in `filtered` only.
     pub fn count_filtered(&mut self, filter: UrlFilter) {
-        self.filtered.add(filter.name(), 1);
+        self.filtered.count(&UrlFilter::NAMES, filter as usize);
     }
 
     /// Counts parts that were not read.
@@ -182,21 +160,18 @@ impl Summary {
 
     /// Counts an event.
     pub fn count_event(&mut self, kind: DiagnosticKind) {
-        self.events.add(kind.name(), 1);
+        self.events.count(&DiagnosticKind::NAMES, kind as usize);
     }
 
     /// Counts a URL that passed the filters by scheme, wrapper, repairs and verdicts.
     pub fn count_url(&mut self, found: &FoundUrl<'_>) {
         self.schemes.add(scheme(found.url()));
-        self.wrappers[found.wrapper as usize] += 1;
-        found
-            .repairs
-            .iter()
-            .for_each(|repair| self.repairs[repair as usize] += 1);
-        if let Some(verdicts) = found.verdicts {
-            verdicts
-                .conforms()
-                .for_each(|grammar| self.verdicts[grammar as usize] += 1);
+        self.wrappers.count(&Wrapper::NAMES, found.wrapper as usize);
+        for repair in found.repairs.iter() {
+            self.repairs.count(&Repair::NAMES, repair as usize);
+        }
+        for grammar in found.verdicts.into_iter().flat_map(Verdicts::conforms) {
+            self.verdicts.count(&Grammar::NAMES, grammar as usize);
         }
     }
 
@@ -235,15 +210,12 @@ impl Summary {
         for (sum, number) in self.numbers().into_iter().zip(other.numbers()) {
             *sum += std::mem::take(number);
         }
-        for (sum, numbers) in self.lists().into_iter().zip(other.lists()) {
-            sum.iter_mut()
-                .zip(numbers)
-                .for_each(|(sum, number)| *sum += std::mem::take(number));
-        }
         for (sum, counts) in self.counts().into_iter().zip(other.counts()) {
-            counts.drain_into(sum);
+            sum.absorb(counts);
         }
         self.parts_other_types.absorb(&mut other.parts_other_types);
+        add_all(&mut self.schemes.known, &mut other.schemes.known);
+        self.schemes.others.absorb(&mut other.schemes.others);
     }
 
     /// Returns all fields that are single numbers.
@@ -267,18 +239,8 @@ impl Summary {
         ]
     }
 
-    /// Returns all fields that are counted in the order of a list.
-    fn lists(&mut self) -> [&mut [u64]; 4] {
-        [
-            &mut self.wrappers,
-            &mut self.repairs,
-            &mut self.verdicts,
-            &mut self.schemes.known,
-        ]
-    }
-
     /// Returns all fields that are counted by name.
-    fn counts(&mut self) -> [&mut NamedCounts; 9] {
+    fn counts(&mut self) -> [&mut NamedCounts; 11] {
         [
             &mut self.files_skipped,
             &mut self.files_failed,
@@ -288,7 +250,9 @@ impl Summary {
             &mut self.rejects,
             &mut self.filtered,
             &mut self.events,
-            &mut self.schemes.others,
+            &mut self.wrappers,
+            &mut self.repairs,
+            &mut self.verdicts,
         ]
     }
 
@@ -320,113 +284,122 @@ impl Summary {
     }
 }
 
-/// Numbers by name, sorted by name.
-#[derive(Clone, Debug, Default, Eq, Serialize)]
-#[serde(transparent)]
+/// Numbers by the names of a closed set. Serialized without the numbers that are 0, sorted by name.
+#[derive(Clone, Debug, Default)]
 pub struct NamedCounts {
-    by_name: BTreeMap<String, u64>,
-    /// `true` if a number was added since the last [`NamedCounts::drain_into`].
-    #[serde(skip)]
-    is_fresh: bool,
+    names: &'static [&'static str],
+    /// One number for each name; empty before the first one is counted.
+    numbers: Vec<u64>,
 }
 
 impl NamedCounts {
     /// Returns the sum of all numbers.
     #[must_use]
     pub fn sum(&self) -> u64 {
-        self.by_name.values().sum()
+        self.numbers.iter().sum()
     }
 
-    /// Adds `number` to the count of `name`.
-    fn add(&mut self, name: &str, number: u64) {
-        self.is_fresh = true;
-        match self.by_name.get_mut(name) {
-            Some(count) => *count += number,
-            None => {
-                self.by_name.insert(name.to_owned(), number);
-            }
+    /// Returns the numbers that are not 0, sorted by name.
+    #[must_use]
+    pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
+        let counted = self.names.iter().zip(&self.numbers);
+        let counted = counted.filter(|(_, number)| 0 < **number);
+        counted.map(|(name, number)| (*name, *number)).collect()
+    }
+
+    /// Adds one to the number of `names[index]`.
+    fn count(&mut self, names: &'static [&'static str], index: usize) {
+        self.prepare(names);
+        self.numbers[index] += 1;
+    }
+
+    fn prepare(&mut self, names: &'static [&'static str]) {
+        if self.numbers.is_empty() {
+            self.names = names;
+            self.numbers.resize(names.len(), 0);
         }
     }
 
-    /// Adds these counts to `sum` and sets them to zero. Keeps the names, since the next message
-    /// usually has the same ones. Drops them if they are many, as in a hostile message.
-    fn drain_into(&mut self, sum: &mut NamedCounts) {
-        const KEPT_NAMES: usize = 32;
-        if !std::mem::take(&mut self.is_fresh) {
-            return;
-        }
-        for (name, count) in &mut self.by_name {
-            match std::mem::take(count) {
-                0 => {}
-                number => sum.add(name, number),
-            }
-        }
-        if KEPT_NAMES < self.by_name.len() {
-            self.by_name.clear();
+    /// Adds `other` and sets its numbers to zero.
+    fn absorb(&mut self, other: &mut NamedCounts) {
+        if other.numbers.iter().any(|number| 0 < *number) {
+            self.prepare(other.names);
+            add_all(&mut self.numbers, &mut other.numbers);
         }
     }
 }
 
 impl PartialEq for NamedCounts {
     fn eq(&self, other: &NamedCounts) -> bool {
-        self.by_name == other.by_name
+        self.by_name() == other.by_name()
     }
 }
 
-impl Deref for NamedCounts {
-    type Target = BTreeMap<String, u64>;
+impl Eq for NamedCounts {}
 
-    fn deref(&self) -> &BTreeMap<String, u64> {
-        &self.by_name
+impl Serialize for NamedCounts {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.by_name().serialize(to)
     }
 }
 
-/// Numbers of parts by media type. Keeps the first [`PART_TYPES`] types in alphabetical order, so
-/// the result does not depend on the order of arrival.
+/// Adds numbers to sums, and sets them to zero.
+fn add_all(sums: &mut [u64], numbers: &mut [u64]) {
+    for (sum, number) in sums.iter_mut().zip(numbers) {
+        *sum += std::mem::take(number);
+    }
+}
+
+/// Numbers by texts of the input, such as media types. Keeps the first [`COUNTED_TEXTS`] texts in
+/// alphabetical order, so the result does not depend on the order of arrival.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PartTypeCounts {
-    by_type: BTreeMap<String, u64>,
+pub struct TextCounts {
+    by_text: BTreeMap<String, u64>,
     others: u64,
 }
 
-impl PartTypeCounts {
-    /// The number of parts with a media type, given in lower case.
+impl TextCounts {
+    /// Returns the number of a text.
     #[must_use]
-    pub fn of(&self, media_type: &str) -> u64 {
-        self.by_type.get(media_type).copied().unwrap_or(0)
+    pub fn of(&self, text: &str) -> u64 {
+        self.by_text.get(text).copied().unwrap_or(0)
     }
 
-    fn add(&mut self, media_type: &str, number: u64) {
-        match self.by_type.get_mut(media_type) {
+    /// Returns the texts with their numbers, and `other` with the number of all others.
+    fn entries(&self) -> impl Iterator<Item = (&str, u64)> {
+        let others = Some(("other", self.others)).filter(|(_, number)| 0 < *number);
+        let texts = self.by_text.iter();
+        texts
+            .map(|(text, number)| (text.as_str(), *number))
+            .chain(others)
+    }
+
+    fn add(&mut self, text: &str, number: u64) {
+        match self.by_text.get_mut(text) {
             Some(count) => *count += number,
             None => {
-                self.by_type.insert(media_type.to_owned(), number);
+                self.by_text.insert(text.to_owned(), number);
             }
         }
-        if PART_TYPES < self.by_type.len()
-            && let Some((_, number)) = self.by_type.pop_last()
+        if COUNTED_TEXTS < self.by_text.len()
+            && let Some((_, number)) = self.by_text.pop_last()
         {
             self.others += number;
         }
     }
 
     /// Adds `other` and empties it.
-    fn absorb(&mut self, other: &mut PartTypeCounts) {
-        for (media_type, number) in std::mem::take(&mut other.by_type) {
-            self.add(&media_type, number);
+    fn absorb(&mut self, other: &mut TextCounts) {
+        for (text, number) in std::mem::take(&mut other.by_text) {
+            self.add(&text, number);
         }
         self.others += std::mem::take(&mut other.others);
     }
 }
 
-impl Serialize for PartTypeCounts {
+impl Serialize for TextCounts {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let others = Some(("other", self.others)).filter(|(_, number)| 0 < *number);
-        let named = self
-            .by_type
-            .iter()
-            .map(|(media_type, number)| (media_type.as_str(), *number));
-        to.collect_map(named.chain(others))
+        to.collect_map(self.entries())
     }
 }
 
@@ -434,7 +407,7 @@ impl Serialize for PartTypeCounts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemeCounts {
     known: [u64; SCHEMES.len()],
-    others: NamedCounts,
+    others: TextCounts,
 }
 
 // Not derived: arrays of more than 32 elements have no `Default`.
@@ -442,7 +415,7 @@ impl Default for SchemeCounts {
     fn default() -> SchemeCounts {
         SchemeCounts {
             known: [0; SCHEMES.len()],
-            others: NamedCounts::default(),
+            others: TextCounts::default(),
         }
     }
 }
@@ -452,35 +425,26 @@ impl SchemeCounts {
     fn add(&mut self, name: &[u8]) {
         match Scheme::index(name) {
             Some(index) => self.known[index] += 1,
-            None => self
-                .others
-                .add(&String::from_utf8_lossy(name).to_ascii_lowercase(), 1),
+            None => {
+                let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+                self.others.add(&name, 1);
+            }
         }
     }
 }
 
 impl Serialize for SchemeCounts {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let known = SCHEMES
-            .iter()
-            .map(|scheme| scheme.name)
-            .zip(self.known)
-            .filter(|(_, number)| 0 < *number);
-        let others = self
-            .others
-            .iter()
-            .map(|(name, number)| (name.as_str(), *number));
-        known
-            .chain(others)
-            .collect::<BTreeMap<&str, u64>>()
-            .serialize(to)
+        let known = SCHEMES.iter().map(|scheme| scheme.name).zip(self.known);
+        let known = known.filter(|(_, number)| 0 < *number);
+        let counts: BTreeMap<&str, u64> = known.chain(self.others.entries()).collect();
+        counts.serialize(to)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use urlspool_text::parse::Verdicts;
     use urlspool_text::span::Span;
 
     #[test]
@@ -513,7 +477,7 @@ mod tests {
         summary.count_url(&found);
         let mut sum = summary.clone();
         sum.absorb(&mut summary);
-        assert_eq!(summary.wrappers, [0; Wrapper::ALL.len()]);
+        assert_eq!(summary.wrappers.sum(), 0);
         let shown = serde_json::to_value(&sum).unwrap();
         assert_eq!(shown["schemes"], serde_json::json!({ "http": 2 }));
         sum.schemes.add(b"x-Any");
@@ -536,20 +500,23 @@ mod tests {
 
     #[test]
     fn the_types_that_are_kept_do_not_depend_on_their_order() {
-        let names: Vec<String> = (0..PART_TYPES + 50)
+        let names: Vec<String> = (0..COUNTED_TEXTS + 50)
             .map(|at| format!("a/{at:05}"))
             .collect();
-        let mut forwards = PartTypeCounts::default();
+        let mut forwards = TextCounts::default();
         names.iter().for_each(|name| forwards.add(name, 2));
-        let mut backwards = PartTypeCounts::default();
-        for half in names.rchunks(PART_TYPES / 2) {
-            let mut counts = PartTypeCounts::default();
+        let mut backwards = TextCounts::default();
+        for half in names.rchunks(COUNTED_TEXTS / 2) {
+            let mut counts = TextCounts::default();
             half.iter().rev().for_each(|name| counts.add(name, 2));
             backwards.absorb(&mut counts);
-            assert_eq!(counts, PartTypeCounts::default());
+            assert_eq!(counts, TextCounts::default());
         }
         assert_eq!(forwards, backwards);
-        assert_eq!((forwards.by_type.len(), forwards.others), (PART_TYPES, 100));
+        assert_eq!(
+            (forwards.by_text.len(), forwards.others),
+            (COUNTED_TEXTS, 100)
+        );
     }
 
     #[test]

@@ -104,13 +104,10 @@ impl<'j> Units<'j> {
             }
             _ => None,
         };
-        match found {
-            Some(messages) => units.begin(messages),
-            None if part.start == 0 => {
-                units.begin(units.messages(input, part.source.clone(), hint));
-            }
-            None => {}
-        }
+        units.current = match found {
+            None if part.start == 0 => Some(units.messages(input, part.source.clone(), hint)),
+            found => found,
+        };
         Ok(units)
     }
 
@@ -153,81 +150,65 @@ impl<'j> Units<'j> {
     /// Opens the input of a step of the walk. Returns the step to report if there is no input to
     /// read.
     fn begin_step(&mut self, step: WalkStep) -> Option<InputStep> {
-        match step {
-            WalkStep::File(file) => self.begin_file(file),
-            WalkStep::Part { file, item } => self.begin_part(file, &item),
-            WalkStep::Repository(source) => self.begin_repository(source),
+        let opened = match step {
+            WalkStep::File(file) => self.open_file(&file).map(Some),
+            WalkStep::Part { file, item } => self.open_part(&file, &item),
+            WalkStep::Repository(source) => {
+                MessageSource::of_repository(source, self.job.format, self.limits).map(Some)
+            }
             WalkStep::Stdin => {
                 let source = Source::at(Source::STDIN.into());
-                Some(self.begin_stream(Input::stdin(), source))
+                return Some(self.begin_stream(Input::stdin(), source));
             }
             // A pipe or a device is opened by its name, since the user gave it.
             WalkStep::Stream(source) => match read::open_stream(&source.path) {
-                Ok(input) => Some(self.begin_stream(input, source)),
-                Err(error) => Some(InputStep::Failed(InputFailure::new(&source, error))),
+                Ok(input) => return Some(self.begin_stream(input, source)),
+                Err(error) => Err(InputStep::Failed(InputFailure::new(&source, error))),
             },
-            WalkStep::Skipped { source, reason } => Some(InputStep::Skipped { source, reason }),
-            WalkStep::Failed(event) => Some(InputStep::Failed(InputFailure { event, error: None })),
-        }
-    }
-
-    /// Opens a stream, which may wait for its writer.
-    fn begin_stream(&mut self, input: Input, source: Source) -> InputStep {
-        self.begin(self.messages(input, source, FormatHint::None));
-        self.is_waiting = true;
-        InputStep::Waiting
-    }
-
-    fn begin_file(&mut self, file: WalkedFile) -> Option<InputStep> {
-        match read::open(&file) {
-            Ok(opened) => {
-                let is_named = !file.is_in_root();
-                let messages = self.messages(Input::file(opened), file.source, file.hint);
-                self.begin(if is_named {
-                    messages
-                } else {
-                    messages.without_earlier_outputs()
-                });
-                None
-            }
-            Err(error) => Some(InputStep::Failed(InputFailure::new(&file.source, error))),
-        }
-    }
-
-    /// Opens the messages of a git repository.
-    fn begin_repository(&mut self, source: Source) -> Option<InputStep> {
-        match MessageSource::of_repository(source, self.job.format, self.limits) {
+            WalkStep::Skipped { source, reason } => Err(InputStep::Skipped { source, reason }),
+            WalkStep::Failed(event) => Err(InputStep::Failed(InputFailure { event, error: None })),
+        };
+        match opened {
             Ok(messages) => {
-                self.begin(messages);
+                self.current = messages;
                 None
             }
             Err(step) => Some(step),
         }
     }
 
+    /// Opens a stream, which may wait for its writer.
+    fn begin_stream(&mut self, input: Input, source: Source) -> InputStep {
+        self.current = Some(self.messages(input, source, FormatHint::None));
+        self.is_waiting = true;
+        InputStep::Waiting
+    }
+
+    fn open_file(&self, file: &WalkedFile) -> Result<MessageSource, InputStep> {
+        let (given, limits) = (self.job.format, self.limits);
+        let opened = read::open(file).map_err(|error| failed(file, error))?;
+        let messages = MessageSource::of_file(Input::file(opened), file, given, limits);
+        Ok(messages.with_unread_blocks())
+    }
+
     /// Opens the messages of a file that start in a range of it. A file that is not an mbox belongs
     /// to the range at its start.
-    fn begin_part(&mut self, file: WalkedFile, part: &FileRange) -> Option<InputStep> {
-        let messages = read::open(&file).and_then(|opened| {
+    fn open_part(
+        &self,
+        file: &WalkedFile,
+        part: &FileRange,
+    ) -> Result<Option<MessageSource>, InputStep> {
+        let messages = read::open(file).and_then(|opened| {
             MessageSource::of_part(opened, file.hint, part, self.job.format, self.limits)
         });
-        match messages {
-            Err(error) => Some(InputStep::Failed(InputFailure::new(&file.source, error))),
-            Ok(Some(messages)) => {
-                self.begin(messages);
-                None
-            }
-            Ok(None) if part.start == 0 => self.begin_file(file),
-            Ok(None) => None,
+        match messages.map_err(|error| failed(file, error))? {
+            None if part.start == 0 => self.open_file(file).map(Some),
+            messages => Ok(messages),
         }
     }
 
     fn messages(&self, input: Input, source: Source, hint: FormatHint) -> MessageSource {
         MessageSource::new(input, source, hint, self.job.format, self.limits).with_unread_blocks()
-    }
-
-    fn begin(&mut self, messages: MessageSource) {
-        self.current = Some(messages);
     }
 
     /// Returns the next steps of the current input: a block, or enough small members to be worth a
@@ -277,6 +258,10 @@ impl Iterator for Units<'_> {
             }
         }
     }
+}
+
+fn failed(file: &WalkedFile, error: io::Error) -> InputStep {
+    InputStep::Failed(InputFailure::new(&file.source, error))
 }
 
 /// Returns `true` if `file` is in a different root than the last of `files` that is in one.

@@ -13,9 +13,9 @@ use super::messages::{
 };
 use super::units::Unit;
 use crate::keyed_hash::HashKey;
-use urlspool_mail::decode::{HeaderFields, InfoFields, KnownField, MessageInfo, digested};
-use urlspool_mail::split::{Block, BlockRole, Message, SourceStart, SplitOutput};
-use urlspool_record::extract::{Extractor, ParsedHeader, extract_flat, extract_parsed};
+use urlspool_mail::decode::{InfoFields, KnownField, MessageInfo, digested};
+use urlspool_mail::split::{Block, Message, SourceStart, SplitOutput};
+use urlspool_record::extract::{Extractor, ParsedHeader};
 use urlspool_sources::read::{self, Input};
 use urlspool_sources::walk::WalkedFile;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
@@ -50,13 +50,7 @@ impl WorkContext<'_> {
     fn try_work_on(self, unit: Unit, hand_in: &mut HandIn<'_>) {
         let mut worker = Worker {
             context: self,
-            builder: BatchBuilder::new(
-                self.job,
-                self.extractor.unique(),
-                self.pool,
-                unit.bytes(),
-                hand_in,
-            ),
+            builder: BatchBuilder::new(self.job, self.extractor.unique(), self.pool, hand_in),
         };
         match unit {
             Unit::Steps { steps, bytes_read } => {
@@ -107,7 +101,13 @@ impl Worker<'_> {
             // The file has grown, or its name now refers to another file.
             Ok(_) if SMALL_FILE_BYTES <= read_bytes => self.defer(file),
             Ok(_) if read::is_container(&bytes) => {
-                self.container(file, std::mem::take(&mut bytes));
+                match self.container_steps(file, std::mem::take(&mut bytes)) {
+                    Some(steps) => {
+                        self.builder.chunk().summary.bytes_read += read_bytes;
+                        steps.into_iter().for_each(|step| self.step(step));
+                    }
+                    None => self.defer(file),
+                }
             }
             Ok(_) => bytes = self.plain_file(file, bytes),
         }
@@ -119,14 +119,10 @@ impl Worker<'_> {
 
     /// Leaves a file to be read in blocks once all earlier records are written.
     fn defer(&mut self, file: &WalkedFile) {
-        self.builder.next_chunk(Chunk {
-            deferred: Some(WalkedFile {
-                preopened: None,
-                ..file.clone()
-            }),
-            ..Chunk::default()
+        self.builder.defer(WalkedFile {
+            preopened: None,
+            ..file.clone()
         });
-        self.builder.next_chunk(Chunk::default());
     }
 
     /// Processes a small uncompressed file whose content is `bytes`. Returns the buffer.
@@ -158,8 +154,7 @@ impl Worker<'_> {
                     block: Block {
                         bytes: start.bytes,
                         offset: start.offset,
-                        role: BlockRole::Whole,
-                        unpacked_times: 0,
+                        ..Block::default()
                     },
                 };
                 self.block(&block);
@@ -168,34 +163,22 @@ impl Worker<'_> {
         }
     }
 
-    /// Processes a small compressed file or archive. Defers one whose decompressed content is
-    /// large.
-    fn container(&mut self, file: &WalkedFile, bytes: Vec<u8>) {
-        let size = bytes.len() as u64;
-        let messages = MessageSource::new(
-            Input::memory(bytes),
-            file.source.clone(),
-            file.hint,
-            self.context.job.format,
-            self.context.extractor.limits(),
-        );
-        let messages = if file.is_in_root() {
-            messages.without_earlier_outputs()
-        } else {
-            messages
-        };
+    /// Returns the steps through a small compressed file or archive. `None` if its decompressed
+    /// content is large.
+    fn container_steps(&self, file: &WalkedFile, bytes: Vec<u8>) -> Option<Vec<InputStep>> {
+        let limits = self.context.extractor.limits();
+        let given = self.context.job.format;
+        let messages = MessageSource::of_file(Input::memory(bytes), file, given, limits);
         let mut unpacked_bytes = 0;
         let mut steps = Vec::new();
         for step in messages {
             unpacked_bytes += step.message_bytes();
             if SMALL_CONTAINER_BYTES < unpacked_bytes {
-                self.defer(file);
-                return;
+                return None;
             }
             steps.push(step);
         }
-        self.builder.chunk().summary.bytes_read += size;
-        steps.into_iter().for_each(|step| self.step(step));
+        Some(steps)
     }
 
     /// Reads messages of a stream and processes them. An error does not keep the rest of the stream
@@ -216,8 +199,7 @@ impl Worker<'_> {
             block: Block {
                 bytes,
                 offset,
-                role: BlockRole::Whole,
-                unpacked_times: 0,
+                ..Block::default()
             },
         };
         self.block(&block);
@@ -279,11 +261,13 @@ impl Worker<'_> {
         if LARGE_MESSAGE_BYTES < message.raw.len() {
             self.builder.wait_for_turn();
         }
-        let known = catch_unwind(AssertUnwindSafe(|| self.header(message)));
-        let (header, article) = match known {
-            Ok((header, article)) => (Some(header), article),
-            Err(_) => (None, None),
-        };
+        let known = catch_unwind(AssertUnwindSafe(|| {
+            let header = ParsedHeader::of(message, self.context.extractor.limits().header_bytes);
+            let article = self.article(message, &header);
+            (header, article)
+        }));
+        let (header, article) =
+            known.map_or((None, None), |(header, article)| (Some(header), article));
         let is_news = message.kind == SourceKind::News;
         if is_news {
             self.builder.begin_article(article);
@@ -323,64 +307,42 @@ impl Worker<'_> {
     fn try_flat_message(&mut self, message: &Message<'_>, source: &Source) {
         let builder = &mut self.builder;
         let extractor = self.context.extractor;
-        extract_flat(message, source, extractor, &mut |finding| {
-            builder.add(finding, source);
-        });
+        extractor.extract_flat(message, source, &mut |finding| builder.add(finding, source));
         if message.head().is_none() {
             builder.count_message();
         }
         builder.end_message();
     }
 
-    /// Reads the header of a message and, for news, identifies the article. A fragment belongs to
-    /// the article at its start.
-    fn header(&self, message: &Message<'_>) -> (ParsedHeader, Option<ArticleChunk>) {
-        let header_bytes = self.context.extractor.limits().header_bytes;
-        let header = ParsedHeader {
-            fields: HeaderFields::in_message(message, header_bytes),
-            digest: None,
-        };
-        let article = match message.head().map(|head| head.message(message.kind)) {
-            _ if message.kind != SourceKind::News => None,
-            None => self.article_chunk(message, &header.fields),
-            Some(head) => {
-                let fields = HeaderFields::in_message(&head, header_bytes);
-                let chunk = self.article_chunk(&head, &fields);
-                chunk.map(ArticleChunk::continued)
-            }
-        };
-        (header, article)
-    }
-
-    /// Identifies an article by its content, including the Message-ID. `None` if it has no
-    /// Message-ID.
-    fn article_chunk(&self, message: &Message<'_>, fields: &HeaderFields) -> Option<ArticleChunk> {
-        fields.first_known(KnownField::MessageId)?;
+    /// Identifies a news article by its content, including the Message-ID. `None` if it has no
+    /// Message-ID. A fragment belongs to the article at its start.
+    fn article(&self, message: &Message<'_>, header: &ParsedHeader<'_>) -> Option<ArticleChunk> {
+        let (start, fields) = header.start(message);
+        if message.kind != SourceKind::News || fields.first_known(KnownField::MessageId).is_none() {
+            return None;
+        }
         let mut hash = self.context.article_key.hasher();
-        digested(message, fields, &mut |bytes| hash.write(bytes));
+        digested(start, fields, &mut |bytes| hash.write(bytes));
         Some(ArticleChunk {
             hash: hash.finish(),
-            is_continuation: false,
+            is_continuation: message.head().is_some(),
         })
     }
 
     /// Extracts the URLs of a message, unless its date or its list excludes it.
-    fn try_message(&mut self, message: &Message<'_>, header: &ParsedHeader, source: &Source) {
+    fn try_message(&mut self, message: &Message<'_>, header: &ParsedHeader<'_>, source: &Source) {
         let is_fragment = message.head().is_some();
-        if let Some(reason) = self.exclusion(message, &header.fields) {
+        if let Some(reason) = self.exclusion(message, header) {
             if !is_fragment {
                 self.builder.chunk().summary.skip_message(reason);
             }
             return;
         }
         let builder = &mut self.builder;
-        extract_parsed(
-            message,
-            header,
-            source,
-            self.context.extractor,
-            &mut |finding| builder.add(finding, source),
-        );
+        let extractor = self.context.extractor;
+        extractor.extract_parsed(message, header, source, &mut |finding| {
+            builder.add(finding, source);
+        });
         if !is_fragment {
             builder.count_message();
         }
@@ -389,7 +351,7 @@ impl Worker<'_> {
 
     /// Returns the reason why the job excludes a message. A message without a date is in every
     /// period.
-    fn exclusion(&self, message: &Message<'_>, fields: &HeaderFields) -> Option<SkipReason> {
+    fn exclusion(&self, message: &Message<'_>, header: &ParsedHeader<'_>) -> Option<SkipReason> {
         let Job {
             since,
             until,
@@ -399,17 +361,9 @@ impl Worker<'_> {
         if since.is_none() && until.is_none() && lists.is_empty() {
             return None;
         }
-        let limits = self.context.extractor.limits();
-        let head = message.head().map(|head| head.message(message.kind));
-        let head_fields = head
-            .as_ref()
-            .map(|head| HeaderFields::in_message(head, limits.header_bytes));
-        let (message, fields) = match (&head, &head_fields) {
-            (Some(head), Some(fields)) => (head, fields),
-            _ => (message, fields),
-        };
-        let info =
-            |wanted| MessageInfo::of_message(message, fields, limits.field_bytes, wanted, &[]);
+        let field_bytes = self.context.extractor.limits().field_bytes;
+        let (start, fields) = header.start(message);
+        let info = |wanted| MessageInfo::of_message(start, fields, field_bytes, wanted, &[]);
         let date = (since.is_some() || until.is_some())
             .then(|| info(InfoFields::DATE)?.date?.unix)
             .flatten();

@@ -1,13 +1,13 @@
 //! Last stage of a run: removes duplicates, counts and reports, in the order of the input.
 
 use std::collections::HashSet;
+use std::io;
 use std::ops::Range;
-use std::{io, vec};
 
 use super::batch::{ArticleChunk, BatchRecords, Chunk};
 use super::{Job, Report, Summary};
 use urlspool_record::extract::Unique;
-use urlspool_record::record::{LineFormat, Record};
+use urlspool_record::record::LineFormat;
 use urlspool_text::diagnostic::DiagnosticKind;
 
 /// Writer of chunks to a report.
@@ -51,32 +51,52 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// Writes a chunk, whose records are next in `records`. `Ok(false)` ends the run.
+    /// Writes the chunks of a batch and their records. `Ok(false)` ends the run.
     pub(super) fn write(
         &mut self,
-        mut chunk: Chunk,
-        records: &mut UnreportedRecords,
+        chunks: Vec<Chunk>,
+        records: &mut BatchRecords,
     ) -> io::Result<bool> {
-        self.count_broken_file(&mut chunk);
-        self.is_in_file =
-            chunk.summary.files == 0 && (self.is_in_file || chunk.summary.messages > 0);
-        let len = chunk.records_len;
-        let kept = self.dedup.remove_duplicates(&mut chunk, len);
-        if self.format.has_line_per_record() {
-            // Counted in the output rather than where they are made, so a lost record is noticed.
-            chunk.summary.records = records.count(len, &kept);
+        let has_line_per_record = self.format.has_line_per_record();
+        let (mut kept, mut start) = (Vec::new(), 0);
+        for mut chunk in chunks {
+            self.count_broken_file(&mut chunk);
+            self.is_in_file =
+                chunk.summary.files == 0 && (self.is_in_file || chunk.summary.messages > 0);
+            self.dedup.add_kept(&mut chunk, start, &mut kept);
+            start += chunk.records_len;
+            if has_line_per_record {
+                // Counted in the output rather than where they are made, so a lost record is
+                // noticed.
+                chunk.summary.records = 0;
+            }
+            self.summary.absorb(&mut chunk.summary);
+            for event in &chunk.events {
+                self.report.event(event)?;
+            }
+            for path in &chunk.read_files {
+                self.report.file_read(path);
+            }
+            if !chunk.rejects.is_empty() {
+                self.report.rejects(&chunk.rejects)?;
+            }
         }
-        self.summary.absorb(&mut chunk.summary);
-        for event in &chunk.events {
-            self.report.event(event)?;
-        }
-        for path in &chunk.read_files {
-            self.report.file_read(path);
-        }
-        if !chunk.rejects.is_empty() {
-            self.report.rejects(&chunk.rejects)?;
-        }
-        records.put(len, &kept, self.report)
+        let wants_more = match records {
+            BatchRecords::Lines(lines) => {
+                retain(lines, &kept);
+                if has_line_per_record {
+                    self.summary.records += memchr::memchr_iter(b'\n', lines).count() as u64;
+                }
+                lines.is_empty() || self.report.lines(lines)?
+            }
+            BatchRecords::Values { records, .. } => {
+                retain(records, &kept);
+                self.summary.records += records.len() as u64;
+                records.is_empty() || self.report.records(std::mem::take(records))?
+            }
+        };
+        self.report.progress(&self.summary);
+        Ok(wants_more)
     }
 
     /// Counts a file as failed if one of its byte ranges failed. The chunks of a file are
@@ -92,124 +112,23 @@ impl<'w> Writer<'w> {
     }
 }
 
-/// Records of a batch on their way to the report. Many chunks are small articles, so records
-/// without duplicates between them are reported together.
-pub(super) enum UnreportedRecords {
-    Lines {
-        lines: Vec<u8>,
-        /// Offset up to which lines were reported or removed.
-        reported: usize,
-        /// Offset up to which lines are ready to be reported.
-        ready: usize,
-    },
-    Values {
-        rest: vec::IntoIter<Record>,
-        /// Records to be reported.
-        ready: Vec<Record>,
-    },
-}
-
-impl From<BatchRecords> for UnreportedRecords {
-    fn from(records: BatchRecords) -> UnreportedRecords {
-        match records {
-            BatchRecords::Lines(lines) => UnreportedRecords::Lines {
-                lines,
-                reported: 0,
-                ready: 0,
-            },
-            BatchRecords::Values { records, .. } => UnreportedRecords::Values {
-                rest: records.into_iter(),
-                ready: Vec::new(),
-            },
-        }
+/// Removes the items of a list that are in none of the ranges, which are in order.
+fn retain<T>(list: &mut Vec<T>, kept: &[Range<usize>]) {
+    if kept != [0..list.len()] {
+        let mut kept = kept.iter().flat_map(Clone::clone).peekable();
+        let mut indices = 0..;
+        list.retain(|_| {
+            kept.next_if_eq(&indices.next().unwrap_or_default())
+                .is_some()
+        });
     }
 }
 
-impl UnreportedRecords {
-    /// Reports all records that are ready. `Ok(false)` ends the run.
-    pub(super) fn flush(&mut self, report: &mut dyn Report) -> io::Result<bool> {
-        match self {
-            UnreportedRecords::Lines {
-                lines,
-                reported,
-                ready,
-            } => {
-                let lines = &lines[*reported..*ready];
-                *reported = *ready;
-                Ok(lines.is_empty() || report.lines(lines)?)
-            }
-            UnreportedRecords::Values { ready, .. } => {
-                let records = std::mem::take(ready);
-                Ok(records.is_empty() || report.records(records)?)
-            }
-        }
-    }
-
-    /// The buffer of the lines, unless the records are values.
-    pub(super) fn into_lines(self) -> Option<Vec<u8>> {
-        match self {
-            UnreportedRecords::Lines { lines, .. } => Some(lines),
-            UnreportedRecords::Values { .. } => None,
-        }
-    }
-
-    /// Returns how many of the next records, whose length is `len`, are kept.
-    fn count(&self, len: usize, kept: &Kept) -> u64 {
-        let count = match self {
-            UnreportedRecords::Lines { lines, ready, .. } => {
-                let lines = &lines[*ready..][..len];
-                let count = |lines| memchr::memchr_iter(b'\n', lines).count();
-                match kept {
-                    Kept::All => count(lines),
-                    Kept::Places(places) => places
-                        .iter()
-                        .map(|place| count(&lines[place.clone()]))
-                        .sum(),
-                }
-            }
-            UnreportedRecords::Values { rest, .. } => match kept {
-                Kept::All => rest.len().min(len),
-                Kept::Places(places) => places.iter().map(ExactSizeIterator::len).sum(),
-            },
-        };
-        count as u64
-    }
-
-    /// Makes those of the next records ready that are kept; the length of all is `len`. `Ok(false)`
-    /// ends the run.
-    fn put(&mut self, len: usize, kept: &Kept, report: &mut dyn Report) -> io::Result<bool> {
-        let Kept::Places(places) = kept else {
-            match self {
-                UnreportedRecords::Lines { ready, .. } => *ready += len,
-                UnreportedRecords::Values { rest, ready } => ready.extend(rest.take(len)),
-            }
-            return Ok(true);
-        };
-        match self {
-            UnreportedRecords::Lines {
-                lines,
-                reported,
-                ready,
-            } => {
-                let kept: Vec<u8> = places
-                    .iter()
-                    .flat_map(|place| &lines[*ready..][place.clone()])
-                    .copied()
-                    .collect();
-                let before = &lines[*reported..*ready];
-                *ready += len;
-                *reported = *ready;
-                Ok((before.is_empty() || report.lines(before)?)
-                    && (kept.is_empty() || report.lines(&kept)?))
-            }
-            UnreportedRecords::Values { rest, ready } => {
-                let mut places = places.iter().flat_map(Clone::clone).peekable();
-                let is_kept = |(index, _): &(usize, Record)| places.next_if_eq(index).is_some();
-                let kept = rest.take(len).enumerate().filter(is_kept);
-                ready.extend(kept.map(|(_, record)| record));
-                Ok(true)
-            }
-        }
+/// Adds a range to ranges in order. A range that continues the last one extends it.
+fn add_range(ranges: &mut Vec<Range<usize>>, range: Range<usize>) {
+    match ranges.last_mut() {
+        Some(last) if last.end == range.start => last.end = range.end,
+        _ => ranges.push(range),
     }
 }
 
@@ -223,14 +142,6 @@ struct Dedup {
     keys: HashSet<u128>,
 }
 
-/// The records of a chunk to write.
-#[derive(Debug, PartialEq, Eq)]
-enum Kept {
-    All,
-    /// The records at these positions, in order.
-    Places(Vec<Range<usize>>),
-}
-
 impl Dedup {
     /// The state before the first chunk.
     pub(super) fn new(unique: Unique) -> Dedup {
@@ -240,17 +151,16 @@ impl Dedup {
         }
     }
 
-    /// Returns which records of `chunk`, whose length is `len`, were not written before, and
-    /// corrects the chunk's summary.
-    fn remove_duplicates(&mut self, chunk: &mut Chunk, len: usize) -> Kept {
+    /// Adds the records of `chunk` that were not written before to `kept`, and corrects the chunk's
+    /// summary. The chunk's records begin at `start` in their batch.
+    fn add_kept(&mut self, chunk: &mut Chunk, start: usize, kept: &mut Vec<Range<usize>>) {
         if chunk.article.is_some_and(|article| self.is_copy(article)) {
             chunk.summary = chunk.summary.as_duplicate();
             chunk.rejects.clear();
-            return Kept::Places(Vec::new());
-        }
-        match self.unique {
-            Unique::Run => self.new_records(chunk, len),
-            Unique::None | Unique::Message => Kept::All,
+        } else if self.unique == Unique::Run {
+            self.add_new_records(chunk, start, kept);
+        } else {
+            add_range(kept, start..start + chunk.records_len);
         }
     }
 
@@ -263,12 +173,12 @@ impl Dedup {
         self.is_copy
     }
 
-    fn new_records(&mut self, chunk: &mut Chunk, len: usize) -> Kept {
-        let mut places = Vec::with_capacity(chunk.keys.len());
-        let mut start = 0;
+    fn add_new_records(&mut self, chunk: &mut Chunk, start: usize, kept: &mut Vec<Range<usize>>) {
+        let mut end = 0;
         for record in &chunk.keys {
+            let begin = std::mem::replace(&mut end, record.end);
             if self.keys.insert(record.key) {
-                places.push(start..record.end);
+                add_range(kept, start + begin..start + end);
             } else {
                 chunk.summary.records -= 1;
                 if record.is_unwrapped {
@@ -277,14 +187,8 @@ impl Dedup {
                     chunk.summary.duplicates += 1;
                 }
             }
-            start = record.end;
         }
-        assert_eq!(start, len, "each record has a key");
-        if places.len() == chunk.keys.len() {
-            Kept::All
-        } else {
-            Kept::Places(places)
-        }
+        assert_eq!(end, chunk.records_len, "each record has a key");
     }
 }
 
@@ -299,15 +203,20 @@ mod tests {
         failed: u64,
     }
 
+    struct Discarding;
+
+    impl Report for Discarding {
+        fn lines(&mut self, _: &[u8]) -> io::Result<bool> {
+            Ok(true)
+        }
+    }
+
     /// Counts of files after these chunks.
     fn files(chunks: Vec<Chunk>) -> Files {
-        let mut report = Vec::new();
+        let mut report = Discarding;
         let job = Job::default();
         let mut writer = Writer::new(&job, Unique::None, &mut report);
-        let mut records = UnreportedRecords::from(BatchRecords::default());
-        for chunk in chunks {
-            assert!(writer.write(chunk, &mut records).unwrap());
-        }
+        assert!(writer.write(chunks, &mut BatchRecords::default()).unwrap());
         assert!(writer.summary.imbalances().is_empty());
         Files {
             all: writer.summary.files,
@@ -335,19 +244,17 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_read_to_its_end_is_counted() {
-        let mut report = Vec::new();
+        let mut report = Discarding;
         let job = Job::default();
         let mut writer = Writer::new(&job, Unique::None, &mut report);
-        let mut records = UnreportedRecords::from(BatchRecords::default());
         let started = || {
             counted(|summary| {
                 summary.messages = 1;
                 summary.messages_scanned = 1;
             })
         };
-        for chunk in [started(), read(), started()] {
-            writer.write(chunk, &mut records).unwrap();
-        }
+        let chunks = vec![started(), read(), started()];
+        writer.write(chunks, &mut BatchRecords::default()).unwrap();
         let summary = writer.end();
         assert_eq!((summary.files, summary.files_read), (2, 2));
         assert!(summary.imbalances().is_empty());

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
 
-use super::{Extractor, Finding, ParsedHeader, extract_parsed};
+use super::{Extractor, Finding, ParsedHeader};
 use crate::record::FoundRecord;
 use urlspool_mail::decode::{DecodedText, KnownField, MimePart};
 use urlspool_mail::split::Message;
@@ -24,7 +24,7 @@ use urlspool_text::repair::{Elsewhere, JoinedReading, Repair, UrlEvidence};
 /// Evidence for joins in a message.
 pub(super) struct MessageEvidence<'s, 'm> {
     message: &'s Message<'m>,
-    header: &'s ParsedHeader,
+    header: &'s ParsedHeader<'m>,
     source: &'s Source,
     extractor: &'s Extractor,
     /// Unbroken URLs of the message. Unset until a line break needs one.
@@ -49,7 +49,7 @@ const COMPARISONS: usize = 4;
 impl<'s, 'm> MessageEvidence<'s, 'm> {
     pub(super) fn new(
         message: &'s Message<'m>,
-        header: &'s ParsedHeader,
+        header: &'s ParsedHeader<'m>,
         source: &'s Source,
         extractor: &'s Extractor,
     ) -> MessageEvidence<'s, 'm> {
@@ -155,19 +155,13 @@ impl<'s, 'm> MessageEvidence<'s, 'm> {
         self.urls.get_or_init(|| {
             let mut urls = UrlEvidence::new(MESSAGE_EVIDENCE_URLS);
             let collector = self.extractor.collector();
-            extract_parsed(
-                self.message,
-                self.header,
-                self.source,
-                collector,
-                &mut |finding| {
-                    if let Finding::Url(record) | Finding::Unwrapped(record) = finding
-                        && is_whole(record)
-                    {
-                        urls.add_whole(record.found.full);
-                    }
-                },
-            );
+            collector.extract_parsed(self.message, self.header, self.source, &mut |finding| {
+                if let Finding::Url(record) | Finding::Unwrapped(record) = finding
+                    && is_whole(record)
+                {
+                    urls.add_whole(record.found.full);
+                }
+            });
             urls
         })
     }

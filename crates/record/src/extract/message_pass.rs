@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::elsewhere::MessageEvidence;
-use super::{Extractor, Finding, ParsedHeader};
+use super::{Extractor, Finding, Options, ParsedHeader};
 use crate::record::{Demand, RecordOrigin};
-use urlspool_mail::decode::{HeaderFields, MessageInfo, OffsetMap, RawRange, digest};
+use urlspool_mail::decode::{MessageInfo, OffsetMap, RawRange, digest};
 use urlspool_mail::split::Message;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 use urlspool_text::hash::hash_pieces;
@@ -24,7 +24,7 @@ pub(super) struct MessagePass<'s, 'm> {
     pub(super) message: &'s Message<'m>,
     pub(super) extractor: &'s Extractor,
     source: &'s Source,
-    fields: &'s HeaderFields,
+    header: &'s ParsedHeader<'m>,
     /// Evidence for joins; `None` in a pass that collects evidence.
     pub(super) evidence: Option<MessageEvidence<'s, 'm>>,
     /// Header data for the records. Costly to read, so `None` until the first URL needs it.
@@ -71,19 +71,10 @@ pub(super) struct Digests {
     pub(super) fragment: u128,
 }
 
-impl Digests {
-    fn of_whole(digest: u128) -> Digests {
-        Digests {
-            message: digest,
-            fragment: digest,
-        }
-    }
-}
-
 impl<'s, 'm> MessagePass<'s, 'm> {
     pub(super) fn new(
         message: &'s Message<'m>,
-        header: &'s ParsedHeader,
+        header: &'s ParsedHeader<'m>,
         source: &'s Source,
         extractor: &'s Extractor,
         sink: &'s mut dyn FnMut(Finding<'_>),
@@ -92,16 +83,16 @@ impl<'s, 'm> MessagePass<'s, 'm> {
             message,
             extractor,
             source,
-            fields: &header.fields,
+            header,
             evidence: extractor
                 .collector
                 .is_some()
                 .then(|| MessageEvidence::new(message, header, source, extractor)),
             info: None,
-            digests: header
-                .digest
-                .filter(|_| message.head().is_none())
-                .map(Digests::of_whole),
+            digests: header.digest.map(|message| Digests {
+                message,
+                fragment: message,
+            }),
             occurrences: BTreeMap::new(),
             uncounted: 0,
             reported_keys: HashSet::new(),
@@ -124,20 +115,13 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         if let Some(digests) = self.digests {
             return digests;
         }
-        let digests = match self.message.head() {
-            None => Digests::of_whole(digest(self.message, self.fields)),
-            Some(fragment) => {
-                let head = fragment.message(self.message.kind);
-                let fields = HeaderFields::in_message(&head, self.extractor.limits().header_bytes);
-                let message = digest(&head, &fields);
-                let offset = self.message.start - fragment.start;
-                Digests {
-                    message,
-                    fragment: hash_pieces(&[&message.to_le_bytes()[..], &offset.to_le_bytes()]),
-                }
-            }
-        };
-        *self.digests.insert(digests)
+        let (start, fields) = self.header.start(self.message);
+        let message = digest(start, fields);
+        let fragment = self.message.head().map_or(message, |head| {
+            let offset = self.message.start - head.start;
+            hash_pieces(&[&message.to_le_bytes()[..], &offset.to_le_bytes()])
+        });
+        *self.digests.insert(Digests { message, fragment })
     }
 
     /// Returns `true` if the message may take more steps.
@@ -219,19 +203,14 @@ impl<'s, 'm> MessagePass<'s, 'm> {
 
     /// Reads the header data for the records. `None` if the message has no header.
     fn info(&self) -> Option<MessageInfo> {
-        let limits = self.extractor.limits();
-        let head = self.message.head();
-        let head = head.map(|fragment| fragment.message(self.message.kind));
-        let fields = head
-            .as_ref()
-            .map(|head| HeaderFields::in_message(head, limits.header_bytes));
-        MessageInfo::of_message(
-            head.as_ref().unwrap_or(self.message),
-            fields.as_ref().unwrap_or(self.fields),
-            limits.field_bytes,
-            self.extractor.options.info,
-            &self.extractor.options.header_fields,
-        )
+        let (start, fields) = self.header.start(self.message);
+        let Options {
+            limits,
+            info,
+            header_fields,
+            ..
+        } = &self.extractor.options;
+        MessageInfo::of_message(start, fields, limits.field_bytes, *info, header_fields)
     }
 
     /// Maps `span` of a decoded text to its origin in the source.

@@ -152,9 +152,9 @@ pub const MESSAGE_STEPS: u64 = 512 << 10;
 /// Maximum number of boundaries to search for in a multipart. Each of several fields may name one.
 pub const MULTIPART_BOUNDARIES: usize = 8;
 
-/// Maximum number of media types for which a summary counts the parts that were not read. Real
+/// Maximum number of media types, and of unknown schemes, that a summary counts by name. Real
 /// archives have about a hundred.
-pub const PART_TYPES: usize = 1_000;
+pub const COUNTED_TEXTS: usize = 1_000;
 
 /// Maximum size of nested attachments whose decoded bytes are held at the same time, including
 /// their offset maps, as a multiple of `Limits::message_bytes`. A deeper attachment is read as one
