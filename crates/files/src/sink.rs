@@ -18,40 +18,54 @@ use crate::config::named_values;
 use urlspool_record::record::Record;
 use urlspool_sources::walk::DeviceInode;
 
-/// Receives encoded records.
-pub trait Sink {
+/// Output of records: lines, or columns that are made from values.
+pub trait Sink: Send {
     /// Appends a batch of whole lines. Returns `Ok(false)` if the sink wants no more because its
     /// reader is gone, which is not an error.
     ///
     /// # Errors
     ///
-    /// The system's error. Earlier batches remain valid.
-    fn put(&mut self, batch: &[u8]) -> io::Result<bool>;
+    /// The system's error, after which earlier batches remain valid. An output of columns refuses
+    /// lines.
+    fn put(&mut self, lines: &[u8]) -> io::Result<bool> {
+        let _ = lines;
+        Err(io::Error::other("columns are made of records"))
+    }
 
-    /// Returns once all batches have left the process.
+    /// Appends records to the columns.
+    ///
+    /// # Errors
+    ///
+    /// The system's error. An output of lines refuses records.
+    fn put_records(&mut self, records: Vec<Record>) -> io::Result<()> {
+        drop(records);
+        Err(io::Error::other("this output takes lines"))
+    }
+
+    /// Completes the output and gives a file its name. No effect after the first call.
     ///
     /// # Errors
     ///
     /// The system's error.
     fn finish(&mut self) -> io::Result<()>;
-}
 
-/// Receives records as values, and writes them as columns, to one file or a folder of files.
-trait RecordSink: Send {
-    /// Appends records.
-    fn put(&mut self, records: Vec<Record>) -> io::Result<()>;
+    /// Completes a partial file or folder and leaves it for the user; `None` if there is none, or
+    /// it is empty.
+    ///
+    /// # Errors
+    ///
+    /// The system's error.
+    fn leave(&mut self) -> io::Result<Option<LeftOutput>> {
+        Ok(None)
+    }
 
-    /// Completes the output and gives it its name.
-    fn finish(&mut self) -> io::Result<()>;
+    /// Removes a partial file or folder. An existing file is unchanged.
+    fn discard(&mut self) {}
 
-    /// Completes the partial output and leaves it for the user; `None` if there are no records.
-    fn leave(&mut self) -> io::Result<Option<LeftOutput>>;
-
-    /// Removes the partial output.
-    fn discard(&mut self);
-
-    /// Returns the identity of the file; `None` for a folder.
-    fn id(&self) -> Option<DeviceInode>;
+    /// Returns the identity of a file while it has its temporary name.
+    fn id(&self) -> Option<DeviceInode> {
+        None
+    }
 }
 
 /// `true` if Parquet output is supported.
@@ -62,7 +76,7 @@ mod parquet {
     use std::io;
     use std::path::Path;
 
-    use super::{Partition, RecordSink};
+    use super::{Partition, Sink};
     use urlspool_record::record::FieldId;
 
     /// Returns an error: this program is built without the feature.
@@ -70,7 +84,7 @@ mod parquet {
         _: &Path,
         _: &[FieldId],
         _: Option<Partition>,
-    ) -> io::Result<Box<dyn RecordSink>> {
+    ) -> io::Result<Box<dyn Sink>> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
@@ -88,23 +102,11 @@ named_values! {
     }
 }
 
-/// Sink for tests and library users.
-impl Sink for Vec<u8> {
-    fn put(&mut self, batch: &[u8]) -> io::Result<bool> {
-        self.extend_from_slice(batch);
-        Ok(true)
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Sink for a pipe or a terminal, such as standard output.
 #[derive(Debug)]
 pub struct PipeSink<W>(pub W);
 
-impl<W: Write> Sink for PipeSink<W> {
+impl<W: Write + Send> Sink for PipeSink<W> {
     fn put(&mut self, batch: &[u8]) -> io::Result<bool> {
         unless_closed(self.0.write_all(batch))
     }

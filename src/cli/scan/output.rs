@@ -197,7 +197,7 @@ impl Output {
         Ok(Output {
             name,
             content: *content,
-            escapes: escapes(&format).filter(|_| file.is_terminal()),
+            escapes: escapes(&format).filter(|_| file.is_terminal),
             format,
             compression,
             file,
@@ -210,21 +210,21 @@ impl Output {
         let put = match self.compression {
             Some(compression) => compression
                 .pack(&lines)
-                .and_then(|packed| self.file.put_batch(&packed)),
-            None => self.file.put_batch(&lines),
+                .and_then(|packed| self.file.sink.put(&packed)),
+            None => self.file.sink.put(&lines),
         };
         put.map_err(|error| CommandError::output(&self.name, &error))
     }
 
     /// Completes the output. A file gets its final name.
     fn finish(&mut self) -> Result<(), CommandError> {
-        let finished = self.file.complete();
+        let finished = self.file.sink.finish();
         finished.map_err(|error| CommandError::output(&self.name, &error))
     }
 
     /// Leaves an incomplete file, and returns a clause about it; `None` if there is none.
     fn leave(&mut self) -> Option<String> {
-        let left = self.file.leave().transpose()?;
+        let left = self.file.sink.leave().transpose()?;
         let counted = left.and_then(|left| Ok((self.count(&left)?, left.path)));
         match counted {
             // Only the column names of a table were written.
@@ -286,7 +286,10 @@ impl Outputs {
 
     /// Returns the files being written.
     pub(super) fn files(&self) -> Vec<DeviceInode> {
-        let files = self.outputs.iter().filter_map(|output| output.file.id());
+        let files = self
+            .outputs
+            .iter()
+            .filter_map(|output| output.file.sink.id());
         files.collect()
     }
 
@@ -306,7 +309,7 @@ impl Outputs {
     /// Appends records as values, which only columnar outputs receive. `None` after an error.
     pub(super) fn put_records(&mut self, records: Vec<Record>) -> Option<()> {
         let output = self.outputs.first_mut()?;
-        let put = output.file.put_records(records);
+        let put = output.file.sink.put_records(records);
         put.map_err(|error| self.error = Some(CommandError::output(&output.name, &error)))
             .ok()
     }
@@ -333,7 +336,7 @@ impl Outputs {
                 output.content,
                 OutputContent::Records | OutputContent::Rejects
             ) {
-                output.file.discard();
+                output.file.sink.discard();
             }
         }
     }

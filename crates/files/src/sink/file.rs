@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::Sink;
+use super::{LeftOutput, Sink};
 use urlspool_sources::walk::DeviceInode;
 
 /// Sink that writes a regular file as `FILE.partial`, and renames it when it is complete. The
@@ -85,51 +85,12 @@ impl FileSink {
         Ok(sink)
     }
 
-    /// Returns the identity of the partial file.
-    ///
-    /// # Errors
-    ///
-    /// The system's error.
-    pub fn id(&self) -> io::Result<DeviceInode> {
-        Ok(DeviceInode::of(&self.file.metadata()?))
-    }
-
-    /// Leaves the partial file for the user, and returns its path; `None` if it is empty.
-    ///
-    /// # Errors
-    ///
-    /// The system's error.
-    pub fn leave(&mut self) -> io::Result<Option<PathBuf>> {
-        if self.has_ended {
-            return Ok(None);
-        }
-        if self.committed_bytes == 0 {
-            self.discard();
-            return Ok(None);
-        }
-        self.has_ended = true;
-        self.check_name()?;
-        self.file.sync_all()?;
-        Ok(Some(self.partial.clone()))
-    }
-
-    /// Removes the partial file. An existing file is unchanged.
-    pub fn discard(&mut self) {
-        if !self.has_ended {
-            self.has_ended = true;
-            // If it cannot be removed, it remains like a file left by another run.
-            let _ = self
-                .check_name()
-                .and_then(|()| fs::remove_file(&self.partial));
-        }
-    }
-
     /// Checks that the name of the partial file still refers to it: locks do not work on every file
     /// system.
     fn check_name(&self) -> io::Result<()> {
         let named = fs::symlink_metadata(&self.partial);
         match named {
-            Ok(named) if DeviceInode::of(&named) == self.id()? => Ok(()),
+            Ok(named) if Some(DeviceInode::of(&named)) == self.id() => Ok(()),
             _ => Err(io::Error::other(format!(
                 "{} was replaced by another program",
                 self.partial.display()
@@ -167,6 +128,38 @@ impl Sink for FileSink {
         rename(&self.partial, &self.target)?;
         self.has_ended = true;
         Ok(())
+    }
+
+    fn leave(&mut self) -> io::Result<Option<LeftOutput>> {
+        if self.has_ended {
+            return Ok(None);
+        }
+        if self.committed_bytes == 0 {
+            self.discard();
+            return Ok(None);
+        }
+        self.has_ended = true;
+        self.check_name()?;
+        self.file.sync_all()?;
+        Ok(Some(LeftOutput {
+            path: self.partial.clone(),
+            records: None,
+        }))
+    }
+
+    fn discard(&mut self) {
+        if !self.has_ended {
+            self.has_ended = true;
+            // If it cannot be removed, it remains like a file left by another run.
+            let _ = self
+                .check_name()
+                .and_then(|()| fs::remove_file(&self.partial));
+        }
+    }
+
+    fn id(&self) -> Option<DeviceInode> {
+        let metadata = self.file.metadata().ok()?;
+        Some(DeviceInode::of(&metadata))
     }
 }
 
@@ -335,7 +328,7 @@ mod tests {
         assert!(!partial_path(&target).exists() && !target.exists());
         let mut sink = FileSink::create(&target).unwrap();
         sink.put(b"one\ntwo\n").unwrap();
-        assert_eq!(sink.leave().unwrap(), Some(partial_path(&target)));
+        assert_eq!(sink.leave().unwrap().unwrap().path, partial_path(&target));
         drop(sink);
         assert!(partial_path(&target).exists() && !target.exists());
         fs::remove_dir_all(&folder).unwrap();

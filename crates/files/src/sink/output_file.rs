@@ -5,16 +5,15 @@
 
 use std::error::Error as StdError;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, IsTerminal, Stdout, Write};
+use std::fs;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use super::{
-    FileIdentity, FileSink, OutputPlace, Partition, PipeSink, RecordSink, Replacement, Sink,
-    check_replacement, discardable_path, open_device, parquet, resolve, way_out,
+    FileIdentity, FileSink, OutputPlace, Partition, PipeSink, Replacement, Sink, check_replacement,
+    discardable_path, open_device, parquet, resolve, way_out,
 };
-use urlspool_record::record::{FieldId, Record};
-use urlspool_sources::walk::DeviceInode;
+use urlspool_record::record::FieldId;
 
 /// The name of standard output in messages.
 const STDOUT_NAME: &str = "standard output";
@@ -75,14 +74,10 @@ impl StdError for OutputError {
 /// complete.
 pub struct OutputFile {
     path: PathBuf,
-    target: Target,
-}
-
-enum Target {
-    Stdout(PipeSink<Stdout>),
-    Device(PipeSink<File>),
-    File(FileSink),
-    Columns(Box<dyn RecordSink>),
+    /// Receiver of lines or records.
+    pub sink: Box<dyn Sink>,
+    /// `true` for a terminal.
+    pub is_terminal: bool,
 }
 
 /// Incomplete output that a failed run left behind.
@@ -120,13 +115,16 @@ impl OutputFile {
     ) -> Result<OutputFile, OutputError> {
         match place {
             OutputPlace::Stdout => {
-                let stdout = Target::Stdout(PipeSink(io::stdout()));
-                OutputFile::new(Path::new("-"), Ok(stdout))
+                let stdout = io::stdout();
+                let is_terminal = stdout.is_terminal();
+                OutputFile::new(Path::new("-"), Ok(boxed(PipeSink(stdout))), is_terminal)
             }
             OutputPlace::Device(path) => {
-                OutputFile::new(path, open_device(path).map(Target::Device))
+                let device = open_device(path);
+                let is_terminal = device.as_ref().is_ok_and(|sink| sink.0.is_terminal());
+                OutputFile::new(path, device.map(boxed), is_terminal)
             }
-            OutputPlace::File(path) => OutputFile::new(path, create(path).map(Target::File)),
+            OutputPlace::File(path) => OutputFile::new(path, create(path).map(boxed), false),
         }
     }
 
@@ -141,14 +139,18 @@ impl OutputFile {
         fields: &[FieldId],
         partition: Option<Partition>,
     ) -> Result<OutputFile, OutputError> {
-        let columns = parquet::create(path, fields, partition);
-        OutputFile::new(path, columns.map(Target::Columns))
+        OutputFile::new(path, parquet::create(path, fields, partition), false)
     }
 
-    fn new(path: &Path, target: io::Result<Target>) -> Result<OutputFile, OutputError> {
+    fn new(
+        path: &Path,
+        sink: io::Result<Box<dyn Sink>>,
+        is_terminal: bool,
+    ) -> Result<OutputFile, OutputError> {
         Ok(OutputFile {
             path: path.to_owned(),
-            target: target.map_err(|error| OutputError::unwritable(path, error))?,
+            sink: sink.map_err(|error| OutputError::unwritable(path, error))?,
+            is_terminal,
         })
     }
 
@@ -158,61 +160,15 @@ impl OutputFile {
         &self.path
     }
 
-    /// Returns the identity of a file while it has its temporary name.
-    #[must_use]
-    pub fn id(&self) -> Option<DeviceInode> {
-        match &self.target {
-            Target::File(file) => file.id().ok(),
-            Target::Columns(columns) => columns.id(),
-            Target::Stdout(_) | Target::Device(_) => None,
-        }
-    }
-
-    /// Returns `true` for an output that is a terminal.
-    #[must_use]
-    pub fn is_terminal(&self) -> bool {
-        match &self.target {
-            Target::Stdout(sink) => sink.0.is_terminal(),
-            Target::Device(sink) => sink.0.is_terminal(),
-            Target::File(_) | Target::Columns(_) => false,
-        }
-    }
-
     /// Appends a text.
     ///
     /// # Errors
     ///
     /// The file cannot be written.
     pub fn put(&mut self, text: &[u8]) -> Result<(), OutputError> {
-        let put = self.put_batch(text);
+        let put = self.sink.put(text);
         put.map_err(|error| OutputError::unwritable(&self.path, error))?;
         Ok(())
-    }
-
-    /// Appends a batch of whole lines, like [`Sink::put`].
-    ///
-    /// # Errors
-    ///
-    /// The system's error; also if the output is columnar.
-    pub fn put_batch(&mut self, lines: &[u8]) -> io::Result<bool> {
-        match &mut self.target {
-            Target::Stdout(sink) => sink.put(lines),
-            Target::Device(sink) => sink.put(lines),
-            Target::File(sink) => sink.put(lines),
-            Target::Columns(_) => Err(io::Error::other("columns are made of records")),
-        }
-    }
-
-    /// Appends records, which only columnar outputs accept.
-    ///
-    /// # Errors
-    ///
-    /// The system's error; also if the output is one of lines.
-    pub fn put_records(&mut self, records: Vec<Record>) -> io::Result<()> {
-        match &mut self.target {
-            Target::Columns(columns) => columns.put(records),
-            _ => Err(io::Error::other("this output takes lines")),
-        }
     }
 
     /// Gives the file its name.
@@ -221,54 +177,19 @@ impl OutputFile {
     ///
     /// The file cannot be written.
     pub fn finish(mut self) -> Result<(), OutputError> {
-        let finished = self.complete();
+        let finished = self.sink.finish();
         finished.map_err(|error| OutputError::unwritable(&self.path, error))
     }
+}
 
-    /// Gives the file its name. No effect after the first call.
-    ///
-    /// # Errors
-    ///
-    /// The system's error.
-    pub fn complete(&mut self) -> io::Result<()> {
-        match &mut self.target {
-            Target::Stdout(sink) => sink.finish(),
-            Target::Device(sink) => sink.finish(),
-            Target::File(sink) => sink.finish(),
-            Target::Columns(columns) => columns.finish(),
-        }
-    }
-
-    /// Leaves a partial file for the user; `None` if there is none, or it is empty.
-    ///
-    /// # Errors
-    ///
-    /// The system's error.
-    pub fn leave(&mut self) -> io::Result<Option<LeftOutput>> {
-        match &mut self.target {
-            Target::Stdout(_) | Target::Device(_) => Ok(None),
-            Target::File(file) => {
-                let records = None;
-                Ok(file.leave()?.map(|path| LeftOutput { path, records }))
-            }
-            Target::Columns(columns) => columns.leave(),
-        }
-    }
-
-    /// Removes a partial file. An existing file is unchanged.
-    pub fn discard(&mut self) {
-        match &mut self.target {
-            Target::Stdout(_) | Target::Device(_) => {}
-            Target::File(file) => file.discard(),
-            Target::Columns(columns) => columns.discard(),
-        }
-    }
+fn boxed(sink: impl Sink + 'static) -> Box<dyn Sink> {
+    Box::new(sink)
 }
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // The reader of standard output may be gone, which is not an error.
-        self.put_batch(bytes).map(|_| bytes.len())
+        self.sink.put(bytes).map(|_| bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -16,7 +16,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
-use super::{FileSink, LeftOutput, Partition, RecordSink, Sink};
+use super::{FileSink, LeftOutput, Partition, Sink};
 use urlspool_record::record::{Columns, FieldId, Record};
 use urlspool_sources::walk::DeviceInode;
 use urlspool_text::limits::{PARQUET_GROUP_BYTES, PARQUET_GROUP_ROWS};
@@ -26,7 +26,7 @@ pub(super) fn create(
     path: &Path,
     fields: &[FieldId],
     partition: Option<Partition>,
-) -> io::Result<Box<dyn RecordSink>> {
+) -> io::Result<Box<dyn Sink>> {
     let columns = Columns::new(Some(fields));
     Ok(match partition {
         None => {
@@ -43,14 +43,13 @@ struct ParquetFile {
     writer: GroupWriter,
 }
 
-impl RecordSink for ParquetFile {
-    fn put(&mut self, records: Vec<Record>) -> io::Result<()> {
+impl Sink for ParquetFile {
+    fn put_records(&mut self, records: Vec<Record>) -> io::Result<()> {
         self.writer.write(&mut self.columns, &records)
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.writer.close()?;
-        self.writer.file_mut().finish()
+        self.writer.complete()
     }
 
     fn leave(&mut self) -> io::Result<Option<LeftOutput>> {
@@ -60,8 +59,8 @@ impl RecordSink for ParquetFile {
         }
         self.writer.close()?;
         let records = Some(self.writer.records);
-        let path = self.writer.file_mut().leave()?;
-        Ok(path.map(|path| LeftOutput { path, records }))
+        let left = self.writer.file_mut().leave()?;
+        Ok(left.map(|left| LeftOutput { records, ..left }))
     }
 
     fn discard(&mut self) {
@@ -69,7 +68,7 @@ impl RecordSink for ParquetFile {
     }
 
     fn id(&self) -> Option<DeviceInode> {
-        self.writer.writer.inner().id().ok()
+        self.writer.writer.inner().id()
     }
 }
 
@@ -104,7 +103,7 @@ impl GroupWriter {
                 self.writer.write(&batch).map_err(io_error)?;
                 self.records += batch.num_rows() as u64;
             }
-            if PARQUET_GROUP_BYTES <= self.writer.memory_size() {
+            if PARQUET_GROUP_BYTES <= self.group_bytes() {
                 self.end_group()?;
             }
         }
@@ -119,6 +118,12 @@ impl GroupWriter {
     /// Writes the row group to the file.
     fn end_group(&mut self) -> io::Result<()> {
         self.writer.flush().map_err(io_error)
+    }
+
+    /// Writes the footer and gives the file its name.
+    fn complete(&mut self) -> io::Result<()> {
+        self.close()?;
+        self.file_mut().finish()
     }
 
     /// Writes the footer of the file, which makes it readable.

@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::GroupWriter;
 use crate::sink::file::rename;
-use crate::sink::{LeftOutput, RecordSink, Sink, partial_path, resolve};
+use crate::sink::{LeftOutput, Sink, partial_path, resolve};
 use urlspool_record::record::{Columns, Record};
-use urlspool_sources::walk::DeviceInode;
 use urlspool_text::limits::{DATASET_GROUPS_BYTES, DATASET_OPEN_FILES};
 
 /// Sink that writes a folder as `FOLDER.partial`, and renames it when it is complete.
@@ -32,12 +31,6 @@ struct OpenPart {
     writer: GroupWriter,
     /// The last batch with records for this file.
     last_batch: u64,
-}
-
-impl OpenPart {
-    fn bytes(&self) -> usize {
-        self.writer.group_bytes()
-    }
 }
 
 impl Dataset {
@@ -99,8 +92,8 @@ impl Dataset {
         if DATASET_OPEN_FILES <= self.open.len() {
             let oldest = self.open.iter().min_by_key(|(_, part)| part.last_batch);
             let oldest = oldest.map(|(year, _)| year.clone()).unwrap_or_default();
-            if let Some(part) = self.open.remove(&oldest) {
-                complete(part)?;
+            if let Some(mut part) = self.open.remove(&oldest) {
+                part.writer.complete()?;
             }
         }
         let number = self.parts.entry(year.to_owned()).or_default();
@@ -118,8 +111,9 @@ impl Dataset {
 
     /// Ends the largest row groups until their total size is small enough.
     fn limit_memory(&mut self) -> io::Result<()> {
-        while DATASET_GROUPS_BYTES < self.open.values().map(OpenPart::bytes).sum() {
-            match self.open.values_mut().max_by_key(|part| part.bytes()) {
+        let bytes = |part: &OpenPart| part.writer.group_bytes();
+        while DATASET_GROUPS_BYTES < self.open.values().map(bytes).sum() {
+            match self.open.values_mut().max_by_key(|part| bytes(part)) {
                 Some(part) => part.writer.end_group()?,
                 None => break,
             }
@@ -130,12 +124,12 @@ impl Dataset {
     fn close_all(&mut self) -> io::Result<()> {
         std::mem::take(&mut self.open)
             .into_values()
-            .try_for_each(complete)
+            .try_for_each(|mut part| part.writer.complete())
     }
 }
 
-impl RecordSink for Dataset {
-    fn put(&mut self, records: Vec<Record>) -> io::Result<()> {
+impl Sink for Dataset {
+    fn put_records(&mut self, records: Vec<Record>) -> io::Result<()> {
         let mut years: BTreeMap<String, Vec<Record>> = BTreeMap::new();
         for record in records {
             let year = year(record.message_date()).to_owned();
@@ -181,15 +175,6 @@ impl RecordSink for Dataset {
             let _ = fs::remove_dir_all(&self.partial);
         }
     }
-
-    fn id(&self) -> Option<DeviceInode> {
-        None
-    }
-}
-
-fn complete(mut part: OpenPart) -> io::Result<()> {
-    part.writer.close()?;
-    part.writer.file_mut().finish()
 }
 
 impl Drop for Dataset {
