@@ -86,8 +86,7 @@ pub use urlspool_record::extract::{
     ExtractedUrl, Extractor, Finding, Options, Unique, message_urls, urls,
 };
 pub use urlspool_record::record::{
-    Demand, FieldId, FoundRecord, Record, RecordItems, RecordOrigin, RecordValue, RedirectSource,
-    UrlContext,
+    Demand, FieldId, FoundRecord, Record, RecordOrigin, RecordValue, RedirectSource, UrlContext,
 };
 pub use urlspool_text::diagnostic::{
     Diagnostic, DiagnosticKind, Event as InputEvent, SkipReason, UrlFilter,

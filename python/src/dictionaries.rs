@@ -7,7 +7,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use urlspool_record::record::{FieldId, RECORD_FIELDS, Record, RecordItems, RecordValue};
+use urlspool_record::record::{FieldId, RECORD_FIELDS, Record, RecordValue};
 
 /// Creates dictionaries with the same fields, and caches objects that recur.
 pub(crate) struct DictMaker {
@@ -139,12 +139,11 @@ impl Object {
     fn list<'py>(
         &mut self,
         py: Python<'py>,
-        mut items: RecordItems<'_>,
+        items: &[RecordValue],
     ) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
-        while let Some(first) = items.next() {
+        for values in items.chunks(self.members.len()) {
             let dict = self.template.bind(py).copy()?;
-            let values = std::iter::once(first).chain(items.by_ref());
             for (member, value) in self.members.iter_mut().zip(values) {
                 let Content::OfItem(known) = &mut member.content else {
                     continue;
@@ -164,7 +163,7 @@ impl KnownText {
     fn object<'py>(
         &mut self,
         py: Python<'py>,
-        value: RecordValue<'_>,
+        value: &RecordValue,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(Some(match value {
             RecordValue::Boolean(value) => value.into_bound_py_any(py)?,
@@ -174,7 +173,7 @@ impl KnownText {
             RecordValue::List(items) => {
                 let list = PyList::empty(py);
                 for item in items {
-                    if let RecordValue::Text(text) = item {
+                    if let Some(text) = item.text() {
                         list.append(self.text(py, text))?;
                     }
                 }

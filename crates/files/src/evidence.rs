@@ -164,19 +164,13 @@ struct MessageStart {
 
 impl FoundUrl<'_> {
     fn of(record: &Record) -> FoundUrl<'_> {
-        let alternates = match record.value(FieldId::Alternates) {
-            RecordValue::List(items) => items.collect(),
-            _ => Vec::new(),
-        };
+        let alternates = record.value(FieldId::Alternates).items();
         FoundUrl {
             url: record.url().into(),
             fragment: record.fragment().map(Cow::from),
             repairs: record.texts(FieldId::Repairs).map(Cow::from).collect(),
             alternates: alternates.chunks(4).filter_map(AlternateUrl::of).collect(),
-            confidence: match record.value(FieldId::Confidence) {
-                RecordValue::Number(confidence) => Some(confidence),
-                _ => None,
-            },
+            confidence: record.value(FieldId::Confidence).number(),
             quote_depth: record.integer(FieldId::QuoteDepth).unwrap_or(0),
             source: SourcePlace {
                 path: record.path().into(),
@@ -206,18 +200,15 @@ impl FoundUrl<'_> {
 
 impl<'r> AlternateUrl<'r> {
     /// Creates an alternate of a record from the values of its fields.
-    fn of(values: &[RecordValue<'r>]) -> Option<AlternateUrl<'r>> {
-        match values {
-            [RecordValue::Text(url), fragment, RecordValue::Text(why), _] => Some(AlternateUrl {
-                url: Cow::from(*url),
-                fragment: match fragment {
-                    RecordValue::Text(fragment) => Some(Cow::from(*fragment)),
-                    _ => None,
-                },
-                why: Cow::from(*why),
-            }),
-            _ => None,
-        }
+    fn of(values: &'r [RecordValue]) -> Option<AlternateUrl<'r>> {
+        let [url, fragment, why, _] = values else {
+            return None;
+        };
+        Some(AlternateUrl {
+            url: url.text()?.into(),
+            fragment: fragment.text().map(Cow::from),
+            why: why.text()?.into(),
+        })
     }
 
     /// Returns `true` if it spans more or fewer line breaks than the URL.

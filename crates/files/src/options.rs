@@ -102,9 +102,9 @@ impl ScanOptions {
     #[must_use]
     pub fn extraction(&self, format: &LineFormat) -> Options {
         Options {
-            ids: format.ids(),
-            line_numbers: format.line_numbers(),
-            regions: format.regions(),
+            ids: format.demand(&[FieldId::Id, FieldId::MessageDigest, FieldId::UnwrappedFrom]),
+            line_numbers: format.demand(&[FieldId::SourceLine]),
+            regions: format.demand(&[FieldId::Region]),
             info: format.info(),
             ..self.config.options()
         }

@@ -128,18 +128,6 @@ impl Options {
         region: &str,
         mismatch: impl Fn() -> bool,
     ) -> Option<UrlFilter> {
-        let is_unfiltered = self.accept.is_empty()
-            && self.schemes.is_empty()
-            && self.hosts.is_empty()
-            && self.domains.is_empty()
-            && self.excluded_domains.is_empty()
-            && self.region_names.is_empty()
-            && self.hazards.is_empty()
-            && !self.mismatch;
-        // Nearly all scans end here.
-        if is_unfiltered {
-            return None;
-        }
         let mut filters = UrlFilter::ALL.into_iter();
         filters.find(|filter| !self.passes(*filter, found, region, &mismatch))
     }
@@ -158,21 +146,21 @@ impl Options {
                 let mut grammars = verdicts.conforms();
                 grammars.any(|grammar| self.accept.contains(&grammar))
             }),
+            (UrlFilter::Schemes, _) if self.schemes.is_empty() => true,
             (UrlFilter::Schemes, _) => {
                 let scheme = components(found.url()).scheme;
                 let mut names = self.schemes.iter();
-                self.schemes.is_empty()
-                    || names.any(|name| name.as_bytes().eq_ignore_ascii_case(scheme))
+                names.any(|name| name.as_bytes().eq_ignore_ascii_case(scheme))
             }
             (UrlFilter::Host, _) if self.hosts.is_empty() && self.domains.is_empty() => true,
             (UrlFilter::Host, _) => {
                 let site = Site::of(&components(found.url()));
                 site.is_some_and(|site| self.wants_host(&site.host))
             }
+            (UrlFilter::Excluded, _) if self.excluded_domains.is_empty() => true,
             (UrlFilter::Excluded, _) => {
                 let site = Site::of(&components(found.url()));
-                self.excluded_domains.is_empty()
-                    || site.is_none_or(|site| !self.excludes_host(&site.host))
+                site.is_none_or(|site| !self.excludes_host(&site.host))
             }
             (UrlFilter::Region, _) => self.region_names.is_empty() || self.wants_region(region),
             (UrlFilter::Mismatch, _) => !self.mismatch || mismatch(),

@@ -2,8 +2,7 @@
 //! read back.
 //!
 //! No other module knows the names and order of the fields. A finished line is never edited: values
-//! that become known late are written late ([`RecordWriter::write_open`],
-//! [`LineFormat::write_count`]).
+//! that become known late replace a known text ([`LineFormat::unknown_count`]).
 
 #[cfg(feature = "arrow")]
 mod columns;
@@ -30,7 +29,7 @@ pub use format::{
 };
 pub use json::{JsonFields, json_line};
 pub use other_lines::{Sidecar, write_event, write_gone, write_parsed, write_reject};
-pub use owned::{Record, RecordItems, RecordValue};
+pub use owned::{Record, RecordValue};
 pub use parts::Parts;
 pub use record_line::{
     GoneLine, LineError, LoadedRecord, LoadedValue, RecordLine, json_list, list_texts, mailbox_key,

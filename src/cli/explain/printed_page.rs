@@ -175,7 +175,7 @@ impl Page {
     }
 
     fn grammars(&mut self, url: &ExplainedUrl) {
-        if url.record.value(FieldId::Truncated) == RecordValue::Boolean(true) {
+        if *url.record.value(FieldId::Truncated) == RecordValue::Boolean(true) {
             let text = "longer than the limit on URLs: not checked by the grammars";
             return self.line(2, text);
         }

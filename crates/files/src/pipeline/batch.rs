@@ -224,12 +224,7 @@ impl<'w> BatchBuilder<'w> {
         self.message_summary.other_authors += u64::from(record.author.is_some());
         let writer = &mut self.scratch.writer;
         let count_at = match &mut self.batch.records {
-            BatchRecords::Lines(lines) if self.unique == Unique::None => {
-                writer.write(record, lines);
-                None
-            }
-            // `set_counts` inserts the number of occurrences.
-            BatchRecords::Lines(lines) => writer.write_open(record, lines),
+            BatchRecords::Lines(lines) => writer.write(record, lines),
             BatchRecords::Values { records, bytes } => {
                 let value = writer.record(record);
                 *bytes += value.bytes();
@@ -259,11 +254,8 @@ impl<'w> BatchBuilder<'w> {
         };
     }
 
-    /// Adds the number of occurrences of each URL to the message's records, if URLs are counted.
+    /// Sets the number of occurrences in the message's records whose URLs are repeated.
     fn set_counts(&mut self) {
-        if self.unique == Unique::None {
-            return;
-        }
         let (chunk_start, mark) = (self.chunk_start, self.mark);
         self.chunk();
         let Batch {
@@ -275,33 +267,31 @@ impl<'w> BatchBuilder<'w> {
         let repeated = std::mem::take(&mut chunk.repeated);
         let keyed = &mut chunk.keys[mark.keys..];
         match records {
+            _ if repeated.is_empty() => {}
             BatchRecords::Values { records, .. } => {
                 for record in keyed {
                     let count = repeated.get(&record.key).copied();
                     records[chunk_start + record.end - 1].set_count(count);
                 }
             }
-            BatchRecords::Lines(lines) if keyed.iter().any(|line| line.count_at.is_some()) => {
-                let open_lines = &mut self.scratch.open_lines;
-                open_lines.clear();
-                open_lines.extend_from_slice(&lines[mark.records_len..]);
-                lines.truncate(mark.records_len);
+            BatchRecords::Lines(lines) => {
+                let open_lines = lines.split_off(mark.records_len);
+                let unknown_len = self.job.line_format.unknown_count().len();
                 let open_offset = |at: usize| chunk_start + at - mark.records_len;
                 let mut begin = 0;
                 for line in keyed {
                     let open_end = open_offset(line.end);
-                    if let Some(at) = line.count_at.take().map(open_offset) {
+                    let count = repeated.get(&line.key);
+                    if let (Some(at), Some(count)) = (line.count_at.map(open_offset), count) {
                         lines.extend_from_slice(&open_lines[begin..at]);
-                        let count = repeated.get(&line.key).copied();
-                        self.job.line_format.write_count(count, lines);
-                        begin = at;
+                        lines.extend_from_slice(count.to_string().as_bytes());
+                        begin = at + unknown_len;
                     }
                     lines.extend_from_slice(&open_lines[begin..open_end]);
                     line.end = lines.len() - chunk_start;
                     begin = open_end;
                 }
             }
-            BatchRecords::Lines(_) => {}
         }
         if self.unique != Unique::Run {
             chunk.keys.clear();
@@ -495,8 +485,8 @@ impl ArticleChunk {
 pub(super) struct KeyedRecord {
     /// Hash of the URL's key.
     pub(super) key: u128,
-    /// Offset in the chunk's lines at which the number of occurrences of the URL is inserted at the
-    /// end of the message. `None` if the format does not have it, or the record is a value.
+    /// Offset in the chunk's lines of the number of occurrences of the URL, which is set at the end
+    /// of the message. `None` if the format does not have it, or the record is a value.
     pub(super) count_at: Option<usize>,
     /// The end of the record in the chunk's records.
     pub(super) end: usize,
@@ -613,8 +603,6 @@ pub(super) struct Scratch {
     pub(super) block_bytes: Vec<u8>,
     /// The encoder, which caches recently encoded values.
     pub(super) writer: RecordWriter,
-    /// Buffer for the open lines of a message while they are closed.
-    pub(super) open_lines: Vec<u8>,
 }
 
 impl Scratch {
@@ -622,7 +610,6 @@ impl Scratch {
         Scratch {
             block_bytes: Vec::new(),
             writer: RecordWriter::new(format),
-            open_lines: Vec::new(),
         }
     }
 }

@@ -157,58 +157,46 @@ impl Column {
     /// Appends a value of the column's type, or null.
     fn push(
         &self,
-        value: RecordValue<'_>,
+        value: &RecordValue,
         builder: &mut Box<dyn ArrayBuilder>,
         last_time: &mut (String, i64),
     ) {
-        let is_time = matches!(self.row.values, FieldValues::Instant);
-        match (self.row.json_type, value) {
-            (FieldType::Text, RecordValue::Text(text)) if is_time => {
-                let seconds = seconds(text, last_time);
-                typed::<TimestampSecondBuilder>(builder).append_value(seconds);
+        match self.row.json_type {
+            FieldType::Text if matches!(self.row.values, FieldValues::Instant) => {
+                let time = value.text().map(|text| seconds(text, last_time));
+                typed::<TimestampSecondBuilder>(builder).append_option(time);
             }
-            (FieldType::Text, _) if is_time => {
-                typed::<TimestampSecondBuilder>(builder).append_null()
+            FieldType::Text => typed::<StringBuilder>(builder).append_option(value.text()),
+            FieldType::Integer => {
+                let number = value.integer().map(u64::cast_signed);
+                typed::<Int64Builder>(builder).append_option(number);
             }
-            (FieldType::Text, RecordValue::Text(text)) => {
-                typed::<StringBuilder>(builder).append_value(text);
+            FieldType::Number => typed::<Float64Builder>(builder).append_option(value.number()),
+            FieldType::Boolean => {
+                let is_true = *value == RecordValue::Boolean(true);
+                let value = (*value != RecordValue::Null).then_some(is_true);
+                typed::<BooleanBuilder>(builder).append_option(value);
             }
-            (FieldType::Text, _) => typed::<StringBuilder>(builder).append_null(),
-            (FieldType::Integer, RecordValue::Integer(number)) => {
-                typed::<Int64Builder>(builder).append_value(number.cast_signed());
-            }
-            (FieldType::Integer, _) => typed::<Int64Builder>(builder).append_null(),
-            (FieldType::Number, RecordValue::Number(number)) => {
-                typed::<Float64Builder>(builder).append_value(number);
-            }
-            (FieldType::Number, _) => typed::<Float64Builder>(builder).append_null(),
-            (FieldType::Boolean, RecordValue::Boolean(value)) => {
-                typed::<BooleanBuilder>(builder).append_value(value);
-            }
-            (FieldType::Boolean, _) => typed::<BooleanBuilder>(builder).append_null(),
-            (_, RecordValue::List(mut items)) => {
+            FieldType::Texts | FieldType::List | FieldType::Object => {
                 let lists: &mut ListBuilder<Box<dyn ArrayBuilder>> = typed(builder);
                 if self.row.json_type == FieldType::Texts {
                     let texts: &mut StringBuilder = typed(lists.values());
-                    for item in items {
-                        if let RecordValue::Text(text) = item {
-                            texts.append_value(text);
-                        }
-                    }
+                    value
+                        .items()
+                        .iter()
+                        .for_each(|item| texts.append_option(item.text()));
                 } else {
                     let objects: &mut StructBuilder = typed(lists.values());
-                    while let Some(first) = items.next() {
-                        let builders = objects.field_builders_mut().iter_mut().zip(&self.members);
-                        let values = std::iter::once(first).chain(items.by_ref());
-                        for ((builder, column), value) in builders.zip(values) {
+                    for values in value.items().chunks(self.members.len()) {
+                        let builders = objects.field_builders_mut().iter_mut();
+                        for ((builder, column), value) in builders.zip(&self.members).zip(values) {
                             column.push(value, builder, last_time);
                         }
                         objects.append(true);
                     }
                 }
-                lists.append(true);
+                lists.append(*value != RecordValue::Null);
             }
-            (_, _) => typed::<ListBuilder<Box<dyn ArrayBuilder>>>(builder).append(false),
         }
     }
 }

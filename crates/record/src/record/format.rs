@@ -63,13 +63,13 @@ impl LineFormat {
         }
     }
 
-    /// Appends the number of occurrences of a URL. `None`, for a single occurrence, is null in JSON
-    /// and empty elsewhere.
-    pub fn write_count(&self, count: Option<u64>, out: &mut Vec<u8>) {
-        match count {
-            Some(count) => out.extend_from_slice(count.to_string().as_bytes()),
-            None if self.has_line_per_record() => out.extend_from_slice(b"null"),
-            None => {}
+    /// Returns the text that a line has until the number of occurrences of its URL is known.
+    #[must_use]
+    pub fn unknown_count(&self) -> &'static str {
+        if self.has_line_per_record() {
+            "null"
+        } else {
+            ""
         }
     }
 
@@ -79,25 +79,9 @@ impl LineFormat {
         matches!(self, LineFormat::Json(_) | LineFormat::Values(_))
     }
 
-    /// Returns whether the lines need identifiers.
+    /// Returns whether the lines need any of these fields.
     #[must_use]
-    pub fn ids(&self) -> Demand {
-        self.demand(&[FieldId::Id, FieldId::MessageDigest, FieldId::UnwrappedFrom])
-    }
-
-    /// Returns whether the lines need line numbers.
-    #[must_use]
-    pub fn line_numbers(&self) -> Demand {
-        self.demand(&[FieldId::SourceLine])
-    }
-
-    /// Returns whether the lines need regions.
-    #[must_use]
-    pub fn regions(&self) -> Demand {
-        self.demand(&[FieldId::Region])
-    }
-
-    fn demand(&self, wanted: &[FieldId]) -> Demand {
+    pub fn demand(&self, wanted: &[FieldId]) -> Demand {
         if self.fields().iter().any(|field| wanted.contains(field)) {
             Demand::Needed
         } else {
@@ -313,8 +297,8 @@ pub enum FormulaGuard {
 }
 
 impl Table {
-    /// Appends the line of a record. Returns the offset at which to insert the count, if it is a
-    /// column.
+    /// Appends the line of a record. Returns the offset of the count, which is an empty cell, if it
+    /// is a column.
     fn write(&self, values: &RecordValues<'_, '_>, out: &mut Vec<u8>) -> Option<usize> {
         let (mut count_at, mut cell) = (None, Vec::new());
         for (index, field) in self.columns.iter().enumerate() {
@@ -360,7 +344,7 @@ enum CellContent {
     Text,
     /// Texts from the input, separated by spaces.
     Texts,
-    /// The number of occurrences, which is inserted later.
+    /// The number of occurrences, which is set later.
     Count,
 }
 
@@ -488,24 +472,13 @@ impl RecordWriter {
         }
     }
 
-    /// Appends the line of `record`, for a URL without dropped duplicates.
+    /// Appends the line of `record`. Returns the offset in `out` of the number of occurrences, which
+    /// is [`LineFormat::unknown_count`] until the end of the message. `None` if the format does not
+    /// include it.
     ///
     /// Linear in the length of the line.
-    pub fn write(&mut self, record: &FoundRecord<'_>, out: &mut Vec<u8>) {
-        self.write_to(record, &mut JsonSink::new(out));
-    }
-
-    /// Appends the line of `record` without the number of occurrences, which is known only at the
-    /// end of the message. Returns the offset in `out` at which [`LineFormat::write_count`] must
-    /// insert it, or `None` if the format does not include it.
-    ///
-    /// Linear in the length of the line.
-    #[must_use]
-    pub fn write_open(&mut self, record: &FoundRecord<'_>, out: &mut Vec<u8>) -> Option<usize> {
-        self.write_to(record, &mut JsonSink::open(out))
-    }
-
-    fn write_to(&mut self, record: &FoundRecord<'_>, sink: &mut JsonSink<'_>) -> Option<usize> {
+    pub fn write(&mut self, record: &FoundRecord<'_>, out: &mut Vec<u8>) -> Option<usize> {
+        let sink = &mut JsonSink::new(out);
         self.begin_author(record);
         let values = RecordValues::new(record, self.tail);
         let full = record.found.full;

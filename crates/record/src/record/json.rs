@@ -235,33 +235,22 @@ fn write_steps(
 /// A sink that appends values as JSON.
 pub(super) struct JsonSink<'o> {
     out: &'o mut Vec<u8>,
-    /// `true` if the number of occurrences is inserted later instead of writing null.
-    is_open: bool,
+    /// Offset of the number of occurrences, which is null.
     count_at: Option<usize>,
     /// Ranges of the [`REPEATED`] values written so far.
     pairs: [Option<(usize, usize)>; REPEATED.len()],
 }
 
 impl<'o> JsonSink<'o> {
-    /// Creates a sink that writes null as the number of occurrences.
     pub(super) fn new(out: &'o mut Vec<u8>) -> JsonSink<'o> {
         JsonSink {
             out,
-            is_open: false,
             count_at: None,
             pairs: [None; REPEATED.len()],
         }
     }
 
-    /// Creates a sink that omits the number of occurrences and remembers its offset.
-    pub(super) fn open(out: &'o mut Vec<u8>) -> JsonSink<'o> {
-        JsonSink {
-            is_open: true,
-            ..JsonSink::new(out)
-        }
-    }
-
-    /// Returns the offset at which to insert the number of occurrences, if it was omitted.
+    /// Returns the offset of the number of occurrences, if it was written.
     pub(super) fn count_at(&self) -> Option<usize> {
         self.count_at
     }
@@ -342,11 +331,8 @@ impl ValueSink for JsonSink<'_> {
     }
 
     fn count(&mut self) {
-        if self.is_open {
-            self.count_at = Some(self.out.len());
-        } else {
-            self.push(b"null");
-        }
+        self.count_at = Some(self.out.len());
+        self.push(b"null");
     }
 }
 
@@ -489,11 +475,11 @@ mod tests {
     #[test]
     fn the_offset_of_a_count_is_remembered() {
         let mut out = b"{".to_vec();
-        let mut sink = JsonSink::open(&mut out);
+        let mut sink = JsonSink::new(&mut out);
         assert_eq!(sink.count_at(), None);
         sink.count();
         sink.push(b"}");
         assert_eq!(sink.count_at(), Some(1));
-        assert_eq!(out, b"{}");
+        assert_eq!(out, b"{null}");
     }
 }

@@ -3,6 +3,7 @@
 //! Its values are not encoded. As for lines, `fields.rs` defines the fields and `value.rs` computes
 //! their values.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -26,9 +27,13 @@ pub struct Record {
     message: Arc<Values>,
 }
 
+/// Values of all fields of one scope, in table order.
+type Values = Vec<RecordValue>;
+
 /// Value of a field.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RecordValue<'r> {
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum RecordValue {
     /// The field does not apply or was not chosen.
     Null,
     /// True or false.
@@ -38,60 +43,103 @@ pub enum RecordValue<'r> {
     /// A number with a fraction.
     Number(f64),
     /// A text.
-    Text(&'r str),
+    Text(Cow<'static, str>),
     /// The items of a list. A list of objects is flattened: the values of the first object's fields
     /// in table order, then the second object's, and so on.
-    List(RecordItems<'r>),
+    List(Vec<RecordValue>),
 }
 
-/// Iterator over the values of a list.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RecordItems<'r> {
-    stored: &'r [Stored],
-    text: &'r str,
+impl RecordValue {
+    /// Returns the text; `None` for another type.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            RecordValue::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the number without a fraction; `None` for another type.
+    #[must_use]
+    pub fn integer(&self) -> Option<u64> {
+        match self {
+            RecordValue::Integer(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Returns the number with a fraction; `None` for another type.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            RecordValue::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Returns the items of a list. Empty for another type.
+    #[must_use]
+    pub fn items(&self) -> &[RecordValue] {
+        match self {
+            RecordValue::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let content: usize = match self {
+            RecordValue::Text(text) => text.len(),
+            _ => self.items().iter().map(RecordValue::bytes).sum(),
+        };
+        size_of::<RecordValue>() + content
+    }
+}
+
+impl From<Scalar<'_>> for RecordValue {
+    fn from(value: Scalar<'_>) -> RecordValue {
+        match value {
+            Scalar::Null => RecordValue::Null,
+            Scalar::Boolean(value) => RecordValue::Boolean(value),
+            Scalar::Integer(number) => RecordValue::Integer(number),
+            Scalar::Number(number) => RecordValue::Number(number),
+            Scalar::Name(name) => RecordValue::Text(name.into()),
+            Scalar::Text(bytes) => RecordValue::Text(text(bytes).into_owned().into()),
+            Scalar::Digest(hash) => RecordValue::Text(HEXLOWER.encode(&hash.to_be_bytes()).into()),
+        }
+    }
 }
 
 impl Record {
     /// Returns the value of a field.
     #[must_use]
-    pub fn value(&self, field: FieldId) -> RecordValue<'_> {
+    pub fn value(&self, field: FieldId) -> &RecordValue {
         let Place { scope, index } = PLACES[field as usize];
         let values = match scope {
             FieldScope::Record => &self.own,
             FieldScope::Url => &*self.url,
             FieldScope::Message => &*self.message,
         };
-        values.stored[index].value(&values.items, &values.text)
+        &values[index]
     }
 
     /// Returns the text of a field; `None` if it is null or has another type.
     #[must_use]
     pub fn text(&self, field: FieldId) -> Option<&str> {
-        match self.value(field) {
-            RecordValue::Text(text) => Some(text),
-            _ => None,
-        }
+        self.value(field).text()
     }
 
     /// Returns the number in a field; `None` if it is null or has another type.
     #[must_use]
     pub fn integer(&self, field: FieldId) -> Option<u64> {
-        match self.value(field) {
-            RecordValue::Integer(number) => Some(number),
-            _ => None,
-        }
+        self.value(field).integer()
     }
 
     /// Returns the texts in a list of texts. Empty for a field of another type.
     pub fn texts(&self, field: FieldId) -> impl Iterator<Item = &str> {
-        let items = match self.value(field) {
-            RecordValue::List(items) => items,
-            _ => RecordItems::default(),
-        };
-        items.filter_map(|item| match item {
-            RecordValue::Text(text) => Some(text),
-            _ => None,
-        })
+        self.value(field)
+            .items()
+            .iter()
+            .filter_map(RecordValue::text)
     }
 
     /// Returns the identifier of the URL in its message: 32 hexadecimal digits, the same on every
@@ -142,10 +190,7 @@ impl Record {
     /// Returns the probability (0 to 1) that this reading is right.
     #[must_use]
     pub fn confidence(&self) -> f64 {
-        match self.value(FieldId::Confidence) {
-            RecordValue::Number(confidence) => confidence,
-            _ => 0.0,
-        }
+        self.value(FieldId::Confidence).number().unwrap_or(0.0)
     }
 
     /// Returns the region of the message: `header:NAME`, `body`, `html:a.href` and so on.
@@ -188,30 +233,20 @@ impl Record {
     /// Returns `true` if the object with the null mark `mark` is null.
     #[must_use]
     pub fn is_null_object(&self, mark: Option<FieldId>) -> bool {
-        mark.is_some_and(|mark| self.value(mark) == RecordValue::Null)
+        mark.is_some_and(|mark| *self.value(mark) == RecordValue::Null)
     }
 
     /// Sets the number of occurrences of the URL.
     pub fn set_count(&mut self, count: Option<u64>) {
         let Place { index, .. } = PLACES[FieldId::Count as usize];
-        self.own.stored[index] = count.map_or(Stored::Null, Stored::Integer);
+        self.own[index] = count.map_or(RecordValue::Null, RecordValue::Integer);
     }
 
     /// Returns the approximate size of the record in memory, as if nothing were shared.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.own.bytes() + self.url.bytes() + self.message.bytes()
-    }
-}
-
-impl<'r> Iterator for RecordItems<'r> {
-    type Item = RecordValue<'r>;
-
-    fn next(&mut self) -> Option<RecordValue<'r>> {
-        let (first, rest) = self.stored.split_first()?;
-        self.stored = rest;
-        // Lists are not nested.
-        Some(first.value(&[], self.text))
+        let values = [&self.own, &*self.url, &*self.message];
+        values.into_iter().flatten().map(RecordValue::bytes).sum()
     }
 }
 
@@ -239,50 +274,6 @@ const PLACES: [Place; FieldId::ALL.len()] = {
     }
     places
 };
-
-/// Values of all fields of one scope.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Values {
-    /// One value per field, in table order.
-    stored: Vec<Stored>,
-    /// Items of all lists.
-    items: Vec<Stored>,
-    /// All texts, concatenated.
-    text: String,
-}
-
-/// A value. Its text and items are stored in [`Values`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Stored {
-    Null,
-    Boolean(bool),
-    Integer(u64),
-    Number(f64),
-    Text { start: u32, end: u32 },
-    List { start: u32, end: u32 },
-}
-
-impl Stored {
-    fn value<'r>(self, items: &'r [Stored], text: &'r str) -> RecordValue<'r> {
-        match self {
-            Stored::Null => RecordValue::Null,
-            Stored::Boolean(value) => RecordValue::Boolean(value),
-            Stored::Integer(number) => RecordValue::Integer(number),
-            Stored::Number(number) => RecordValue::Number(number),
-            Stored::Text { start, end } => RecordValue::Text(&text[start as usize..end as usize]),
-            Stored::List { start, end } => RecordValue::List(RecordItems {
-                stored: &items[start as usize..end as usize],
-                text,
-            }),
-        }
-    }
-}
-
-impl Values {
-    fn bytes(&self) -> usize {
-        (self.stored.len() + self.items.len()) * size_of::<Stored>() + self.text.len()
-    }
-}
 
 /// Builds the records of a run, which all have the same fields. Shared values are built once: a
 /// message's until the next message starts, a URL's as long as they are cached.
@@ -342,71 +333,34 @@ fn is_chosen(field: FieldId, chosen: &[FieldId]) -> bool {
 }
 
 fn filled(fields: &[Option<FieldId>], from: &RecordValues<'_, '_>) -> Values {
-    let mut values = Values {
-        stored: Vec::with_capacity(fields.len()),
-        items: Vec::new(),
-        text: String::with_capacity(USUAL_TEXT_BYTES),
-    };
+    let mut values = Vec::with_capacity(fields.len());
     for field in fields {
         match field {
             Some(field) => from.put(*field, &mut values),
-            None => values.scalar(Scalar::Null),
+            None => values.push(RecordValue::Null),
         }
     }
     values
 }
 
-/// Typical length in bytes of a record's texts in one scope.
-const USUAL_TEXT_BYTES: usize = 480;
-
-impl Values {
-    fn stored(&mut self, value: Scalar<'_>) -> Stored {
-        let kept = &mut self.text;
-        let start = kept.len() as u32;
-        match value {
-            Scalar::Null => return Stored::Null,
-            Scalar::Boolean(value) => return Stored::Boolean(value),
-            Scalar::Integer(number) => return Stored::Integer(number),
-            Scalar::Number(number) => return Stored::Number(number),
-            Scalar::Name(name) => kept.push_str(name),
-            Scalar::Text(bytes) => kept.push_str(&text(bytes)),
-            Scalar::Digest(hash) => HEXLOWER.encode_append(&hash.to_be_bytes(), kept),
-        }
-        let end = kept.len() as u32;
-        Stored::Text { start, end }
-    }
-
-    /// Stores a list. `fill` adds its items.
-    fn items(&mut self, fill: impl FnOnce(&mut Self)) {
-        let start = self.items.len() as u32;
-        fill(self);
-        let end = self.items.len() as u32;
-        self.stored.push(Stored::List { start, end });
-    }
-
-    fn item(&mut self, value: Scalar<'_>) {
-        let item = self.stored(value);
-        self.items.push(item);
-    }
-}
-
 /// A sink that stores values.
 impl ValueSink for Values {
     fn scalar(&mut self, value: Scalar<'_>) {
-        let stored = self.stored(value);
-        self.stored.push(stored);
+        self.push(value.into());
     }
 
     fn list<'t>(&mut self, items: impl Iterator<Item = Scalar<'t>>) {
-        self.items(|list| items.for_each(|item| list.item(item)));
+        self.push(RecordValue::List(items.map(RecordValue::from).collect()));
     }
 
     fn objects(&mut self, _: &[&str], each: impl FnOnce(&mut dyn FnMut(&[Scalar<'_>]))) {
-        self.items(|list| each(&mut |values| values.iter().for_each(|value| list.item(*value))));
+        let mut items = Vec::new();
+        each(&mut |values| items.extend(values.iter().copied().map(RecordValue::from)));
+        self.push(RecordValue::List(items));
     }
 
     fn count(&mut self) {
-        self.scalar(Scalar::Null);
+        self.push(RecordValue::Null);
     }
 }
 
@@ -444,8 +398,7 @@ impl Serialize for FieldJson<'_> {
         match record.value(id) {
             RecordValue::List(items) if field.json_type == FieldType::List => {
                 let members: Vec<_> = fields_of(RECORD_FIELDS, Some(field.name)).collect();
-                let values: Vec<_> = items.collect();
-                let items = values.chunks(members.len());
+                let items = items.chunks(members.len());
                 serializer.collect_seq(items.map(|values| ItemJson(&members, values)))
             }
             value => value.serialize(serializer),
@@ -454,24 +407,11 @@ impl Serialize for FieldJson<'_> {
 }
 
 /// An object in a list, as fields and values.
-struct ItemJson<'r>(&'r [&'static Field], &'r [RecordValue<'r>]);
+struct ItemJson<'r>(&'r [&'static Field], &'r [RecordValue]);
 
 impl Serialize for ItemJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ItemJson(members, values) = *self;
         serializer.collect_map(members.iter().map(|field| field.key()).zip(values))
-    }
-}
-
-impl Serialize for RecordValue<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            RecordValue::Null => serializer.serialize_unit(),
-            RecordValue::Boolean(value) => serializer.serialize_bool(*value),
-            RecordValue::Integer(number) => serializer.serialize_u64(*number),
-            RecordValue::Number(number) => serializer.serialize_f64(*number),
-            RecordValue::Text(text) => serializer.serialize_str(text),
-            RecordValue::List(items) => serializer.collect_seq(items.clone()),
-        }
     }
 }

@@ -571,11 +571,11 @@ impl From<&Record> for LoadedRecord {
         for id in FieldId::ALL.iter().filter(|id| is_read(id.field())) {
             loaded.values[*id as usize] = match record.value(*id) {
                 RecordValue::Null => LoadedValue::Null,
-                RecordValue::Boolean(value) => LoadedValue::Boolean(value),
+                RecordValue::Boolean(value) => LoadedValue::Boolean(*value),
                 // Offsets are below 2^63.
                 RecordValue::Integer(number) => LoadedValue::Integer(number.cast_signed()),
-                RecordValue::Number(number) => LoadedValue::Number(number),
-                RecordValue::Text(text) => LoadedValue::Text(text.to_owned()),
+                RecordValue::Number(number) => LoadedValue::Number(*number),
+                RecordValue::Text(text) => LoadedValue::Text(text.clone().into_owned()),
                 RecordValue::List(_) => LoadedValue::Texts(record.json(*id).into()),
             };
         }

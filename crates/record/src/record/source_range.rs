@@ -49,28 +49,19 @@ fn read_json(line: &str) -> Result<Value, String> {
 
 /// Reads the names in `member_b64`, or in `member` if that is null. Empty if both are null.
 fn read_member(source: &Value) -> Result<Vec<Vec<u8>>, String> {
-    let (encoded, names) = (&source["member_b64"], &source["member"]);
-    if !encoded.is_null() {
-        read_names(encoded, "source.member_b64", |name| {
-            BASE64.decode(name.as_bytes()).ok()
-        })
-    } else if !names.is_null() {
-        read_names(names, "source.member", |name| {
-            Some(name.as_bytes().to_owned())
-        })
-    } else {
-        Ok(Vec::new())
+    let is_encoded = !source["member_b64"].is_null();
+    let field = if is_encoded { "member_b64" } else { "member" };
+    if source[field].is_null() {
+        return Ok(Vec::new());
     }
-}
-
-fn read_names(
-    list: &Value,
-    field: &str,
-    read: impl Fn(&str) -> Option<Vec<u8>>,
-) -> Result<Vec<Vec<u8>>, String> {
-    list.as_array()
-        .and_then(|names| names.iter().map(|name| read(name.as_str()?)).collect())
-        .ok_or_else(|| format!("{field} is not a list of names"))
+    let read = |name: &Value| match name.as_str()? {
+        encoded if is_encoded => BASE64.decode(encoded.as_bytes()).ok(),
+        name => Some(name.as_bytes().to_owned()),
+    };
+    let names = source[field].as_array();
+    names
+        .and_then(|names| names.iter().map(read).collect())
+        .ok_or_else(|| format!("source.{field} is not a list of names"))
 }
 
 /// Value of `kind` for a file whose kind is recognized when it is read.
@@ -119,22 +110,18 @@ pub fn read_item(line: &str) -> Result<FileRange, String> {
 }
 
 fn read_kind(value: &Value) -> Result<Option<SourceKind>, String> {
-    match value["kind"].as_str() {
-        None | Some(AUTO) => Ok(None),
-        Some(name) => match SourceKind::named(name) {
-            None => Err(format!("kind {name:?} is not known")),
-            kind => Ok(kind),
-        },
-    }
+    let name = value["kind"].as_str().filter(|name| *name != AUTO);
+    name.map(|name| SourceKind::named(name).ok_or_else(|| format!("kind {name:?} is not known")))
+        .transpose()
 }
 
 fn read_offset(value: &Value, name: &str) -> Result<Option<u64>, String> {
     match &value[name] {
         Value::Null => Ok(None),
-        number => {
-            let offset = number.as_u64().map(Some);
-            offset.ok_or_else(|| format!("{name} is not a number of bytes"))
-        }
+        number => match number.as_u64() {
+            None => Err(format!("{name} is not a number of bytes")),
+            offset => Ok(offset),
+        },
     }
 }
 
