@@ -55,7 +55,7 @@ pub use digest::{canonical, covers_all, digest, digested};
 pub use field_names::{FieldRoles, KnownField};
 pub use form::TextForm;
 pub use header::{HeaderField, HeaderFields};
-pub use html::{ElementContent, tokenize};
+pub use html::{ElementContent, Markup, Tag, markup};
 pub use html::{HtmlLink, link_attributes};
 pub use message_info::{Author, AuthorKind, InfoFields, MessageInfo, NamedField};
 pub use part::MimePart;
@@ -68,17 +68,16 @@ pub mod fuzzing {
     pub use super::seven_bit::decode_utf7;
     pub use super::transfer::{DelSp, base64, quoted_printable, unflow, unfold, unstuff};
 
-    use super::{ConvertedText, MappedBytes, charset};
+    use super::{MappedBytes, charset};
     use urlspool_text::span::ByteMap;
 
     /// Converts a text to UTF-8.
     #[must_use]
     pub fn to_utf8(raw: &[u8], label: Option<&str>) -> MappedBytes {
-        let ConvertedText { bytes, map } = charset::decode(raw, label);
-        MappedBytes {
-            bytes: bytes.into_owned(),
-            map: map.unwrap_or_else(|| ByteMap::same(0)),
-        }
+        charset::decode(raw, label).unwrap_or_else(|| MappedBytes {
+            bytes: raw.to_vec(),
+            map: ByteMap::same(0),
+        })
     }
 }
 
@@ -86,6 +85,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use self::part::DecodingSteps;
 use crate::split::{HeaderForm, Message};
 use urlspool_text::diagnostic::Diagnostic;
 use urlspool_text::limits::Limits;
@@ -337,32 +337,6 @@ impl MappedBytes {
     }
 }
 
-/// A text in UTF-8 with a map back to the unconverted bytes.
-struct ConvertedText<'a> {
-    bytes: Cow<'a, [u8]>,
-    /// `None` if the bytes are the same.
-    map: Option<ByteMap>,
-}
-
-impl<'a> ConvertedText<'a> {
-    /// Wraps bytes that are already UTF-8.
-    fn unchanged(bytes: &'a [u8]) -> ConvertedText<'a> {
-        ConvertedText {
-            bytes: bytes.into(),
-            map: None,
-        }
-    }
-}
-
-impl From<MappedBytes> for ConvertedText<'_> {
-    fn from(decoded: MappedBytes) -> Self {
-        ConvertedText {
-            bytes: decoded.bytes.into(),
-            map: Some(decoded.map),
-        }
-    }
-}
-
 /// Returns `true` if a text without a byte order mark is in UTF-16.
 pub(crate) fn is_utf16(start: &[u8]) -> bool {
     charset::utf16_by_nuls(start).is_some()
@@ -373,7 +347,7 @@ pub(crate) fn is_utf16(start: &[u8]) -> bool {
 pub fn page_in_utf8<'a>(page: &'a [u8], charset: Option<&str>) -> Cow<'a, [u8]> {
     let label = charset.map(str::to_owned);
     let label = label.or_else(|| html::declared_charset(page));
-    charset::decode(page, label.as_deref()).bytes
+    charset::decode(page, label.as_deref()).map_or(page.into(), |page| page.bytes.into())
 }
 
 /// Passes every text of `message` to `sink`, in the order of the raw bytes. Calls `on_large` before
@@ -393,7 +367,8 @@ pub fn texts<'m>(
     match message.header {
         HeaderForm::Absent if policy.file_form == TextForm::Html => page(message, policy, sink),
         HeaderForm::Absent | HeaderForm::ANews => {
-            part::plain(message.raw, policy.file_form, sink);
+            let steps = DecodingSteps::new(message.raw, OffsetMap::default());
+            steps.texts(policy.file_form, None, None, sink);
             DecodeReport {
                 text_parts: 1,
                 ..DecodeReport::default()
@@ -469,7 +444,8 @@ fn page(
         };
     }
     let body = archived_page::body(message.raw);
-    let open = part::page(message.raw, body, &part, sink);
+    let steps = DecodingSteps::new(body.of(message.raw), OffsetMap::verbatim(body.start));
+    let open = steps.pages(part.charset.as_deref(), Some(&part), sink);
     DecodeReport {
         text_parts: 1,
         diagnostics: Vec::from_iter(open.map(|open| open.diagnostic(message.raw_start()))),

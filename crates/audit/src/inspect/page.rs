@@ -4,11 +4,10 @@
 //! A page is parked if a redirect goes to such a host, or if the page loads content from one. Words
 //! are not evidence, because they also occur in articles about domain parking.
 
-use html5gum::emitters::callback::CallbackEvent;
 use url::Url;
 
 use crate::state::domain_of;
-use urlspool_mail::decode::{ElementContent, page_in_utf8, tokenize};
+use urlspool_mail::decode::{ElementContent, Markup, Tag, markup, page_in_utf8};
 use urlspool_text::limits::{INSPECT_RESOURCES, INSPECT_TEXT_BYTES};
 
 /// A page as a reader sees it.
@@ -29,11 +28,11 @@ impl Page {
     pub(super) fn html(body: &[u8], charset: Option<&str>) -> Page {
         let html = page_in_utf8(body, charset);
         let mut reader = PageReader::default();
-        tokenize(&html, ElementContent::AsBrowsers, &mut |event, _| {
-            reader.event(&event);
+        markup(&html, ElementContent::AsBrowsers, &mut |token| {
+            reader.token(&token);
         });
         let mut page = reader.page;
-        page.text = cut(&String::from_utf8_lossy(&reader.text));
+        page.text = cut(&reader.text);
         page
     }
 
@@ -56,77 +55,60 @@ fn cut(text: &str) -> String {
 }
 
 /// Elements whose content is not visible text.
-const HIDDEN: [&[u8]; 4] = [b"script", b"style", b"noscript", b"template"];
+const HIDDEN: [&str; 4] = ["script", "style", "noscript", "template"];
 
 /// Elements that do not separate words.
-const INLINE: [&[u8]; 14] = [
-    b"a", b"abbr", b"b", b"big", b"code", b"em", b"font", b"i", b"small", b"span", b"strong",
-    b"sub", b"tt", b"u",
+const INLINE: [&str; 14] = [
+    "a", "abbr", "b", "big", "code", "em", "font", "i", "small", "span", "strong", "sub", "tt", "u",
 ];
 
 /// Builds a [`Page`] from tokens.
 #[derive(Default)]
 struct PageReader {
     page: Page,
-    text: Vec<u8>,
-    element: Vec<u8>,
-    attribute: Vec<u8>,
+    text: String,
     /// The open element of [`HIDDEN`], if any.
-    hidden: Option<&'static [u8]>,
+    hidden: Option<&'static str>,
 }
 
 impl PageReader {
-    fn event(&mut self, event: &CallbackEvent<'_>) {
-        match *event {
-            CallbackEvent::OpenStartTag { name } => {
-                name.clone_into(&mut self.element);
-                self.separate(name);
+    fn token(&mut self, token: &Markup<'_>) {
+        match *token {
+            Markup::Start(tag) => {
+                self.separate(&tag.name);
+                self.opened(tag);
             }
-            CallbackEvent::AttributeName { name } => name.clone_into(&mut self.attribute),
-            CallbackEvent::AttributeValue { value } => self.value(value),
-            CallbackEvent::CloseStartTag { self_closing } => self.opened(self_closing),
-            CallbackEvent::EndTag { name } => {
+            Markup::End(name) => {
                 self.hidden = self.hidden.filter(|hidden| *hidden != name);
                 self.separate(name);
             }
-            CallbackEvent::String { value } => {
-                if self.hidden.is_none() {
-                    self.text.extend_from_slice(value);
-                }
-            }
-            CallbackEvent::Comment { .. }
-            | CallbackEvent::Doctype { .. }
-            | CallbackEvent::Error(_) => {}
+            Markup::Text(text) if self.hidden.is_none() => self.text.push_str(text),
+            Markup::Text(_) => {}
         }
     }
 
-    fn separate(&mut self, name: &[u8]) {
-        if !INLINE.contains(&name) && self.text.last().is_some_and(|last| *last != b'\n') {
-            self.text.push(b'\n');
+    fn separate(&mut self, name: &str) {
+        if !INLINE.contains(&name) && !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.text.push('\n');
         }
     }
 
-    fn opened(&mut self, is_closed: bool) {
-        let name = self.element.as_slice();
-        self.page.has_script |= name == b"script";
-        if self.hidden.is_none() && !is_closed {
-            self.hidden = HIDDEN.into_iter().find(|hidden| *hidden == name);
-        }
-    }
-
-    fn value(&mut self, value: &[u8]) {
-        match (self.element.as_slice(), self.attribute.as_slice()) {
-            (b"script" | b"iframe" | b"frame", b"src")
-                if self.page.loads.len() < INSPECT_RESOURCES =>
-            {
-                let address = String::from_utf8_lossy(value).into_owned();
-                self.page.loads.push(address);
-            }
-            (b"input", b"type") if value.eq_ignore_ascii_case(b"password") => {
-                self.page.has_password = true;
-            }
-            _ => {}
-        }
+    fn opened(&mut self, tag: &Tag) {
+        let name = tag.name.as_str();
+        let is_loader = matches!(name, "script" | "iframe" | "frame");
+        let address = tag.attribute("src").filter(|_| is_loader);
+        let room = INSPECT_RESOURCES.saturating_sub(self.page.loads.len());
+        self.page
+            .loads
+            .extend(address.map(str::to_owned).into_iter().take(room));
+        self.page.has_password |= name == "input"
+            && tag
+                .attribute("type")
+                .is_some_and(|kind| kind.eq_ignore_ascii_case("password"));
+        self.page.has_script |= name == "script";
+        self.hidden = self
+            .hidden
+            .or(HIDDEN.into_iter().find(|hidden| *hidden == name));
     }
 }
 

@@ -5,9 +5,7 @@
 //! links (Pipermail, `HyperKitty`), in lines (public-inbox), or else in `meta` elements. The body
 //! of the message is between two marks. The links around it are for navigation in the archive.
 
-use html5gum::emitters::callback::CallbackEvent;
-
-use super::html::{ElementContent, tokenize};
+use super::html::{ElementContent, Markup, markup};
 use super::{charset, html};
 use crate::references::decode_references;
 use urlspool_text::limits::ARCHIVED_PAGE_BYTES;
@@ -82,7 +80,7 @@ pub(super) fn fields(html: &[u8]) -> Option<PageFields> {
     let declared = html::declared_charset(html);
     let after = &html[body.end..html.len().min(body.end + ARCHIVED_PAGE_BYTES)];
     let around = [&html[..body.start], after].concat();
-    let around = charset::decode(&around, declared.as_deref()).bytes;
+    let around = charset::decode(&around, declared.as_deref()).map_or(around, |it| it.bytes);
     Some(with_meta((archiver.fields)(&around), &around))
 }
 
@@ -181,37 +179,21 @@ fn hyperkitty(head: &[u8]) -> PageFields {
 /// Reads `<meta name="Subject" content="...">` for fields that were not found elsewhere. The first
 /// element of each name counts.
 fn with_meta(mut fields: PageFields, head: &[u8]) -> PageFields {
-    let (mut is_meta, mut attribute) = (false, Vec::new());
-    let (mut name, mut content) = (Vec::new(), None);
-    tokenize(head, ElementContent::Markup, &mut |event, _| match event {
-        CallbackEvent::OpenStartTag { name: tag } => {
-            is_meta = tag == b"meta";
-            name.clear();
-            content = None;
-        }
-        CallbackEvent::AttributeName { name } => attribute = name.to_vec(),
-        CallbackEvent::AttributeValue { value } => match attribute.as_slice() {
-            b"name" => name = value.to_ascii_lowercase(),
-            b"content" => content = trimmed(&String::from_utf8_lossy(value)),
-            _ => {}
-        },
-        CallbackEvent::CloseStartTag { .. } => {
-            let content = content.take();
-            let (field, content) = match std::mem::take(&mut name).as_slice() {
-                _ if !is_meta => return,
-                b"message-id" | b"messageid" => {
-                    (&mut fields.id, content.map(|id| in_brackets(&id)))
-                }
-                b"date" => (&mut fields.date, content),
-                b"author" | b"from" | b"sender" => {
-                    (&mut fields.from, content.map(sender_of_author))
-                }
-                b"subject" => (&mut fields.subject, content),
-                _ => return,
-            };
-            *field = field.take().or(content);
-        }
-        _ => {}
+    markup(head, ElementContent::Markup, &mut |token| {
+        let Markup::Start(tag) = token else {
+            return;
+        };
+        let name = tag.attribute("name").unwrap_or_default();
+        let content = tag.attribute("content").and_then(trimmed);
+        let (field, content) = match name.to_ascii_lowercase().as_str() {
+            _ if tag.name != "meta" => return,
+            "message-id" | "messageid" => (&mut fields.id, content.map(|id| in_brackets(&id))),
+            "date" => (&mut fields.date, content),
+            "author" | "from" | "sender" => (&mut fields.from, content.map(sender_of_author)),
+            "subject" => (&mut fields.subject, content),
+            _ => return,
+        };
+        *field = field.take().or(content);
     });
     fields
 }

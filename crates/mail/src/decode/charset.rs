@@ -8,37 +8,37 @@ use encoding_rs::{
     CoderResult, Decoder, Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
 };
 
+use super::MappedBytes;
 use super::seven_bit::{self, SevenBit};
-use super::{ConvertedText, MappedBytes};
-use crate::lines::run_len;
+use crate::lines::{is_listed, run_len};
 use urlspool_text::limits::DETECTED_BYTES;
 use urlspool_text::span::Span;
 
-/// Converts `raw` to UTF-8.
+/// Converts `raw` to UTF-8. Returns `None` if the bytes stay the same.
 ///
 /// `label` is the charset named in the message. Valid UTF-8 is kept unchanged under any label,
 /// because many mailers write a wrong one. Other bytes without a usable label are read in the
 /// detected charset.
-pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> ConvertedText<'a> {
+pub(super) fn decode(raw: &[u8], label: Option<&str>) -> Option<MappedBytes> {
     if let Some(encoding) = utf16_by_nuls(raw) {
-        return convert(raw, encoding, true).into();
+        return Some(convert(raw, encoding, true));
     }
     let is_ascii = raw.is_ascii();
     if let Some(family) = seven_bit_family(raw, is_ascii, label) {
-        return seven_bit::decode(raw, family).into();
+        return Some(seven_bit::decode(raw, family));
     }
     // Nearly all texts are ASCII with one of these labels. Under other labels, ASCII bytes may have
     // another meaning.
     if is_ascii && label.is_none_or(is_usual) {
-        return ConvertedText::unchanged(raw);
+        return None;
     }
     if label.is_some_and(is_utf7) {
-        return seven_bit::decode_utf7(raw).into();
+        return Some(seven_bit::decode_utf7(raw));
     }
     let named = named_charset(raw, label);
     let is_wide = named.is_some_and(|encoding| !encoding.is_ascii_compatible());
     if !is_wide && (is_ascii || std::str::from_utf8(raw).is_ok()) {
-        return ConvertedText::unchanged(raw);
+        return None;
     }
     let encoding = match named {
         // Text labelled UTF-8 with a few invalid bytes is still read as UTF-8.
@@ -46,7 +46,7 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> ConvertedText<'a
         Some(encoding) if encoding != UTF_8 => encoding,
         _ => detect(raw),
     };
-    convert(raw, encoding, is_wide).into()
+    Some(convert(raw, encoding, is_wide))
 }
 
 /// Returns `true` if `raw` is in a charset that is not ASCII-compatible: UTF-16.
@@ -106,18 +106,8 @@ fn named_charset(raw: &[u8], label: Option<&str>) -> Option<&'static Encoding> {
 /// Returns `true` for labels that say nothing about 8-bit bytes. WHATWG reads `us-ascii` as
 /// windows-1252.
 fn is_void(label: &str) -> bool {
-    let label = plain_label(label);
-    matches!(
-        label.as_str(),
-        "us-ascii"
-            | "ascii"
-            | "ansi_x3.4-1968"
-            | "unknown-8bit"
-            | "x-unknown"
-            | "unknown"
-            | "default"
-            | "none"
-    )
+    const VOID: &str = "us-ascii ascii ansi_x3.4-1968 unknown-8bit x-unknown unknown default none";
+    is_listed(VOID, plain_label(label).as_bytes())
 }
 
 /// Returns a label in lower case, without surrounding blanks and quotes.
@@ -129,17 +119,12 @@ fn plain_label(label: &str) -> String {
 /// Returns `true` for the labels of nearly all texts. ASCII bytes are ASCII in each of these
 /// charsets.
 fn is_usual(label: &str) -> bool {
-    ["utf-8", "us-ascii", "iso-8859-1"]
-        .iter()
-        .any(|usual| label.eq_ignore_ascii_case(usual))
+    is_listed("utf-8 us-ascii iso-8859-1", label.as_bytes())
 }
 
 fn is_utf7(label: &str) -> bool {
-    let label = label.trim().to_ascii_lowercase();
-    matches!(
-        label.as_str(),
-        "utf-7" | "unicode-1-1-utf-7" | "utf7" | "csunicode11utf7"
-    )
+    const NAMES: &str = "utf-7 unicode-1-1-utf-7 utf7 csunicode11utf7";
+    is_listed(NAMES, label.trim().as_bytes())
 }
 
 /// Returns the encoding of a label, including the names that mailers made up.
@@ -336,22 +321,24 @@ mod tests {
     #[test]
     fn a_character_of_utf_16_is_its_two_bytes() {
         for (label, raw) in [("utf-16be", b"\0a\0b\0c"), ("utf-16le", b"a\0b\0c\0")] {
-            let map = decode(raw, Some(label)).map.unwrap();
+            let map = decode(raw, Some(label)).unwrap().map;
             assert_eq!(map.raw(Span::new(1, 3)), Span::new(2, 6), "{label}");
         }
     }
 
     #[track_caller]
     fn check(raw: &[u8], label: Option<&str>, want: &str) {
-        let ConvertedText { bytes: text, map } = decode(raw, label);
-        assert_eq!(String::from_utf8_lossy(&text), want);
+        let converted = decode(raw, label);
+        let text = converted.as_ref().map_or(raw, |text| &text.bytes);
+        assert_eq!(String::from_utf8_lossy(text), want);
         let at = want.find("http").unwrap_or(0);
-        if let Some(map) = map {
+        if let Some(MappedBytes { map, .. }) = converted {
             let span = map.raw(Span::new(at, at + 4));
             assert!(map.exact(Span::new(at, at + 4)));
-            let again = decode(span.of(raw), None).bytes;
+            let again = decode(span.of(raw), None).map(|text| text.bytes);
+            let again = again.as_deref().unwrap_or(span.of(raw));
             assert!(
-                want.find("http").is_none() || span.len() != 4 || &again[..] == b"http",
+                want.find("http").is_none() || span.len() != 4 || again == b"http",
                 "{span:?}"
             );
         }
@@ -449,7 +436,7 @@ mod tests {
     fn a_few_invalid_bytes_do_not_change_the_charset() {
         let mut raw = "\u{e9}".repeat(200).into_bytes();
         raw.push(0xFF);
-        let text = decode(&raw, Some("utf-8")).bytes;
+        let text = decode(&raw, Some("utf-8")).unwrap().bytes;
         assert!(text.ends_with("\u{e9}\u{fffd}".as_bytes()));
     }
 }

@@ -12,7 +12,7 @@ use memchr::memmem::Finder;
 use super::field_names::{FieldRoles, KnownField, field_roles};
 use super::seven_bit::ESC;
 use super::transfer::{base64, quoted_printable};
-use super::{ConvertedText, MappedBytes, charset};
+use super::{MappedBytes, charset};
 use crate::lines::{end_run_len, is_blank, is_line_end, line_end, run_len};
 use crate::split::{HeaderForm, Message};
 use urlspool_text::byte_scan::{field_name_len, is_inert_value};
@@ -234,7 +234,9 @@ pub(super) fn field_text(raw: &[u8]) -> String {
         return unfolded(text);
     }
     if !has_encoded_word(raw) {
-        return unfolded(&String::from_utf8_lossy(&charset::decode(raw, None).bytes));
+        let converted = charset::decode(raw, None);
+        let text = converted.as_ref().map_or(raw, |text| &text.bytes);
+        return unfolded(&String::from_utf8_lossy(text));
     }
     let mut line = b"X: ".to_vec();
     line.extend(raw);
@@ -264,28 +266,37 @@ fn unfolded(raw: &str) -> String {
     text
 }
 
-/// Decodes the value of a field. Returns `None` if it cannot contain a URL.
-///
-/// Prefilter without false negatives: a returned value may lack a URL, but each value with a URL is
-/// returned.
-pub(super) fn searchable_text(value: &[u8]) -> Option<ConvertedText<'_>> {
+/// Returns `true` if the decoded value of a field may contain a URL. Prefilter without false
+/// negatives.
+pub(super) fn may_hold_url(value: &[u8]) -> bool {
     if is_inert_value(value) {
-        return None;
+        return false;
     }
     if has_encoded_word(value) {
-        let text = decode_words(value);
         // Making the map takes more time than decoding the text.
-        return may_hold_url(&text).then(|| decode_words_with_map(value).into());
+        return begins_url(&decode_words(value));
     }
-    if value.is_ascii() && memchr::memchr(ESC, value).is_none() {
-        return may_hold_url(value).then(|| ConvertedText::unchanged(value));
+    !is_plain(value) || begins_url(value)
+}
+
+/// Decodes the value of a field. Returns `None` if it does not change.
+pub(super) fn decoded_value(value: &[u8]) -> Option<MappedBytes> {
+    if has_encoded_word(value) {
+        return Some(decode_words_with_map(value));
     }
-    Some(charset::decode(value, None))
+    (!is_plain(value))
+        .then(|| charset::decode(value, None))
+        .flatten()
+}
+
+/// Returns `true` for ASCII without escape sequences.
+fn is_plain(value: &[u8]) -> bool {
+    value.is_ascii() && memchr::memchr(ESC, value).is_none()
 }
 
 /// Returns `true` if a UTF-8 value may contain the start of a URL: a colon, or `www.` or `ftp.`,
 /// perhaps with a number. A colon before white space counts only if there is a `<`.
-fn may_hold_url(value: &[u8]) -> bool {
+fn begins_url(value: &[u8]) -> bool {
     let mut marks = memchr::memchr2_iter(b':', b'.', value).peekable();
     if marks.peek().is_none() {
         return false;
@@ -349,12 +360,12 @@ fn append(raw: &[u8], text: &mut Vec<u8>, mut map: Option<&mut ByteMap>) {
 /// Appends bytes outside encoded words, read as UTF-8 or else windows-1252.
 fn append_plain(raw: &[u8], range: Span, text: &mut Vec<u8>, map: Option<&mut ByteMap>) {
     let converted = charset::decode(range.of(raw), None);
-    match (map, converted.map) {
+    match (map, &converted) {
         (None, _) => {}
         (Some(map), None) => map.push_same(text.len(), range.start),
         (Some(map), Some(_)) => map.push_whole(text.len(), range),
     }
-    text.extend_from_slice(&converted.bytes);
+    text.extend_from_slice(converted.as_ref().map_or(range.of(raw), |it| &it.bytes));
 }
 
 /// `=?charset?encoding?text?=`
@@ -414,7 +425,7 @@ impl EncodedWord<'_> {
         let charset = std::str::from_utf8(charset.unwrap_or_default()).ok();
         let converted = charset::decode(&decoded.bytes, charset);
         if let Some(map) = map {
-            if converted.map.is_some() {
+            if converted.is_some() {
                 map.push_whole(text.len(), Span::new(self.start, self.start + self.len));
             } else {
                 for at in 0..decoded.bytes.len() {
@@ -424,7 +435,7 @@ impl EncodedWord<'_> {
                 }
             }
         }
-        text.extend_from_slice(&converted.bytes);
+        text.extend_from_slice(&converted.unwrap_or(decoded).bytes);
     }
 }
 

@@ -5,11 +5,12 @@
 mod tokens;
 
 use html5gum::emitters::callback::CallbackEvent;
-pub use tokens::{ElementContent, tokenize};
+pub use tokens::{ElementContent, Markup, Tag, markup};
+use tokens::{TokenSource, tokenize};
 
 use super::MappedBytes;
 use super::form::TextForm;
-use crate::lines::{begins_with, run_len};
+use crate::lines::{begins_with, is_listed, run_len};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 use urlspool_text::limits::{ELEMENT_BYTES, LINKS_BYTES};
 use urlspool_text::span::{ByteMap, Span};
@@ -81,7 +82,7 @@ impl ParsedHtml {
 /// `content` of a refreshing `meta`, `srcset`, and `url` of a style sheet.
 pub fn link_attributes() -> impl Iterator<Item = &'static str> {
     URL_ATTRIBUTES
-        .into_iter()
+        .split(' ')
         .chain(["content", "srcset", "url"])
 }
 
@@ -177,8 +178,8 @@ struct HtmlReader<'h, 's> {
     edge: Option<LinkEdge>,
     /// `true` after `http-equiv=refresh` in the latest start tag.
     is_refresh: bool,
-    /// Attribute `content` of a `<meta>`.
-    meta_content: Option<AttributeText>,
+    /// The URL in the attribute `content` of a `<meta>`.
+    meta_content: Option<HtmlLink>,
     conditional: Vec<ConditionalComment>,
 }
 
@@ -205,9 +206,8 @@ impl<'h, 's> HtmlReader<'h, 's> {
     /// range.
     fn read(&mut self, range: Span, content: ElementContent) -> Option<Unclosed> {
         let html = self.html;
-        let reached = tokenize(range.of(html), content, &mut |event, span| {
-            let span = Span::new(range.start + span.start, range.start + span.end);
-            self.event(&event, span);
+        let reached = tokenize(range.of(html), content, &mut |event, source| {
+            self.event(&event, source.within(range.start));
             if content == ElementContent::Markup {
                 self.hidden = None;
             }
@@ -243,17 +243,18 @@ impl<'h, 's> HtmlReader<'h, 's> {
         }
     }
 
-    fn event(&mut self, event: &CallbackEvent<'_>, span: Span) {
+    fn event(&mut self, event: &CallbackEvent<'_>, source: TokenSource<'_>) {
+        let span = source.span;
         match *event {
             CallbackEvent::OpenStartTag { name } => self.start_tag(name),
             CallbackEvent::AttributeName { name } => {
                 self.attribute.clear();
                 self.attribute.extend_from_slice(name);
             }
-            CallbackEvent::AttributeValue { value } => self.value(value, span),
+            CallbackEvent::AttributeValue { value } => self.value(value, source),
             CallbackEvent::CloseStartTag { .. } => self.end_of_start_tag(span.end),
             CallbackEvent::EndTag { name } => self.end_tag(name),
-            CallbackEvent::String { value } => self.text(value, span),
+            CallbackEvent::String { value } => self.text(value, source),
             CallbackEvent::Comment { value } => self.comment(value, span),
             // An unclosed declaration hides the following text, as a comment does.
             CallbackEvent::Doctype { .. } => self.comment(b"", span),
@@ -310,12 +311,8 @@ impl<'h, 's> HtmlReader<'h, 's> {
             // The end of the previous link takes precedence.
             self.edge.get_or_insert(LinkEdge::Start);
         }
-        if self.is_refresh
-            && let Some(AttributeText { value, span }) = self.meta_content.take()
-            && let Some(url) = refresh_url(&value)
-        {
-            self.links(&value, span, [url], "content");
-        }
+        let target = self.meta_content.take().filter(|_| self.is_refresh);
+        target.into_iter().for_each(|link| self.add_link(link));
     }
 
     fn end_tag(&mut self, name: &[u8]) {
@@ -366,7 +363,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
 
     /// Adds a line break before or after the element `name` if the layout has one there.
     fn break_line(&mut self, name: &[u8]) {
-        if breaks_lines(name) {
+        if is_listed(LINE_ELEMENTS, name) {
             self.line_break();
         }
     }
@@ -378,108 +375,105 @@ impl<'h, 's> HtmlReader<'h, 's> {
         }
     }
 
-    fn text(&mut self, value: &[u8], span: Span) {
+    fn text(&mut self, value: &[u8], source: TokenSource<'_>) {
         match self.hidden.map(|hidden| hidden.name) {
-            Some(b"style") => self.style(value, span),
-            Some(_) => self.links(value, span, script_urls(value), ""),
+            Some(b"style") => self.links(value, source, css_urls(value), "url"),
+            Some(_) => self.links(value, source, script_urls(value), ""),
             None => {
                 let edge = self.edge.take();
                 if edge.is_some_and(|edge| edge.joins_words(&self.page.text, value)) {
                     self.page.text.push(b' ');
                 }
-                tokens::align(
-                    span.of(self.html),
-                    span.start,
-                    value,
-                    self.page.text.len(),
-                    &mut self.page.map,
-                );
+                let page = &mut self.page;
+                source.align(value, page.text.len(), &mut page.map);
                 self.page.text.extend_from_slice(value);
             }
         }
     }
 
-    fn value(&mut self, value: &[u8], span: Span) {
+    fn value(&mut self, value: &[u8], source: TokenSource<'_>) {
         let attribute = std::mem::take(&mut self.attribute);
         let whole = [Span::new(0, value.len())];
         match (self.element.as_slice(), attribute.as_slice()) {
             (b"base", b"href") => {
                 self.page.base.get_or_insert_with(|| value.to_vec());
-                self.links(value, span, whole, "href");
+                self.links(value, source, whole, "href");
             }
             (b"meta", b"http-equiv") => self.is_refresh |= value.eq_ignore_ascii_case(b"refresh"),
             (b"meta", b"content") => {
-                self.meta_content = Some(AttributeText {
-                    value: value.to_vec(),
-                    span,
-                });
+                let mut links = self.found(value, source, refresh_url(value), "content");
+                self.meta_content = links.next();
             }
-            (_, b"style") => self.style(value, span),
+            (_, b"style") => self.links(value, source, css_urls(value), "url"),
             (_, b"srcset" | b"imagesrcset") => {
-                self.links(value, span, srcset_urls(value), "srcset");
+                self.links(value, source, srcset_urls(value), "srcset");
             }
-            (b"input", b"value") if is_absolute(value) => self.data(value, span),
-            (_, [b'd', b'a', b't', b'a', b'-', ..])
-                if url_attribute(&attribute).is_none() && is_absolute(value) =>
-            {
-                self.data(value, span);
-            }
-            (_, b"ping") => self.links(value, span, words(value), "ping"),
-            (_, name) => {
+            (_, b"ping") => self.links(value, source, words(value), "ping"),
+            (element, name) => {
                 if let Some(known) = url_attribute(name) {
-                    self.links(value, span, whole, known);
+                    self.links(value, source, whole, known);
+                } else if (name.starts_with(b"data-") || (element, name) == (b"input", b"value"))
+                    && is_absolute(value)
+                {
+                    let element = std::mem::replace(&mut self.element, b"data".to_vec());
+                    self.links(value, source, whole, "");
+                    self.element = element;
                 }
             }
         }
         self.attribute = attribute;
     }
 
-    /// Adds the URL in an element's data.
-    fn data(&mut self, value: &[u8], span: Span) {
-        let element = std::mem::replace(&mut self.element, b"data".to_vec());
-        self.links(value, span, [Span::new(0, value.len())], "");
-        self.element = element;
-    }
-
-    /// Adds the URLs of a style sheet.
-    fn style(&mut self, css: &[u8], span: Span) {
-        self.links(css, span, css_urls(css), "url");
-    }
-
-    /// Adds the URLs at the ranges `urls` of a value. `span` is the value's range in the HTML text.
+    /// Adds the URLs at the ranges `urls` of a value.
     fn links(
         &mut self,
         value: &[u8],
-        span: Span,
+        source: TokenSource<'_>,
         urls: impl IntoIterator<Item = Span>,
         attribute: &'static str,
     ) {
+        for link in self.found(value, source, urls, attribute) {
+            self.add_link(link);
+        }
+    }
+
+    /// Returns the links to the URLs at the ranges `urls` of a value.
+    fn found<'v, U: IntoIterator<Item = Span>>(
+        &self,
+        value: &'v [u8],
+        source: TokenSource<'_>,
+        urls: U,
+        attribute: &'static str,
+    ) -> impl Iterator<Item = HtmlLink> + use<'v, U> {
         let urls = urls.into_iter().map(|url| trimmed(value, url));
         let mut urls = urls.filter(|url| !url.is_empty()).peekable();
-        if urls.peek().is_none() {
-            return;
-        }
-        let mut map = ByteMap::new();
-        tokens::align(span.of(self.html), span.start, value, 0, &mut map);
-        map.push_same(value.len(), span.end);
-        let element = if self.element.len() > ELEMENT_BYTES {
-            "?".to_owned()
-        } else {
-            String::from_utf8_lossy(&self.element).into_owned()
-        };
-        for url in urls {
-            self.pass_on_links();
-            self.link_bytes += url.len() + element.len() + size_of::<HtmlLink>();
-            self.page.links.push(HtmlLink {
+        let found = urls.peek().is_some().then(|| {
+            let mut map = ByteMap::new();
+            source.align(value, 0, &mut map);
+            map.push_same(value.len(), source.span.end);
+            let element = if self.element.len() > ELEMENT_BYTES {
+                "?".to_owned()
+            } else {
+                String::from_utf8_lossy(&self.element).into_owned()
+            };
+            let at = self.page.text.len();
+            urls.map(move |url| HtmlLink {
                 value: url.of(value).to_vec(),
                 span: map.raw(url),
                 exact: map.exact(url),
                 element: element.clone(),
                 attribute,
-                at: self.page.text.len(),
+                at,
                 anchor: None,
-            });
-        }
+            })
+        });
+        found.into_iter().flatten()
+    }
+
+    fn add_link(&mut self, link: HtmlLink) {
+        self.pass_on_links();
+        self.link_bytes += link.value.len() + link.element.len() + size_of::<HtmlLink>();
+        self.page.links.push(link);
     }
 
     /// Adds the links in a conditional comment. Skips its text: other readers see the same text
@@ -495,9 +489,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
         tokenize(
             &html[start..],
             ElementContent::AsBrowsers,
-            &mut |event, span| {
-                reader.event(&event, Span::new(span.start + start, span.end + start));
-            },
+            &mut |event, source| reader.event(&event, source.within(start)),
         );
         self.link_bytes += reader.link_bytes;
         self.page
@@ -527,12 +519,6 @@ fn is_closed(comment: &[u8]) -> bool {
     } else {
         comment.ends_with(b">")
     }
-}
-
-/// The value of an attribute.
-struct AttributeText {
-    value: Vec<u8>,
-    span: Span,
 }
 
 /// An `<a>` that is not closed yet.
@@ -699,77 +685,20 @@ fn blanks(text: &[u8]) -> usize {
 }
 
 /// Attributes whose value is one URL.
-const URL_ATTRIBUTES: [&str; 22] = [
-    "action",
-    "archive",
-    "background",
-    "cite",
-    "classid",
-    "codebase",
-    "data",
-    "dynsrc",
-    "formaction",
-    "href",
-    "icon",
-    "longdesc",
-    "lowsrc",
-    "manifest",
-    "ping",
-    "poster",
-    "profile",
-    "src",
-    "xlink:href",
-    "data-src",
-    "data-href",
-    "original-src",
-];
+const URL_ATTRIBUTES: &str = "action archive background cite classid codebase data dynsrc formaction \
+    href icon longdesc lowsrc manifest ping poster profile src xlink:href data-src data-href \
+    original-src";
 
 /// Returns the name of an attribute whose value is one URL. `None` for other attributes.
 fn url_attribute(name: &[u8]) -> Option<&'static str> {
-    let mut all = URL_ATTRIBUTES.into_iter();
+    let mut all = URL_ATTRIBUTES.split(' ');
     all.find(|known| known.as_bytes() == name)
 }
 
-/// Returns `true` for elements that have a line break before and after them, which separates the
-/// texts of neighbours.
-fn breaks_lines(name: &[u8]) -> bool {
-    matches!(
-        name,
-        [b'h', b'1'..=b'6']
-            | [b'd', b'd' | b'l' | b't']
-            | [b't', b'd' | b'h' | b'r']
-            | b"address"
-            | b"article"
-            | b"aside"
-            | b"blockquote"
-            | b"body"
-            | b"br"
-            | b"button"
-            | b"caption"
-            | b"center"
-            | b"div"
-            | b"fieldset"
-            | b"figure"
-            | b"footer"
-            | b"form"
-            | b"header"
-            | b"hr"
-            | b"html"
-            | b"img"
-            | b"li"
-            | b"main"
-            | b"nav"
-            | b"ol"
-            | b"option"
-            | b"p"
-            | b"pre"
-            | b"section"
-            | b"select"
-            | b"table"
-            | b"title"
-            | b"ul"
-    )
-}
+/// Elements that have a line break before and after them, which separates the texts of neighbours.
+const LINE_ELEMENTS: &str = "address article aside blockquote body br button caption center dd div dl dt \
+    fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr html img li main nav ol option p pre \
+    section select table td th title tr ul";
 
 #[cfg(test)]
 mod tests {

@@ -18,10 +18,10 @@ use super::boundaries::{
 use super::external_body::{EXTERNAL_BODY, external_body};
 use super::field_names::KnownField;
 use super::form::TextForm;
-use super::header::{HeaderFields, field_text, searchable_text};
+use super::header::{HeaderFields, decoded_value, field_text, may_hold_url};
 use super::html::Unclosed;
 use super::part::{
-    DEFAULT_TYPE, DEFAULT_TYPE_IN_DIGEST, MimePart, PartBody, PartPlace, converted_page,
+    DEFAULT_TYPE, DEFAULT_TYPE_IN_DIGEST, DecodingSteps, MimePart, PartBody, PartPlace,
     repeated_name,
 };
 use super::part_kind::{PartReader, reader};
@@ -355,7 +355,7 @@ impl<'s> WalkState<'s> {
             DocumentContent::Message(bytes) => return Some(bytes),
             DocumentContent::Page(page) => {
                 self.report.text_parts += 1;
-                converted_page(page, map, &part, self.sink);
+                DecodingSteps::new(page, map).pages(None, Some(&part), self.sink);
             }
             DocumentContent::Unread => {
                 self.report.skipped_parts.push(SkippedPart::new(part, raw));
@@ -406,7 +406,7 @@ struct BodyRange {
     boundary: Option<BoundaryLine>,
 }
 
-impl PartWalk<'_, '_> {
+impl<'w> PartWalk<'w, '_> {
     /// Reads an entity inside the message.
     fn inner_entity(&mut self, entity: EntityStart) -> EntityStep {
         let fields = self.fields(entity.at);
@@ -508,17 +508,16 @@ impl PartWalk<'_, '_> {
         }
         let raw = self.raw;
         for field in fields.all.iter().filter(|field| !field.roles.is_trace) {
-            let Some(converted) = searchable_text(field.value.of(raw)) else {
+            let value = field.value.of(raw);
+            if !may_hold_url(value) {
                 continue;
-            };
-            let offset_map = OffsetMap {
-                maps: converted.map.into_iter().collect(),
-                ..self.offset_map(field.value.start)
-            };
+            }
+            let mut steps = DecodingSteps::new(value, self.offset_map(field.value.start));
+            steps.apply(decoded_value(value));
             let region = Region::Header(field.name.of(raw));
             (self.state.sink)(DecodedText {
                 lines: LineLayout::Folded,
-                ..DecodedText::plain(converted.bytes, offset_map, region, part)
+                ..DecodedText::plain(steps.bytes, steps.offset_map, region, part)
             });
         }
     }
@@ -725,8 +724,7 @@ impl PartWalk<'_, '_> {
     fn reader(&self, body: Span, part: &MimePart) -> PartReader {
         if part.is_message() || part.is_multipart() {
             // A colon is not a base64 digit, so the body is text despite its label.
-            let decoder = PartBody::new(body.of(self.raw), OffsetMap::default(), false, part);
-            return if decoder.is_mislabelled_base64() {
+            return if self.body(body, part).is_mislabelled_base64() {
                 PartReader::Text(TextForm::Plain)
             } else {
                 PartReader::Message
@@ -749,15 +747,26 @@ impl PartWalk<'_, '_> {
         }
     }
 
-    /// Decodes the body at `body`.
+    /// Returns the body in the range `body`.
+    fn body<'b>(&self, body: Span, part: &'b MimePart) -> PartBody<'b>
+    where
+        'w: 'b,
+    {
+        PartBody {
+            raw: body.of(self.raw),
+            offset_map: self.offset_map(body.start),
+            part,
+            is_dot_stuffed: self.is_dot_stuffed,
+        }
+    }
+
+    /// Decodes the body at `body` with the first transfer encoding named by the header.
     fn attached_bytes(&self, entity: EntityStart, body: Span, part: &MimePart) -> AttachedBytes {
-        let map = self.offset_map(body.start);
-        let decoder = PartBody::new(body.of(self.raw), map, self.is_dot_stuffed, part);
-        let (bytes, offset_map) = decoder.bytes();
+        let steps = self.body(body, part).transferred(part.transfer_encoding());
         let depth = self.depth(&entity);
         AttachedBytes {
-            bytes,
-            outer: Arc::new(offset_map),
+            bytes: steps.bytes.into_owned(),
+            outer: Arc::new(steps.offset_map),
             place: entity.place.decoded(part, depth),
         }
     }
@@ -870,8 +879,7 @@ impl PartWalk<'_, '_> {
 
     /// Decodes a body and passes it to the sink.
     fn text(&mut self, body: Span, part: &MimePart) {
-        let map = self.offset_map(body.start);
-        let decoder = PartBody::new(body.of(self.raw), map, self.is_dot_stuffed, part);
+        let decoder = self.body(body, part);
         let open = decoder.decode(self.state.sink);
         self.state.report_open(open);
         if decoder.is_mislabelled_base64() {

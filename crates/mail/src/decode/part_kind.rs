@@ -4,6 +4,8 @@
 //! `application/octet-stream`. The name then decides, or the content if the name is no help. The
 //! content can always overrule: binary bytes are not text.
 
+use std::collections::BTreeMap;
+
 use super::binary::uudecode;
 use super::form::TextForm;
 use super::transfer::{DelSp, TransferEncoding, base64, quoted_printable};
@@ -158,20 +160,21 @@ const OPAQUE: &str = "octet-stream octetstream octet x-octet-stream x-octetstrea
 /// Registered top-level media types (RFC 6838 section 4.2).
 const REGISTERED: &str = "application audio example font image message model multipart text video";
 
-/// Returns the form of a text by its media type in lower case, or [`TextForm::Other`] for a
-/// non-text type. `format` and `delsp` are the parameters of RFC 3676 in lower case; `name` is the
-/// name of a plain text.
-pub(super) fn text_form(
-    media_type: &str,
-    format: Option<&str>,
-    delsp: Option<&str>,
-    name: Option<&str>,
-) -> TextForm {
+/// Returns the form of a text by its media type in lower case and its parameters, or
+/// [`TextForm::Other`] for a non-text type. The parameters of RFC 3676 and the name count for plain
+/// text.
+pub(super) fn text_form(media_type: &str, parameters: &BTreeMap<String, String>) -> TextForm {
     if media_type == "text/plain" {
-        return match (format, delsp) {
-            (Some("flowed"), Some("yes")) => TextForm::Flowed(DelSp::Yes),
-            (Some("flowed"), _) => TextForm::Flowed(DelSp::No),
-            _ => name.map_or(TextForm::Plain, form_of_name),
+        let is = |name, word| {
+            let value = parameters.get(name);
+            value.is_some_and(|value: &String| value.trim().eq_ignore_ascii_case(word))
+        };
+        return match (is("format", "flowed"), is("delsp", "yes")) {
+            (true, true) => TextForm::Flowed(DelSp::Yes),
+            (true, false) => TextForm::Flowed(DelSp::No),
+            (false, _) => parameters
+                .get("name")
+                .map_or(TextForm::Plain, |name| form_of_name(name)),
         };
     }
     if media_type.starts_with("multipart/") {
@@ -403,18 +406,15 @@ mod tests {
 
     #[test]
     fn texts_have_forms_by_their_types() {
-        assert_eq!(text_form("image/svg+xml", None, None, None), TextForm::Html);
+        let of = |media_type| text_form(media_type, &BTreeMap::new());
+        assert_eq!(of("image/svg+xml"), TextForm::Html);
+        assert_eq!(of("application/rss+xml"), TextForm::Xml);
+        assert_eq!(of("application/x-troff-man"), TextForm::Plain);
+        assert_eq!(of("image/png"), TextForm::Other);
+        let flowed = [("format", "Flowed"), ("delsp", "yes")];
+        let flowed = flowed.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(
-            text_form("application/rss+xml", None, None, None),
-            TextForm::Xml
-        );
-        assert_eq!(
-            text_form("application/x-troff-man", None, None, None),
-            TextForm::Plain
-        );
-        assert_eq!(text_form("image/png", None, None, None), TextForm::Other);
-        assert_eq!(
-            text_form("text/plain", Some("flowed"), Some("yes"), None),
+            text_form("text/plain", &BTreeMap::from(flowed)),
             TextForm::Flowed(DelSp::Yes)
         );
     }

@@ -8,10 +8,9 @@ use std::sync::LazyLock;
 
 use super::MappedBytes;
 use super::binary::{BinaryBlock, blocks, is_base64};
-use super::field_names::KnownField;
 use super::form::TextForm;
-use super::header::{HeaderFields, field_text};
-use super::part::{ContentType, DEFAULT_TYPE};
+use super::header::HeaderFields;
+use super::part::{DEFAULT_TYPE, MimePart, PartPlace};
 use super::part_kind::{PartReader, by_content, decoded_start, form_of_name};
 use super::transfer::TransferEncoding;
 use crate::lines::{is_blank, line_end};
@@ -180,57 +179,51 @@ fn is_of_header(line: &[u8]) -> bool {
 /// Quoted-printable is left to the readings of the scan, which keep what a reader of the text sees.
 fn body_of(text: &[u8], start: usize, marks: &[u8], header: &[u8]) -> Option<Stretch> {
     let fields = HeaderFields::of(header, usize::MAX);
-    let encoding = fields.first_known(KnownField::ContentTransferEncoding)?;
-    let encoding = TransferEncoding::named(&field_text(encoding.value.of(header)));
+    let part = MimePart::new(header, &fields, &PartPlace::default(), DEFAULT_TYPE);
+    if part.transfer_encoding() != TransferEncoding::Base64 || part.form == TextForm::Other {
+        return None;
+    }
     // A body that is refused is searched again for headers. No line of it is read by two of them.
     let limit = next_field(text, start);
-    let (end, traces) = encoded_lines(&text[..limit], start, marks, encoding);
-    let content = ContentType::of_header(header, &fields, DEFAULT_TYPE);
+    let (end, whole_lines) = base64_lines(&text[..limit], start, marks);
     let stretch = Stretch {
         span: Span::new(start, end),
-        encoding,
-        form: content.form,
-        charset: content.charset,
+        encoding: TransferEncoding::Base64,
+        form: part.form,
+        charset: part.charset,
         marks: marks.to_vec(),
     };
     let bytes = stretch.span.of(text);
     let is_text = || {
         let unmarked = stretch.without_marks(bytes).map(|unmarked| unmarked.bytes);
-        let start = decoded_start(unmarked.as_deref().unwrap_or(bytes), encoding);
+        let bytes = unmarked.as_deref().unwrap_or(bytes);
+        let start = decoded_start(bytes, TransferEncoding::Base64);
         matches!(
             by_content(None, &start),
             PartReader::Text(_) | PartReader::Message
         )
     };
-    let is_encoded = 0 < traces && stretch.form != TextForm::Other && is_text();
-    is_encoded.then(|| Stretch {
-        span: Span::new(start, encoded_lines(text, end, marks, encoding).0),
+    (0 < whole_lines && is_text()).then(|| Stretch {
+        span: Span::new(start, base64_lines(text, end, marks).0),
         ..stretch
     })
 }
 
-/// Returns the end of the encoded lines at `start`, and the number of traces of a program in them.
-fn encoded_lines(
-    text: &[u8],
-    start: usize,
-    marks: &[u8],
-    encoding: TransferEncoding,
-) -> (usize, usize) {
-    let mut traces = 0;
+/// Returns the end of the lines of base64 digits at `start`, and the number of lines of whole groups
+/// in them.
+fn base64_lines(text: &[u8], start: usize, marks: &[u8]) -> (usize, usize) {
+    let mut whole_lines = 0;
     let mut end = start;
     while end < text.len() {
         let next = line_end(text, end);
         let line = unmarked(&text[end..next], marks).map(<[u8]>::trim_ascii_end);
-        let of_line = line.and_then(|line| match encoding {
-            TransferEncoding::Base64 => (!line.is_empty() && is_base64(line))
-                .then_some(usize::from(line.len().is_multiple_of(4))),
-            _ => None,
-        });
-        let Some(of_line) = of_line else { break };
-        traces += of_line;
+        let Some(line) = line.filter(|line| !line.is_empty() && is_base64(line)) else {
+            break;
+        };
+        whole_lines += usize::from(line.len().is_multiple_of(4));
         end = next;
     }
-    (end, traces)
+    (end, whole_lines)
 }
 
 /// Returns the stretch of a file within a text. Most files are pictures and programs.

@@ -1,18 +1,16 @@
 //! Tokens of an HTML text from `html5gum`, with the original bytes of each token byte.
 //!
-//! The tokeniser decodes character references without their offsets. A comparison with the original
-//! text finds the offsets.
+//! The tokeniser passes the text of a token in pieces. A character reference is a piece of its own,
+//! so the end of each piece in the original text is enough to map all bytes.
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
-use std::rc::Rc;
 
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{
     Emitter, ForwardingEmitter, Readable, Reader, Span as HtmlSpan, State, StringReader, Tokenizer,
 };
 
-use crate::lines::run_len;
 use urlspool_text::span::{ByteMap, Span};
 
 /// Parsing of text in elements whose content is not markup in browsers.
@@ -22,19 +20,140 @@ pub enum ElementContent {
     AsBrowsers,
     /// All content is markup, because one of those elements is not closed.
     Markup,
+    /// All content is markup, and CDATA sections are text.
+    Xml,
 }
 
-/// Passes the tokens of an HTML text to `sink`, each with its range. Returns the offset after the
+/// A token of a text whose ranges are not needed. Names are in lower case.
+pub enum Markup<'t> {
+    /// A start tag. An empty-element tag is followed by an end.
+    Start(&'t Tag),
+    /// The name of an end tag or an empty-element tag.
+    End(&'t str),
+    /// Character data.
+    Text(&'t str),
+}
+
+/// A start tag.
+#[derive(Default)]
+pub struct Tag {
+    /// Name with prefix.
+    pub name: String,
+    /// Names with prefixes, and values.
+    pub attributes: Vec<(String, String)>,
+}
+
+impl Tag {
+    /// Returns the first value of an attribute by its name without prefix.
+    #[must_use]
+    pub fn attribute(&self, local: &str) -> Option<&str> {
+        let mut all = self.attributes.iter();
+        let found = all.find(|(name, _)| name.rsplit(':').next() == Some(local));
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+/// Passes the tags and the text of an HTML or XML text to `sink`. Linear.
+pub fn markup(text: &[u8], content: ElementContent, sink: &mut dyn FnMut(Markup<'_>)) {
+    let string = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mut tag = Tag::default();
+    tokenize(text, content, &mut |event, _| match event {
+        CallbackEvent::OpenStartTag { name } => {
+            tag.name = string(name);
+            tag.attributes.clear();
+        }
+        CallbackEvent::AttributeName { name } => {
+            tag.attributes.push((string(name), String::new()));
+        }
+        CallbackEvent::AttributeValue { value } => {
+            let attribute = tag.attributes.last_mut();
+            attribute
+                .into_iter()
+                .for_each(|(_, last)| *last = string(value));
+        }
+        CallbackEvent::CloseStartTag { self_closing } => {
+            sink(Markup::Start(&tag));
+            if self_closing {
+                sink(Markup::End(&tag.name));
+            }
+        }
+        CallbackEvent::EndTag { name } => sink(Markup::End(&string(name))),
+        CallbackEvent::String { value } => sink(Markup::Text(&String::from_utf8_lossy(value))),
+        CallbackEvent::Comment { .. } | CallbackEvent::Doctype { .. } | CallbackEvent::Error(_) => {
+        }
+    });
+}
+
+/// Origin of a token.
+#[derive(Clone, Copy)]
+pub(super) struct TokenSource<'t> {
+    /// Range of the token.
+    pub(super) span: Span,
+    html: &'t [u8],
+    /// Pieces of the text of a string or an attribute's value.
+    pieces: &'t [Piece],
+    /// Difference between offsets of pieces and offsets in `html`.
+    piece_base: usize,
+    /// Difference between offsets in the whole text and offsets in `html`.
+    base: usize,
+}
+
+/// A piece of a token's text.
+#[derive(Clone, Copy)]
+struct Piece {
+    /// Number of bytes of decoded text.
+    len: usize,
+    /// Offset after the piece, with the inserted blanks before it.
+    end: usize,
+    /// `true` if the piece is known to be copied unchanged.
+    is_copy: bool,
+}
+
+impl TokenSource<'_> {
+    /// Returns the origin of the token in a text in which the tokenised text starts at `base`.
+    pub(super) fn within(self, base: usize) -> Self {
+        let span = Span::new(self.span.start + base, self.span.end + base);
+        TokenSource { span, base, ..self }
+    }
+
+    /// Maps the bytes of `decoded`, the text of the token, which will be at the offset `text`.
+    ///
+    /// It differs from the original text in line ends, references and NUL bytes.
+    pub(super) fn align(&self, decoded: &[u8], text: usize, map: &mut ByteMap) {
+        let (mut raw, mut at) = (self.span.start - self.base, 0);
+        for piece in self.pieces {
+            let bytes = &decoded[at..at + piece.len];
+            let rest = &self.html[raw..];
+            let raw_len = (piece.end - self.piece_base).saturating_sub(raw);
+            let replaced = match rest {
+                [b'\r', b'\n', ..] if bytes == b"\n" => Some(2),
+                [b'\r', ..] if bytes == b"\n" => Some(1),
+                [b'&', ..] if raw_len != piece.len => Some(raw_len),
+                _ => (!rest.starts_with(bytes)).then_some(raw_len),
+            };
+            let start = raw + self.base;
+            match replaced {
+                Some(len) => map.push_whole(text + at, Span::new(start, start + len)),
+                None => map.push_same(text + at, start),
+            }
+            raw += replaced.unwrap_or(piece.len);
+            at += piece.len;
+        }
+    }
+}
+
+/// Passes the tokens of an HTML text to `sink`, each with its origin. Returns the offset after the
 /// last token. Any bytes after that are the start of an unclosed tag.
-pub fn tokenize(
+pub(super) fn tokenize(
     html: &[u8],
     content: ElementContent,
-    sink: &mut dyn FnMut(CallbackEvent<'_>, Span),
+    sink: &mut dyn FnMut(CallbackEvent<'_>, TokenSource<'_>),
 ) -> usize {
-    let inserted = Rc::new(RefCell::new(Vec::new()));
+    let inserted = RefCell::new(Vec::new());
     // Nearly all texts have no inserted blanks, and each token checks this.
-    let has_blanks = Rc::new(Cell::new(false));
-    let is_fallback = Rc::new(Cell::new(false));
+    let has_blanks = Cell::new(false);
+    let is_fallback = Cell::new(false);
+    let pieces = RefCell::new(Vec::new());
     let mut reached = 0;
     let callback = |event: CallbackEvent<'_>, positions: HtmlSpan<usize>| -> Option<Infallible> {
         let end = positions.end.min(html.len());
@@ -46,22 +165,42 @@ pub fn tokenize(
             is_fallback.set(name == b"noscript" || name == b"noembed");
         }
         reached = span.end;
-        sink(event, span);
+        let has_text = matches!(
+            event,
+            CallbackEvent::String { .. } | CallbackEvent::AttributeValue { .. }
+        );
+        let mut pieces = pieces.borrow_mut();
+        sink(
+            event,
+            TokenSource {
+                span,
+                html,
+                pieces: &pieces,
+                piece_base: positions.start - span.start,
+                base: 0,
+            },
+        );
+        if has_text {
+            pieces.clear();
+        }
         None
     };
     let mut emitter = CallbackEmitter::new(callback);
     emitter.naively_switch_states(content == ElementContent::AsBrowsers);
     let emitter = MailEmitter {
         inner: emitter,
-        is_fallback: Rc::clone(&is_fallback),
+        content,
+        is_fallback: &is_fallback,
+        position: 0,
+        pieces: &pieces,
     };
     let reader = ShallowReader {
         html,
         inner: html.to_reader(),
         waiting: None,
         assignments: 0,
-        inserted: Rc::clone(&inserted),
-        has_blanks: Rc::clone(&has_blanks),
+        inserted: &inserted,
+        has_blanks: &has_blanks,
     };
     let mut tokenizer = Tokenizer::new_with_emitter(reader, emitter);
     tokenizer.set_state(State::Data);
@@ -74,13 +213,39 @@ pub fn tokenize(
 ///
 /// The content of `noscript` and `noembed` is markup: mail readers run no scripts, and show this
 /// content (WHATWG HTML, section 4.12.2).
-struct MailEmitter<E> {
+struct MailEmitter<'t, E> {
     inner: E,
+    content: ElementContent,
     /// `true` if the current start tag is `noscript` or `noembed`.
-    is_fallback: Rc<Cell<bool>>,
+    is_fallback: &'t Cell<bool>,
+    /// Offset after the bytes read so far, with the inserted blanks before it.
+    position: usize,
+    /// Pieces of the text of the next token.
+    pieces: &'t RefCell<Vec<Piece>>,
 }
 
-impl<E: Emitter> ForwardingEmitter for MailEmitter<E> {
+impl<E> MailEmitter<'_, E> {
+    /// Notes a piece of text that ends at the position. Adjacent copies become one piece.
+    fn add_piece(&mut self, text: &[u8]) {
+        let mut pieces = self.pieces.borrow_mut();
+        let mut piece = Piece {
+            len: text.len(),
+            end: self.position,
+            is_copy: false,
+        };
+        if let Some(last) = pieces.last_mut() {
+            piece.is_copy = last.end + piece.len == piece.end && text != b"\n";
+            if piece.is_copy && last.is_copy {
+                last.len += piece.len;
+                last.end = piece.end;
+                return;
+            }
+        }
+        pieces.push(piece);
+    }
+}
+
+impl<E: Emitter> ForwardingEmitter for MailEmitter<'_, E> {
     type Token = E::Token;
 
     fn inner(&mut self) -> &mut impl Emitter<Token = Self::Token> {
@@ -94,6 +259,25 @@ impl<E: Emitter> ForwardingEmitter for MailEmitter<E> {
     fn emit_current_tag(&mut self) -> Option<State> {
         let state = self.inner.emit_current_tag();
         state.filter(|_| !self.is_fallback.take())
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&mut self) -> bool {
+        self.content == ElementContent::Xml
+    }
+
+    fn move_position(&mut self, offset: isize) {
+        self.position = self.position.wrapping_add_signed(offset);
+        self.inner.move_position(offset);
+    }
+
+    fn emit_string(&mut self, text: &[u8]) {
+        self.add_piece(text);
+        self.inner.emit_string(text);
+    }
+
+    fn push_attribute_value(&mut self, text: &[u8]) {
+        self.add_piece(text);
+        self.inner.push_attribute_value(text);
     }
 }
 
@@ -109,9 +293,9 @@ struct ShallowReader<'h> {
     /// Number of `=` after attribute names of the current tag, since the last inserted blank.
     assignments: usize,
     /// Positions of the inserted blanks. Each position counts the blanks inserted before it.
-    inserted: Rc<RefCell<Vec<usize>>>,
+    inserted: &'h RefCell<Vec<usize>>,
     /// `true` once a blank was inserted.
-    has_blanks: Rc<Cell<bool>>,
+    has_blanks: &'h Cell<bool>,
 }
 
 /// Maximum number of attributes between inserted blanks. Few tags have more.
@@ -182,169 +366,6 @@ impl Reader for ShallowReader<'_> {
     }
 }
 
-/// Number of bytes compared after a reference to find the end of its decoded text.
-const COMPARED_BYTES: usize = 16;
-
-/// Maximum length of a reference: `&CounterClockwiseContourIntegral;`.
-const MAX_REFERENCE_BYTES: usize = 34;
-
-/// Names of references that are decoded even without a semicolon (HTML, section 13.5).
-const NAMES_WITHOUT_SEMICOLON: [&str; 106] = [
-    "AElig", "AMP", "Aacute", "Acirc", "Agrave", "Aring", "Atilde", "Auml", "COPY", "Ccedil",
-    "ETH", "Eacute", "Ecirc", "Egrave", "Euml", "GT", "Iacute", "Icirc", "Igrave", "Iuml", "LT",
-    "Ntilde", "Oacute", "Ocirc", "Ograve", "Oslash", "Otilde", "Ouml", "QUOT", "REG", "THORN",
-    "Uacute", "Ucirc", "Ugrave", "Uuml", "Yacute", "aacute", "acirc", "acute", "aelig", "agrave",
-    "amp", "aring", "atilde", "auml", "brvbar", "ccedil", "cedil", "cent", "copy", "curren", "deg",
-    "divide", "eacute", "ecirc", "egrave", "eth", "euml", "frac12", "frac14", "frac34", "gt",
-    "iacute", "icirc", "iexcl", "igrave", "iquest", "iuml", "laquo", "lt", "macr", "micro",
-    "middot", "nbsp", "not", "ntilde", "oacute", "ocirc", "ograve", "ordf", "ordm", "oslash",
-    "otilde", "ouml", "para", "plusmn", "pound", "quot", "raquo", "reg", "sect", "shy", "sup1",
-    "sup2", "sup3", "szlig", "thorn", "times", "uacute", "ucirc", "ugrave", "uml", "uuml",
-    "yacute", "yen", "yuml",
-];
-
-/// Maps the bytes of `decoded`, which will be at the offset `text`, to `raw`, which starts at the
-/// offset `start`.
-///
-/// The two differ only in line ends and references. If no reference explains a difference, the rest
-/// is mapped as a whole.
-pub(super) fn align(raw: &[u8], start: usize, decoded: &[u8], text: usize, map: &mut ByteMap) {
-    let (mut r, mut d) = (0, 0);
-    while r < raw.len() && d < decoded.len() {
-        let equal = equal_bytes(&raw[r..], &decoded[d..]);
-        if equal > 0 {
-            map.push_same(text + d, start + r);
-            (r, d) = (r + equal, d + equal);
-            continue;
-        }
-        let Some(difference) = difference(&raw[r..], &decoded[d..]) else {
-            break;
-        };
-        let end = start + r + difference.raw_len;
-        map.push_whole(text + d, Span::new(start + r, end));
-        (r, d) = (r + difference.raw_len, d + difference.decoded_len);
-    }
-    if d < decoded.len() {
-        let rest = Span::new(start + r.min(raw.len()), start + raw.len());
-        map.push_whole(text + d, rest);
-    }
-}
-
-/// Returns the length of the common prefix of `raw` and `decoded`, up to the next `&`.
-fn equal_bytes(raw: &[u8], decoded: &[u8]) -> usize {
-    let len = raw.len().min(decoded.len());
-    // Most texts differ only at references and line ends, so their bytes need not be compared one
-    // by one.
-    let usual = memchr::memchr2(b'&', b'\r', &raw[..len]).unwrap_or(len);
-    let skipped = if raw[..usual] == decoded[..usual] {
-        usual
-    } else {
-        0
-    };
-    let rest = raw[skipped..].iter().zip(&decoded[skipped..]);
-    skipped + rest.take_while(|(a, b)| a == b && **a != b'&').count()
-}
-
-/// Bytes that the tokeniser replaced.
-struct Replacement {
-    raw_len: usize,
-    decoded_len: usize,
-}
-
-/// Returns the replacement of a line end or a reference at the start of `raw` and `decoded`.
-fn difference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
-    match raw {
-        // The tokeniser replaces CRLF and CR with LF.
-        [b'\r', b'\n', ..] if decoded[0] == b'\n' => Some(Replacement {
-            raw_len: 2,
-            decoded_len: 1,
-        }),
-        [b'\r', ..] if decoded[0] == b'\n' => Some(Replacement {
-            raw_len: 1,
-            decoded_len: 1,
-        }),
-        [b'&', ..] => reference(raw, decoded),
-        _ => None,
-    }
-}
-
-/// Returns the replacement of the reference, or of the literal `&`, at the start of `raw`.
-///
-/// Tries all possible lengths of the reference, with one or two characters of decoded text. A
-/// length fits if the bytes after both are equal. The best evidence is the first length that fits
-/// and has bytes to compare. Without one, the first length that fits is used.
-fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
-    let as_reference = reference_lengths(raw).map(|(raw_len, characters)| Replacement {
-        raw_len,
-        decoded_len: (0..characters).fold(0, |len, _| len + character_len(&decoded[len..])),
-    });
-    // A literal `&` is the most likely case if the bytes after it are unchanged.
-    let literal = (decoded.first() == Some(&b'&')).then_some(Replacement {
-        raw_len: 1,
-        decoded_len: 1,
-    });
-    let mut alike = literal
-        .into_iter()
-        .chain(as_reference)
-        .filter_map(|it| Some((compared(raw, decoded, &it)?, it)));
-    let (len, replacement) = alike.next()?;
-    if len > 0 {
-        return Some(replacement);
-    }
-    let with_text = alike.find(|(len, _)| *len > 0);
-    Some(with_text.map_or(replacement, |(_, it)| it))
-}
-
-/// Returns the number of equal bytes after a replacement, or `None` if the bytes differ.
-fn compared(raw: &[u8], decoded: &[u8], replacement: &Replacement) -> Option<usize> {
-    let rest = &raw[replacement.raw_len..];
-    let near = &rest[..rest.len().min(COMPARED_BYTES)];
-    let len = run_len(near, |byte| !matches!(byte, b'&' | b'\r'));
-    let decoded = decoded.get(replacement.decoded_len..)?;
-    let is_alike = decoded.starts_with(&rest[..len]) && rest.is_empty() == decoded.is_empty();
-    is_alike.then_some(len)
-}
-
-/// Returns the length in UTF-8 of the character at the start of `text`.
-fn character_len(text: &[u8]) -> usize {
-    let rest = text.get(1..text.len().min(4)).unwrap_or_default();
-    text.len().min(1) + run_len(rest, |byte| (0x80..0xC0).contains(&byte))
-}
-
-/// Returns the possible lengths of the reference at the start of `raw`, with and without its
-/// semicolon, each with the number of characters it represents. A semicolon after digits, or after
-/// a name that needs none, is always part of the reference.
-fn reference_lengths(raw: &[u8]) -> impl Iterator<Item = (usize, usize)> + use<> {
-    let end = match raw {
-        [_, b'#', b'x' | b'X', rest @ ..] => 3 + run_len(rest, |byte| byte.is_ascii_hexdigit()),
-        [_, b'#', rest @ ..] => 2 + run_len(rest, |byte| byte.is_ascii_digit()),
-        _ => {
-            let name = &raw[1..raw.len().min(1 + MAX_REFERENCE_BYTES)];
-            1 + run_len(name, |byte| byte.is_ascii_alphanumeric())
-        }
-    };
-    let short = match raw {
-        [_, b'#', ..] => Some(end),
-        _ => {
-            let names = NAMES_WITHOUT_SEMICOLON.iter();
-            let longest = names
-                .filter(|known| raw[1..].starts_with(known.as_bytes()))
-                .map(|known| 1 + known.len());
-            longest.max()
-        }
-    };
-    let has_semicolon = raw.get(end) == Some(&b';');
-    let is_whole = short == Some(end);
-    // Only names with a semicolon represent two characters.
-    let complete = has_semicolon.then_some((end + 1, 1));
-    let of_two = (has_semicolon && !is_whole).then_some((end + 1, 2));
-    let short = short.filter(|_| !(has_semicolon && is_whole));
-    complete
-        .into_iter()
-        .chain(of_two)
-        .chain(short.map(|len| (len, 1)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -357,8 +378,9 @@ mod tests {
             tokenize(
                 html.as_bytes(),
                 ElementContent::AsBrowsers,
-                &mut |event, span| {
-                    let shown = String::from_utf8_lossy(span.of(html.as_bytes())).into_owned();
+                &mut |event, source| {
+                    let shown =
+                        String::from_utf8_lossy(source.span.of(html.as_bytes())).into_owned();
                     match event {
                         CallbackEvent::AttributeValue { value } => {
                             assert!(shown.contains('b') && value.contains(&b'b'), "{shown}");
@@ -373,11 +395,27 @@ mod tests {
         }
     }
 
+    /// Returns the decoded text of a page that is one string, and its map.
+    fn decoded(raw: &str) -> (String, ByteMap) {
+        let (mut text, mut map) = (Vec::new(), ByteMap::new());
+        tokenize(
+            raw.as_bytes(),
+            ElementContent::AsBrowsers,
+            &mut |event, source| {
+                if let CallbackEvent::String { value } = event {
+                    source.align(value, text.len(), &mut map);
+                    text.extend_from_slice(value);
+                }
+            },
+        );
+        map.push_same(text.len(), raw.len());
+        (String::from_utf8(text).unwrap(), map)
+    }
+
     #[track_caller]
     fn check(raw: &str, decoded: &str, part: &str, want: &str) {
-        let mut map = ByteMap::new();
-        align(raw.as_bytes(), 0, decoded.as_bytes(), 0, &mut map);
-        map.push_same(decoded.len(), raw.len());
+        let (text, map) = self::decoded(raw);
+        assert_eq!(text, decoded);
         let at = decoded.find(part).unwrap();
         assert_eq!(
             String::from_utf8_lossy(map.raw(Span::new(at, at + part.len())).of(raw.as_bytes())),
@@ -399,6 +437,11 @@ mod tests {
         );
         check("&amp;amp;x", "&amp;x", "x", "x");
         check("a\r\nb", "a\nb", "\nb", "\r\nb");
+        check("a\rb\0c", "a\nb\0c", "\nb", "\rb");
+        check("<p>&acE;x", "\u{223e}\u{333}x", "x", "x");
+        check("a&", "a&", "&", "&");
+        check("<title>a\0b</title>", "a\u{fffd}b", "b", "b");
+        check("<script>a</b</script>", "a</b", "b", "b");
         check("&reg&ial;", "\u{ae}&ial;", "&ial;", "&ial;");
         check("&shyed;", "\u{ad}ed;", "d;", "d;");
         check("&shyed;&amp;x", "\u{ad}ed;&x", "d;", "d;");
@@ -421,8 +464,8 @@ mod tests {
         ) {
             let raw: String = pieces.iter().map(|(raw, _)| *raw).collect();
             let decoded: String = pieces.iter().map(|(_, decoded)| *decoded).collect();
-            let mut map = ByteMap::new();
-            align(raw.as_bytes(), 0, decoded.as_bytes(), 0, &mut map);
+            let (text, map) = self::decoded(&raw);
+            proptest::prop_assert_eq!(text, decoded);
             let (mut r, mut d) = (0, 0);
             for (raw_piece, decoded_piece) in pieces {
                 let text = Span::new(d, d + decoded_piece.len());

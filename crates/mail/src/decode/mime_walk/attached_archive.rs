@@ -190,14 +190,10 @@ impl ArchiveLayer {
     /// Returns the part of a member at this place.
     fn part(&self, form: TextForm, place: &PartPlace) -> MimePart {
         MimePart {
-            path: place.path.clone(),
             media_type: self.media_type.clone(),
             encoding: "binary".to_owned(),
-            message_id: place.message_id.clone(),
-            member: place.member.clone(),
-            outer_encoding: place.encoding.clone(),
             form,
-            ..MimePart::default()
+            ..MimePart::within(place)
         }
     }
 
@@ -205,8 +201,13 @@ impl ArchiveLayer {
     fn text(&self, attached: &AttachedBytes, form: TextForm, state: &mut WalkState<'_>) {
         state.report.text_parts += 1;
         let part = self.part(form, &attached.place);
-        let map = OffsetMap::within(Some(&attached.outer), 0);
-        let open = PartBody::new(&attached.bytes, map, false, &part).decode(state.sink);
+        let body = PartBody {
+            raw: &attached.bytes,
+            offset_map: OffsetMap::within(Some(&attached.outer), 0),
+            part: &part,
+            is_dot_stuffed: false,
+        };
+        let open = body.decode(state.sink);
         state.report_open(open);
     }
 }

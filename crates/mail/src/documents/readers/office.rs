@@ -4,8 +4,8 @@
 //! (`*.rels`) and of `xlink:href`. A target used in the text becomes a link around its words; all
 //! other targets follow the text. Namespaces are not links.
 //!
-//! XML is not validated, and names are not resolved: damaged XML is read as far as possible.
-//! Linear: a missing end is searched for only once.
+//! XML is not validated, and names are not resolved: damaged XML is read as far as possible, by the
+//! tokeniser of HTML. All names are compared in lower case.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::{DocumentReading, PageBuilder, Unpacking, add_to_instruction, hyperlink_target};
+use crate::decode::{ElementContent, Markup, Tag, markup};
 use crate::lines::{is_listed, run_len};
-use crate::references::decode_references;
 use urlspool_sources::read::{SeekableInput, ZipMember, ZipMembers, error_diagnostic};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 use urlspool_text::limits::Limits;
@@ -164,18 +164,18 @@ struct ExternalTarget {
 impl PartLinks {
     /// Adds the external relationships in an XML text (ECMA-376 part 2, section 9.3).
     fn add(&mut self, xml: &str) {
-        for token in XmlTokens::new(xml) {
-            let XmlToken::Start { name, attributes } = token else {
-                continue;
+        markup(xml.as_bytes(), ElementContent::Xml, &mut |token| {
+            let Markup::Start(tag) = token else {
+                return;
             };
-            let mode = attributes.get("TargetMode").unwrap_or_default();
-            if local_name(name) != "Relationship" || !mode.eq_ignore_ascii_case("External") {
-                continue;
+            let mode = tag.attribute("targetmode").unwrap_or_default();
+            if local_name(&tag.name) != "relationship" || !mode.eq_ignore_ascii_case("external") {
+                return;
             }
-            let (Some(id), Some(target)) = (attributes.get("Id"), attributes.get("Target")) else {
-                continue;
+            let (Some(id), Some(target)) = (tag.attribute("id"), tag.attribute("target")) else {
+                return;
             };
-            let kind = attributes.get("Type").unwrap_or_default();
+            let kind = tag.attribute("type").unwrap_or_default();
             let external = ExternalTarget {
                 target: target.into(),
                 append: match kind.rsplit_once('/').map_or("", |(_, kind)| kind) {
@@ -186,11 +186,11 @@ impl PartLinks {
                 },
                 is_shown: false,
             };
-            if let Entry::Vacant(entry) = self.by_id.entry(id.into_owned()) {
+            if let Entry::Vacant(entry) = self.by_id.entry(id.to_owned()) {
                 entry.insert(self.targets.len());
                 self.targets.push(external);
             }
-        }
+        });
     }
 }
 
@@ -208,7 +208,7 @@ struct PartPass<'p> {
 
 /// Elements of Office Open XML with visible character data: runs of text, deleted text, formulas
 /// and cell values.
-const TEXT_ELEMENTS: [&str; 4] = ["t", "delText", "f", "v"];
+const TEXT_ELEMENTS: [&str; 4] = ["t", "deltext", "f", "v"];
 
 /// Elements of ODF that do not end a line.
 const INLINE_ELEMENTS: &str = "a span s bookmark bookmark-start bookmark-end reference-mark reference-mark-start \
@@ -227,42 +227,44 @@ impl<'p> PartPass<'p> {
 
     fn office_open_xml(&mut self, xml: &str) {
         let mut is_instruction = false;
-        for token in XmlTokens::new(xml) {
-            match token {
-                XmlToken::Start { name, attributes } => {
-                    let name = local_name(name);
+        markup(
+            xml.as_bytes(),
+            ElementContent::Xml,
+            &mut |token| match token {
+                Markup::Start(tag) => {
+                    let name = local_name(&tag.name);
                     self.visible += usize::from(TEXT_ELEMENTS.contains(&name));
-                    is_instruction |= name == "instrText";
-                    self.start_of_element(name, &attributes);
+                    is_instruction |= name == "instrtext";
+                    self.start_of_element(name, tag);
                 }
-                XmlToken::End { name } => {
+                Markup::End(name) => {
                     let name = local_name(name);
                     if TEXT_ELEMENTS.contains(&name) {
                         self.visible = self.visible.saturating_sub(1);
                     }
-                    is_instruction &= name != "instrText";
+                    is_instruction &= name != "instrtext";
                     self.end_of_element(name);
                 }
-                XmlToken::Text(text) if is_instruction => {
-                    add_to_instruction(&mut self.instruction, &text);
+                Markup::Text(text) if is_instruction => {
+                    add_to_instruction(&mut self.instruction, text);
                 }
-                XmlToken::Text(text) if 0 < self.visible => self.page.text(&text),
-                XmlToken::Text(_) => {}
-            }
-        }
+                Markup::Text(text) if 0 < self.visible => self.page.text(text),
+                Markup::Text(_) => {}
+            },
+        );
     }
 
-    fn start_of_element(&mut self, name: &str, attributes: &Attributes<'_>) {
+    fn start_of_element(&mut self, name: &str, tag: &Tag) {
         match name {
             "hyperlink" => {
-                let target = attributes.get("id").and_then(|id| self.shown_target(&id));
+                let target = tag.attribute("id").and_then(|id| self.shown_target(id));
                 self.open_link(target, "hyperlink");
             }
-            "fldSimple" => {
-                let instruction = attributes.get("instr").unwrap_or_default();
-                self.open_link(hyperlink_target(&instruction), "fldSimple");
+            "fldsimple" => {
+                let instruction = tag.attribute("instr").unwrap_or_default();
+                self.open_link(hyperlink_target(instruction), "fldsimple");
             }
-            "fldChar" => match attributes.get("fldCharType").as_deref() {
+            "fldchar" => match tag.attribute("fldchartype") {
                 Some("begin") => self.instruction.clear(),
                 Some("separate") => {
                     let instruction = std::mem::take(&mut self.instruction);
@@ -283,7 +285,7 @@ impl<'p> PartPass<'p> {
 
     fn end_of_element(&mut self, name: &str) {
         match name {
-            "hyperlink" | "fldSimple" => self.close_link(name),
+            "hyperlink" | "fldsimple" => self.close_link(name),
             // A paragraph, a workbook string, a cell and its parts, a comment.
             "p" | "si" | "c" | "f" | "v" | "comment" | "text" => self.page.line_break(),
             _ => {}
@@ -315,32 +317,29 @@ impl<'p> PartPass<'p> {
 
     fn open_document(&mut self, xml: &str) {
         let mut in_link = false;
-        for token in XmlTokens::new(xml) {
-            match token {
-                XmlToken::Start {
-                    name,
-                    mut attributes,
-                } => {
-                    let name = local_name(name);
+        markup(
+            xml.as_bytes(),
+            ElementContent::Xml,
+            &mut |token| match token {
+                Markup::Start(tag) => {
+                    let name = local_name(&tag.name);
                     if !is_listed(INLINE_ELEMENTS, name.as_bytes()) {
                         self.page.line_break();
                     }
                     if name == "s" {
                         self.page.text(" ");
                     }
-                    let target = attributes.find(|(attribute, _)| *attribute == "xlink:href");
-                    let target = target.map(|(_, target)| target);
-                    match target.filter(|target| is_absolute(target)) {
+                    match tag.attribute("href").filter(|target| is_absolute(target)) {
                         Some(target) if name == "a" => {
-                            self.page.open_link(&target);
+                            self.page.open_link(target);
                             in_link = true;
                         }
-                        Some(target) if name == "image" => self.page.image(&target),
-                        Some(target) => self.page.linked_object(&target),
+                        Some(target) if name == "image" => self.page.image(target),
+                        Some(target) => self.page.linked_object(target),
                         None => {}
                     }
                 }
-                XmlToken::End { name } => {
+                Markup::End(name) => {
                     let name = local_name(name);
                     if name == "a" && std::mem::take(&mut in_link) {
                         self.page.close_link();
@@ -349,9 +348,9 @@ impl<'p> PartPass<'p> {
                         self.page.line_break();
                     }
                 }
-                XmlToken::Text(text) => self.page.text(&text),
-            }
-        }
+                Markup::Text(text) => self.page.text(text),
+            },
+        );
     }
 
     /// Appends the targets that the text does not use.
@@ -376,26 +375,7 @@ fn is_absolute(target: &str) -> bool {
     })
 }
 
-/// Token of an XML text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum XmlToken<'x> {
-    /// A start tag, or an empty-element tag, which is followed by an `End` token.
-    Start {
-        /// Name with prefix.
-        name: &'x str,
-        /// Attributes as written.
-        attributes: Attributes<'x>,
-    },
-    /// An end tag, or the end of an empty element.
-    End {
-        /// Name with prefix.
-        name: &'x str,
-    },
-    /// Character data, with references decoded.
-    Text(Cow<'x, str>),
-}
-
-/// Returns the name of an element or attribute without its prefix.
+/// Returns the name of an element without its prefix.
 fn local_name(name: &str) -> &str {
     name.rsplit_once(':').map_or(name, |(_, local)| local)
 }
@@ -406,180 +386,46 @@ fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     encoding_rs::UTF_8.decode(bytes).0
 }
 
-/// Iterator over the tokens of an XML text.
-struct XmlTokens<'x> {
-    text: &'x str,
-    at: usize,
-    /// Name of the empty element whose end is the next token.
-    pending_end: Option<&'x str>,
-    /// Flags for closing brackets that do not occur after `at`.
-    missing: [bool; BRACKETS.len()],
-}
-
-/// Opening and closing brackets of markup other than elements.
-const BRACKETS: [(&str, &str); 4] = [
-    ("<!--", "-->"),
-    ("<![CDATA[", "]]>"),
-    ("<?", "?>"),
-    ("<!", ">"),
-];
-/// Index of character data in `BRACKETS`.
-const CDATA: usize = 1;
-
-impl<'x> XmlTokens<'x> {
-    fn new(text: &'x str) -> XmlTokens<'x> {
-        XmlTokens {
-            text,
-            at: 0,
-            pending_end: None,
-            missing: [false; BRACKETS.len()],
-        }
-    }
-
-    /// Reads markup that starts with `<`. Returns `None` if it produces no token.
-    fn markup(&mut self) -> Option<XmlToken<'x>> {
-        let rest = &self.text[self.at..];
-        if let Some(index) = BRACKETS
-            .iter()
-            .position(|(start, _)| rest.starts_with(start))
-        {
-            let (start, end) = BRACKETS[index];
-            let content = &rest[start.len()..];
-            let found = (!self.missing[index]).then(|| content.find(end)).flatten();
-            self.missing[index] = found.is_none();
-            // Without a closing bracket, only the opening one is skipped and the rest stays
-            // visible.
-            let content = &content[..found.unwrap_or(0)];
-            self.at += start.len() + content.len() + found.map_or(0, |_| end.len());
-            return (index == CDATA && !content.is_empty()).then(|| XmlToken::Text(content.into()));
-        }
-        let end = tag_end(rest);
-        let tag = &rest[1..end];
-        self.at += end + usize::from(rest[end..].starts_with('>'));
-        if let Some(name) = tag.strip_prefix('/') {
-            return Some(XmlToken::End { name: name.trim() });
-        }
-        let (tag, is_empty) = tag
-            .strip_suffix('/')
-            .map_or((tag, false), |tag| (tag, true));
-        let name_end = tag
-            .find(|c: char| c.is_ascii_whitespace())
-            .unwrap_or(tag.len());
-        let (name, attributes) = tag.split_at(name_end);
-        self.pending_end = is_empty.then_some(name);
-        Some(XmlToken::Start {
-            name,
-            attributes: Attributes(attributes),
-        })
-    }
-}
-
-impl<'x> Iterator for XmlTokens<'x> {
-    type Item = XmlToken<'x>;
-
-    fn next(&mut self) -> Option<XmlToken<'x>> {
-        if let Some(name) = self.pending_end.take() {
-            return Some(XmlToken::End { name });
-        }
-        while self.at < self.text.len() {
-            let rest = &self.text[self.at..];
-            if rest.starts_with('<') {
-                if let Some(token) = self.markup() {
-                    return Some(token);
-                }
-            } else {
-                let end = rest.find('<').unwrap_or(rest.len());
-                self.at += end;
-                return Some(XmlToken::Text(decode_references(&rest[..end])));
-            }
-        }
-        None
-    }
-}
-
-/// Returns the offset of the end of the tag at the start of `text`: its `>`, or the next `<`, which
-/// cannot occur in a tag.
-fn tag_end(text: &str) -> usize {
-    let mut quote = None;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match (byte, quote) {
-            (b'<', _) => return at,
-            (b'>', None) => return at,
-            (b'"' | b'\'', None) => quote = Some(byte),
-            (byte, Some(open)) if byte == open => quote = None,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-/// Attributes of a tag, an iterator over names and values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Attributes<'x>(&'x str);
-
-impl<'x> Attributes<'x> {
-    /// Returns the first value of an attribute by its name without prefix.
-    fn get(&self, local: &str) -> Option<Cow<'x, str>> {
-        let mut all = self.clone();
-        let found = all.find(|(name, _)| local_name(name) == local);
-        found.map(|(_, value)| value)
-    }
-}
-
-impl<'x> Iterator for Attributes<'x> {
-    type Item = (&'x str, Cow<'x, str>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (name, rest) = self.0.split_once('=')?;
-        let rest = rest.trim_start();
-        let quote = rest.chars().next();
-        let quote = quote.filter(|quote| matches!(quote, '"' | '\''))?;
-        let (value, rest) = rest[1..].split_once(quote).unwrap_or((&rest[1..], ""));
-        self.0 = rest;
-        Some((name.trim(), decode_references(value)))
-    }
-}
-
 #[cfg(test)]
 mod xml_tests {
     use super::*;
 
-    /// Shows tokens as text: `<name a=b|c=d>`, `</name>`, `text`.
+    /// Shows the tokens of an XML text: `<name a=b|c=d>`, `</name>`, `text`.
     fn shown(xml: &str) -> Vec<String> {
-        XmlTokens::new(xml)
-            .map(|token| match token {
-                XmlToken::Start { name, attributes } => {
-                    let attributes: Vec<String> = attributes
-                        .into_iter()
-                        .map(|(name, value)| format!("{name}={value}"))
-                        .collect();
-                    format!("<{name} {}>", attributes.join("|"))
+        let mut tokens = Vec::new();
+        markup(xml.as_bytes(), ElementContent::Xml, &mut |token| {
+            tokens.push(match token {
+                Markup::Start(Tag { name, attributes }) => {
+                    let attributes = attributes.iter();
+                    let attributes = attributes.map(|(name, value)| format!("{name}={value}"));
+                    format!("<{name} {}>", attributes.collect::<Vec<_>>().join("|"))
                 }
-                XmlToken::End { name } => format!("</{name}>"),
-                XmlToken::Text(text) => text.into_owned(),
-            })
-            .collect()
+                Markup::End(name) => format!("</{name}>"),
+                Markup::Text(text) => text.to_owned(),
+            });
+        });
+        tokens
     }
 
     #[test]
     fn tokens_are_tags_and_text() {
         assert_eq!(
             shown(
-                "<?xml version='1.0'?><!-- <no> --><w:p a=\"1>&amp;\" b = '2'/>x&#65;&lt;<![CDATA[<y&]]></q >"
+                "<?xml version='1.0'?><!-- <no> --><w:P a=\"1>&amp;\" b = '2'/>x&#65;&lt;<![CDATA[<y&]]></q >"
             ),
-            ["<w:p a=1>&|b=2>", "</w:p>", "xA<", "<y&", "</q>"]
+            ["<w:p a=1>&|b=2>", "</w:p>", "xA<<y&", "</q>"]
         );
     }
 
     #[test]
-    fn unclosed_markup_hides_no_text() {
-        assert_eq!(shown("<!-- a<b>c</b>"), [" a", "<b >", "c", "</b>"]);
-        assert_eq!(shown("<a href=\"x<b>c"), ["<a href=x>", "<b >", "c"]);
+    fn damage_hides_no_text_before_it() {
+        assert_eq!(shown("<b>c</b><!-- a<b>"), ["<b >", "c", "</b>"]);
+        assert_eq!(shown("<b>c<a href=\"x<b>c"), ["<b >", "c"]);
         assert_eq!(
             shown("a & b &#xFFFFFFFF; &unknown;"),
-            ["a & b &#xFFFFFFFF; &unknown;"]
+            ["a & b \u{fffd} &unknown;"]
         );
-        assert_eq!(shown("<"), ["< >"]);
+        assert_eq!(shown("<title>a<b>"), ["<title >", "a", "<b >"]);
     }
 
     #[test]
