@@ -77,7 +77,7 @@ pub use urlspool_mail::decode::{
     AttachmentPolicy, Date, FieldRoles, HeaderField, HeaderFields, HeaderPolicy, HtmlPolicy,
     InfoFields, KnownField, MessageInfo, MimePart, Zone,
 };
-pub use urlspool_mail::split::{Extent, HeaderForm, Message, MessageHead};
+pub use urlspool_mail::split::{Extent, FragmentHead, HeaderForm, Message};
 pub use urlspool_record::explain::{
     CandidateOutcome, ExplainedAlternate, ExplainedCandidate, ExplainedField, ExplainedJoin,
     ExplainedMessage, ExplainedPart, ExplainedTarget, ExplainedUrl, Explanation, NamedReason, Note,

@@ -85,6 +85,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use self::mime_walk::WalkState;
 use self::part::DecodingSteps;
 use crate::split::{HeaderForm, Message};
 use urlspool_text::diagnostic::Diagnostic;
@@ -376,10 +377,10 @@ pub fn texts<'m>(
         }
         HeaderForm::Page => page(message, policy, sink),
         HeaderForm::Document(kind) => {
-            mime_walk::document_texts(message, kind, limits, policy, sink, on_large)
+            WalkState::new(message, limits, policy, sink, on_large).document_texts(kind)
         }
         HeaderForm::Present | HeaderForm::Copied { .. } => {
-            mime_walk::walk(message, fields, limits, policy, sink, on_large)
+            WalkState::new(message, limits, policy, sink, on_large).message_texts(fields)
         }
     }
 }

@@ -63,37 +63,7 @@ pub enum Extent<'b> {
     /// The first fragment of a message beyond the limit, or the start of such a message.
     FirstFragment,
     /// A later fragment of a message or text, with the head of that message or text.
-    LaterFragment(MessageHead<'b>),
-}
-
-/// Head of a message or text of which only a later fragment is available.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MessageHead<'b> {
-    /// Offset in the source of the first byte, `From ` line included.
-    pub start: u64,
-    /// Number of line ends between `start` and the fragment.
-    pub line_ends: u64,
-    /// First raw bytes, with the whole header unless it is too large.
-    pub raw: &'b [u8],
-    /// Form of the header.
-    pub header: HeaderForm,
-    /// `true` if the lines are in wire format.
-    pub wire: bool,
-}
-
-impl<'b> MessageHead<'b> {
-    /// Returns the head as a message.
-    #[must_use]
-    pub fn message(&self, kind: SourceKind) -> Message<'b> {
-        Message {
-            start: self.start,
-            kind,
-            header: self.header,
-            wire: self.wire,
-            extent: Extent::FirstFragment,
-            ..Message::text(self.raw)
-        }
-    }
+    LaterFragment(&'b FragmentHead),
 }
 
 /// Form of the header block at the start of a message.
@@ -148,7 +118,7 @@ impl<'b> Message<'b> {
 
     /// Returns the head of the message if this is a later fragment.
     #[must_use]
-    pub fn head(&self) -> Option<MessageHead<'b>> {
+    pub fn head(&self) -> Option<&'b FragmentHead> {
         match self.extent {
             Extent::LaterFragment(head) => Some(head),
             Extent::Whole | Extent::FirstFragment => None,
@@ -213,7 +183,7 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Split
                 _ => HeaderForm::Absent,
             };
             sink(SplitOutput::Message(Message {
-                extent: Extent::LaterFragment(message_head(fragment, format)),
+                extent: Extent::LaterFragment(fragment),
                 ..sole_message(block, format, header)
             }));
         }
@@ -287,30 +257,6 @@ fn single_header(bytes: &[u8]) -> HeaderForm {
     }
 }
 
-/// Returns the head of the message to which a later fragment belongs.
-fn message_head(fragment: &FragmentHead, format: Format) -> MessageHead<'_> {
-    let bytes = fragment.head.as_slice();
-    let (envelope, header) = match format {
-        Format::Text => (0, HeaderForm::Absent),
-        Format::Html => (0, HeaderForm::Page),
-        Format::Document(kind) => (0, HeaderForm::Document(kind)),
-        Format::Mbox | Format::Mboxcl => (mbox::envelope(bytes), HeaderForm::Present),
-        // The separator line.
-        Format::Rnews | Format::Mmdf | Format::Babyl | Format::Emlx => {
-            (line_end(bytes, 0), HeaderForm::Present)
-        }
-        Format::Single(_) => (0, single_header(bytes)),
-    };
-    let raw = &bytes[envelope..];
-    MessageHead {
-        start: fragment.start,
-        line_ends: fragment.line_ends,
-        raw,
-        header,
-        wire: news::is_wire(raw) && envelope == 0,
-    }
-}
-
 /// Whole messages, or a fragment of one.
 #[derive(Debug, Default)]
 pub struct Block {
@@ -345,6 +291,36 @@ pub struct FragmentHead {
     pub line_ends: u64,
     /// First bytes, at most [`MESSAGE_PREFIX_BYTES`](urlspool_text::limits::MESSAGE_PREFIX_BYTES).
     pub head: Arc<Vec<u8>>,
+    /// Format of the source.
+    pub format: Format,
+}
+
+impl FragmentHead {
+    /// Returns the first bytes as a message, with the whole header unless it is too large.
+    #[must_use]
+    pub fn message(&self) -> Message<'_> {
+        let bytes = self.head.as_slice();
+        let (envelope, header) = match self.format {
+            Format::Text => (0, HeaderForm::Absent),
+            Format::Html => (0, HeaderForm::Page),
+            Format::Document(kind) => (0, HeaderForm::Document(kind)),
+            Format::Mbox | Format::Mboxcl => (mbox::envelope(bytes), HeaderForm::Present),
+            // The separator line.
+            Format::Rnews | Format::Mmdf | Format::Babyl | Format::Emlx => {
+                (line_end(bytes, 0), HeaderForm::Present)
+            }
+            Format::Single(_) => (0, single_header(bytes)),
+        };
+        let raw = &bytes[envelope..];
+        Message {
+            start: self.start,
+            kind: self.format.kind(),
+            header,
+            wire: news::is_wire(raw) && envelope == 0,
+            extent: Extent::FirstFragment,
+            ..Message::text(raw)
+        }
+    }
 }
 
 /// A line that states the length of the message after it.

@@ -27,7 +27,7 @@ use urlspool_mail::decode::{
     AttachmentPolicy, HeaderFields, HeaderPolicy, HtmlPolicy, InfoFields, SkippedPart, TextForm,
     TextPolicy, form_of_name, texts,
 };
-use urlspool_mail::split::{Extent, HeaderForm, Message};
+use urlspool_mail::split::{Extent, FragmentHead, HeaderForm, Message};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, UrlFilter};
 use urlspool_text::hash::hash_pieces;
 use urlspool_text::limits::Limits;
@@ -444,7 +444,7 @@ impl<'m> ParsedHeader<'m> {
     /// Reads at most `header_bytes` bytes of a message's header.
     #[must_use]
     pub fn of(message: &Message<'m>, header_bytes: usize) -> ParsedHeader<'m> {
-        let head = message.head().map(|head| head.message(message.kind));
+        let head = message.head().map(FragmentHead::message);
         ParsedHeader {
             fields: HeaderFields::in_message(message, header_bytes),
             head: head.map(|head| (head, HeaderFields::in_message(&head, header_bytes))),

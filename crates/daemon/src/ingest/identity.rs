@@ -243,7 +243,7 @@ pub(super) fn record_digest(
     match message.head() {
         None => digest(message, fields),
         Some(fragment) => {
-            let head = fragment.message(message.kind);
+            let head = fragment.message();
             digest(&head, &HeaderFields::in_message(&head, header_bytes))
         }
     }

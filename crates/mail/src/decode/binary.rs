@@ -21,63 +21,50 @@ pub(super) struct BinaryBlock {
     pub(super) encoding: Option<TransferEncoding>,
 }
 
-/// Returns the encoded files in a text. Linear.
-#[must_use]
-pub(super) fn blocks(text: &[u8]) -> Vec<BinaryBlock> {
-    let mut blocks: Vec<BinaryBlock> = Vec::new();
-    let mut open_ended = false;
-    for BlockStart { at: start, format } in starts(text) {
-        let inside = blocks.last().is_some_and(|block| start < block.span.end);
-        // If one block has no end line, no later block that needs an end line can have one.
-        // Skipping those keeps the time linear.
-        if inside || (open_ended && format.needs_end()) {
-            continue;
-        }
-        match format.end(text, line_end(text, start)) {
-            Some(end) => blocks.push(BinaryBlock {
-                span: Span::new(start, end),
-                encoding: format.transfer_encoding(),
-            }),
-            None => open_ended |= format.needs_end(),
-        }
-    }
-    blocks
-}
-
 /// Finds part of the first line of a uuencoded, base64 or yEnc block.
 static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"begin"));
 
 /// Start of the first line of a block in base64 (POSIX `uuencode -m`).
 const BASE64: &[u8] = b"begin-base64 ";
 
-/// A line that may start a block.
-struct BlockStart {
-    /// Offset of the line.
-    at: usize,
-    format: BinaryFormat,
-}
-
-/// Returns the lines that may start a block, in order.
-fn starts(text: &[u8]) -> Vec<BlockStart> {
-    let mut starts = Vec::new();
-    for at in BEGIN.find_iter(text) {
-        let yenc = at
-            .checked_sub(2)
-            .filter(|&at| text[at..].starts_with(b"=y"));
-        let (at, format) = match yenc {
-            Some(at) => (at, BinaryFormat::Yenc),
-            None if text[at..].starts_with(BASE64) => (at, BinaryFormat::Base64),
-            None => (at, BinaryFormat::Uuencode),
+/// Returns the encoded files in a text. Linear.
+#[must_use]
+pub(super) fn blocks(text: &[u8]) -> Vec<BinaryBlock> {
+    let mut blocks: Vec<BinaryBlock> = Vec::new();
+    let mut open_ended = false;
+    for begin in BEGIN.find_iter(text) {
+        let (start, format) = match &text[begin..] {
+            _ if text[..begin].ends_with(b"=y") => (begin - 2, BinaryFormat::Yenc),
+            rest if rest.starts_with(BASE64) => (begin, BinaryFormat::Base64),
+            _ => (begin, BinaryFormat::Uuencode),
         };
-        if is_line_start(text, at) && format.begins(&text[at..]) {
-            starts.push(BlockStart { at, format });
+        let inside = blocks.last().is_some_and(|block| start < block.span.end);
+        // If one block has no end line, no later block that needs an end line can have one.
+        // Skipping those keeps the time linear.
+        let is_yenc = format == BinaryFormat::Yenc;
+        if inside
+            || open_ended && is_yenc
+            || !(is_line_start(text, start) && format.begins(&text[start..]))
+        {
+            continue;
+        }
+        match format.end(text, line_end(text, start)) {
+            Some(end) => blocks.push(BinaryBlock {
+                span: Span::new(start, end),
+                encoding: match format {
+                    BinaryFormat::Uuencode => Some(TransferEncoding::Uuencode),
+                    BinaryFormat::Base64 => Some(TransferEncoding::Base64),
+                    BinaryFormat::Yenc => None,
+                },
+            }),
+            None => open_ended |= is_yenc,
         }
     }
-    starts
+    blocks
 }
 
 /// An encoding of binary files as text.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum BinaryFormat {
     Uuencode,
     Base64,
@@ -85,11 +72,6 @@ enum BinaryFormat {
 }
 
 impl BinaryFormat {
-    /// Returns `true` if the end line of a block in this format may be anywhere after it.
-    fn needs_end(self) -> bool {
-        matches!(self, BinaryFormat::Yenc)
-    }
-
     /// Returns `true` if a line is the first of a block.
     fn begins(self, line: &[u8]) -> bool {
         match self {
@@ -104,14 +86,6 @@ impl BinaryFormat {
                 memchr::memmem::find(&line[..line_end(line, 0)], b" name=").is_some()
             }
             BinaryFormat::Base64 => true,
-        }
-    }
-
-    fn transfer_encoding(self) -> Option<TransferEncoding> {
-        match self {
-            BinaryFormat::Uuencode => Some(TransferEncoding::Uuencode),
-            BinaryFormat::Base64 => Some(TransferEncoding::Base64),
-            BinaryFormat::Yenc => None,
         }
     }
 

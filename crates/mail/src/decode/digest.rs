@@ -162,7 +162,8 @@ fn lines(text: &[u8], put: &mut dyn FnMut(&[u8])) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::split::MessageHead;
+    use crate::split::{Format, FragmentHead};
+    use std::sync::Arc;
 
     /// Digests must be equal on every processor, but the hash has one implementation per
     /// instruction set. The expected values come from the reference implementation, xxHash 0.8.4.
@@ -256,15 +257,14 @@ mod tests {
             extent: Extent::FirstFragment,
             ..Message::parse(start.as_bytes())
         };
-        let head = MessageHead {
+        let head = FragmentHead {
             start: 0,
             line_ends: 0,
-            raw: &start.as_bytes()[..80_000],
-            header: first.header,
-            wire: false,
+            head: Arc::new(start.as_bytes()[..80_000].to_vec()),
+            format: Format::Single(first.kind),
         };
         let fields = HeaderFields::of(first.raw, usize::MAX);
-        let of_head = digest(&head.message(first.kind), &fields);
+        let of_head = digest(&head.message(), &fields);
         assert_eq!(digest(&first, &fields), of_head);
     }
 

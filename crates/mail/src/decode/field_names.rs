@@ -54,44 +54,35 @@ urlspool_text::named_enum! {
     }
 }
 
-/// Trace and threading fields. They hold addresses of hosts and messages, but no URLs written by a
-/// person. The names are in lower case; a name that ends in `*` is a prefix.
-const TRACE: &[&[&str]] = &[
+/// Trace and threading fields, separated by blanks. They hold addresses of hosts and messages, but
+/// no URLs written by a person. The names are in lower case; a name that ends in `*` is a prefix.
+const TRACE: &[&str] = &[
     // Delivery, and the envelope.
-    &["received", "x-received", "original-received", "path"],
-    &["return-path", "delivered-to", "x-delivered-to"],
-    &["x-original-to", "x-envelope-*", "x-originating-ip"],
+    "received x-received original-received path return-path delivered-to x-delivered-to \
+        x-original-to x-envelope-* x-originating-ip",
     // Identity and threads.
-    &["message-id", "in-reply-to", "references", "supersedes"],
-    &["x-message-id", "resent-message-id", "thread-index"],
-    &["date", "resent-date", "x-sender"],
+    "message-id in-reply-to references supersedes x-message-id resent-message-id \
+        thread-index date resent-date x-sender",
     // Form of the body.
-    &["mime-version", "content-type", "content-id"],
-    &["content-transfer-encoding", "content-length", "lines"],
+    "mime-version content-type content-id content-transfer-encoding content-length lines",
     // Signatures, spam filters and virus filters.
-    &["dkim-*", "domainkey-*", "arc-*", "autocrypt"],
-    &["authentication-results", "received-spf", "x-sieve"],
-    &["x-spam-*", "x-spamd-*", "x-rspamd-*", "x-virus-*"],
-    &["x-amavis-*", "x-mimedefang-*", "x-ironport-*"],
-    &["x-proofpoint-*", "x-tmdn-*"],
+    "dkim-* domainkey-* arc-* autocrypt authentication-results received-spf x-sieve \
+        x-spam-* x-spamd-* x-rspamd-* x-virus-* x-amavis-* x-mimedefang-* x-ironport-* \
+        x-proofpoint-* x-tmdn-*",
     // Large providers.
-    &["x-google-*", "x-gm-*", "x-ms-*", "x-microsoft-*"],
-    &["x-forefront-*", "x-exchange-*", "x-hdr-*"],
+    "x-google-* x-gm-* x-ms-* x-microsoft-* x-forefront-* x-exchange-* x-hdr-*",
     // State in a mailbox.
-    &["status", "x-status", "x-keywords", "x-uid", "x-uidl"],
-    &["x-imap*", "x-mozilla-status*", "x-mozilla-keys"],
-    &["x-mozilla-draft-info", "x-gnus-article-number"],
-    &["x-gnus-mail-source", "x-gnus-newsgroup"],
+    "status x-status x-keywords x-uid x-uidl x-imap* x-mozilla-status* x-mozilla-keys \
+        x-mozilla-draft-info x-gnus-article-number x-gnus-mail-source x-gnus-newsgroup",
     // News servers.
-    &["xref", "x-trace", "nntp-posting-*", "cancel-lock"],
-    &["injection-info", "injection-date"],
+    "xref x-trace nntp-posting-* cancel-lock injection-info injection-date",
     // Mailing lists, and pictures of the author.
-    &["x-mailman-*", "x-beenthere", "x-topics", "x-patchwork-*"],
-    &["face", "x-face"],
+    "x-mailman-* x-beenthere x-topics x-patchwork-* face x-face",
 ];
 
-/// Fields that programs add to a stored message, change and remove, each with these programs and
-/// the source. The names are in lower case; a name that ends in `*` is a prefix.
+/// Fields that programs add to a stored message, change and remove, each row with these programs
+/// and the source. The names are in lower case and separated by blanks; a name that ends in `*` is
+/// a prefix.
 ///
 /// Fields written once at delivery are not listed: `Received`, `Return-Path`, `Delivered-To`,
 /// `X-Original-To`, and filter results (`X-Spam-*`). They do not change while the message is
@@ -99,8 +90,7 @@ const TRACE: &[&[&str]] = &[
 const CHANGING: &[&str] = &[
     // c-client (UW-IMAP, Pine), Dovecot, mutt, mailx: flags (Dovecot's documentation, "mbox mailbox
     // format").
-    "status",
-    "x-status",
+    "status x-status",
     // c-client, Dovecot, offlineimap, Thunderbird: keywords (same source).
     "x-keywords",
     // c-client, Dovecot, mailutils, KMail: number in the mailbox (same source).
@@ -119,9 +109,7 @@ const CHANGING: &[&str] = &[
     // mutt, neomutt: labels (the manual, `edit-label`).
     "x-label",
     // nmh with `-annotate`: repl, forw and dist (anno(1), repl(1), forw(1), dist(1)).
-    "replied",
-    "forwarded",
-    "resent",
+    "replied forwarded resent",
     // Netscape, Thunderbird: flags, tags, and the state of attachments (nsMsgLocalFolderHdrs.h).
     "x-mozilla-*",
     // Thunderbird: account that the message was fetched from (nsPop3Sink.cpp).
@@ -130,13 +118,10 @@ const CHANGING: &[&str] = &[
     // camel-mime-message.c).
     "x-evolution*",
     // KMail: states of encryption and receipts, and length (kmfolder*.cpp).
-    "x-kmail-*",
-    "x-length",
+    "x-kmail-* x-length",
     // Gnus: article numbers, groups, origin of a message, and its `From ` line (nnfolder.el,
     // nnmail.el, nnml.el).
-    "x-gnus-*",
-    "x-from-line",
-    "gnus-warning",
+    "x-gnus-* x-from-line gnus-warning",
     // VM for Emacs: flags, labels, and state of the folder (vm-vars.el).
     "x-vm-*",
     // Rmail since Emacs 23: flags and labels (rmail.el).
@@ -146,14 +131,11 @@ const CHANGING: &[&str] = &[
     // offlineimap: same use (folder/IMAP.py).
     "x-offlineimap",
     // Google Takeout: labels and thread at the time of the export (its page on mail).
-    "x-gmail-labels",
-    "x-gm-thrid",
+    "x-gmail-labels x-gm-thrid",
     // News servers: servers passed (RFC 1036 section 2.1.6), numbers on this server (2.2.13).
-    "path",
-    "xref",
+    "path xref",
     // B News: the last link, and the time of arrival at this server (RFC 850 sections 2.1 and 2.2).
-    "relay-version",
-    "date-received",
+    "relay-version date-received",
 ];
 
 /// Returns the roles of the field whose name is the first `len` bytes of `text`. Case does not
@@ -188,11 +170,10 @@ fn field_name_table() -> [Vec<FieldNameEntry>; BUCKETS] {
     let mut table = [const { Vec::new() }; BUCKETS];
     let (mut trace, mut changing) = (FieldRoles::default(), FieldRoles::default());
     (trace.is_trace, changing.is_changing) = (true, true);
-    for name in TRACE.iter().copied().flatten() {
-        add_role(&mut table, name, trace);
-    }
-    for name in CHANGING {
-        add_role(&mut table, name, changing);
+    for (lists, roles) in [(TRACE, trace), (CHANGING, changing)] {
+        for name in lists.iter().flat_map(|names| names.split(' ')) {
+            add_role(&mut table, name, roles);
+        }
     }
     for field in KnownField::ALL {
         let mut roles = FieldRoles::default();
@@ -266,13 +247,13 @@ mod tests {
     /// Tests names that differ from known names in one byte, and names that differ only in case.
     #[test]
     fn every_byte_of_a_name_counts() {
-        for known in TRACE
-            .iter()
-            .copied()
-            .flatten()
-            .chain(CHANGING)
-            .map(|name| name.trim_end_matches('*').as_bytes())
-        {
+        let names = || {
+            TRACE
+                .iter()
+                .chain(CHANGING)
+                .flat_map(|names| names.split(' '))
+        };
+        for known in names().map(|name| name.trim_end_matches('*').as_bytes()) {
             let is_known = |name: &[u8]| {
                 let alone = FieldRoles {
                     known: None,
@@ -294,12 +275,7 @@ mod tests {
                             && name[..start.len()].eq_ignore_ascii_case(start)
                             && (name.len() == start.len() || other.ends_with('*'))
                     };
-                    let expected = TRACE
-                        .iter()
-                        .copied()
-                        .flatten()
-                        .chain(CHANGING)
-                        .any(|other| same(other));
+                    let expected = names().any(same);
                     assert_eq!(is_known(&name), expected, "{}", name.escape_ascii());
                 }
             }

@@ -78,15 +78,9 @@ impl Author {
     /// Reads header lines of a text, at most `max_bytes` of each.
     pub(super) fn of_lines(kind: AuthorKind, lines: &HeaderLines<'_>, max_bytes: usize) -> Author {
         let mut cut = Cut::at(max_bytes);
-        let mut text = |value: Option<&[u8]>| Some(trimmed(cut.bytes(value?)));
-        let mut info = MessageInfo {
-            id: text(lines.id),
-            date: text(lines.date).map(|date| parse_date(&date)),
-            from: text(lines.from),
-            subject: text(lines.subject),
-            ..MessageInfo::default()
-        };
-        info.is_cut = cut.is_cut;
+        let texts = [lines.id, lines.date, lines.from, lines.subject];
+        let texts = texts.map(|value| Some(trimmed(cut.bytes(value?))));
+        let info = MessageInfo::of_texts(texts, &cut);
         Author { kind, info }
     }
 }
@@ -190,15 +184,22 @@ impl MessageInfo {
     fn of_page(html: &[u8], max_bytes: usize) -> Option<MessageInfo> {
         let fields = archived_page::fields(html)?;
         let mut cut = Cut::at(max_bytes);
-        let mut info = MessageInfo {
-            id: fields.id.map(|id| cut.text(id)),
-            date: fields.date.map(|date| parse_date(&cut.text(date))),
-            from: fields.from.map(|from| cut.text(from)),
-            subject: fields.subject.map(|subject| cut.text(subject)),
+        let texts = [fields.id, fields.date, fields.from, fields.subject];
+        let texts = texts.map(|text| Some(cut.text(text?)));
+        Some(MessageInfo::of_texts(texts, &cut))
+    }
+
+    /// Returns the information of a Message-ID, a date, a sender and a subject that were shortened
+    /// by `cut`.
+    fn of_texts([id, date, from, subject]: [Option<String>; 4], cut: &Cut) -> MessageInfo {
+        MessageInfo {
+            id,
+            date: date.map(|date| parse_date(&date)),
+            from,
+            subject,
+            is_cut: cut.is_cut,
             ..MessageInfo::default()
-        };
-        info.is_cut = cut.is_cut;
-        Some(info)
+        }
     }
 
     /// Returns `true` if the message belongs to a newsgroup or mailing list. `name` is the
@@ -233,24 +234,22 @@ impl MessageInfo {
         let date = first[KnownField::Date as usize].or_else(|| fields.first_named(raw, "posted"));
         let references = first[KnownField::References as usize];
         let references = references.or(first[KnownField::InReplyTo as usize]);
-        let mut info = MessageInfo {
-            id: text(InfoFields::ID, id),
-            date: text(InfoFields::DATE, date).map(|raw| parse_date(&raw)),
-            from: text(InfoFields::FROM, first[KnownField::From as usize]),
-            subject: text(InfoFields::SUBJECT, first[KnownField::Subject as usize]),
-            list_id: text(InfoFields::LIST_ID, first[KnownField::ListId as usize]),
-            ..MessageInfo::default()
-        };
-        let newsgroups = text(
-            InfoFields::NEWSGROUPS,
-            first[KnownField::Newsgroups as usize],
-        )
-        .unwrap_or_default();
+        let texts = [
+            text(InfoFields::ID, id),
+            text(InfoFields::DATE, date),
+            text(InfoFields::FROM, first[KnownField::From as usize]),
+            text(InfoFields::SUBJECT, first[KnownField::Subject as usize]),
+        ];
+        let list_id = text(InfoFields::LIST_ID, first[KnownField::ListId as usize]);
+        let newsgroups = first[KnownField::Newsgroups as usize];
+        let newsgroups = text(InfoFields::NEWSGROUPS, newsgroups).unwrap_or_default();
         let references = text(InfoFields::REFERENCES, references).unwrap_or_default();
-        info.newsgroups = cut.names(group_names(&newsgroups));
-        info.references = cut.names(message_ids(&references));
-        info.is_cut = cut.is_cut;
-        info
+        MessageInfo {
+            list_id,
+            newsgroups: cut.names(group_names(&newsgroups)),
+            references: cut.names(message_ids(&references)),
+            ..MessageInfo::of_texts(texts, &cut)
+        }
     }
 
     /// Also reads the fields with these names, at most `max_bytes` of each. A page and an A news
@@ -262,29 +261,21 @@ impl MessageInfo {
         max_bytes: usize,
         names: &[String],
     ) -> MessageInfo {
-        let mut cut = Cut {
-            is_cut: self.is_cut,
-            ..Cut::at(max_bytes)
-        };
-        let mut list = Vec::new();
-        for field in &fields.all {
+        let mut cut = Cut::at(max_bytes);
+        let mut found = fields.all.iter().filter_map(|field| {
             let found = field.name.of(raw);
             let mut names = names.iter();
-            let Some(name) = names.find(|name| name.as_bytes().eq_ignore_ascii_case(found)) else {
-                continue;
-            };
-            if REPEATED_NAMES <= list.len() {
-                cut.is_cut = true;
-                break;
-            }
-            list.push(NamedField {
-                name: name.clone(),
-                value: trimmed(cut.bytes(field.value.of(raw))),
-            });
-        }
+            let name = names.find(|name| name.as_bytes().eq_ignore_ascii_case(found))?;
+            Some((name, field.value.of(raw)))
+        });
+        let list = found.by_ref().take(REPEATED_NAMES);
+        let list = list.map(|(name, value)| NamedField {
+            name: name.clone(),
+            value: trimmed(cut.bytes(value)),
+        });
         MessageInfo {
-            named_fields: Some(list),
-            is_cut: cut.is_cut,
+            named_fields: Some(list.collect()),
+            is_cut: self.is_cut | cut.is_cut | found.next().is_some(),
             ..self
         }
     }
@@ -293,20 +284,17 @@ impl MessageInfo {
     /// each.
     fn of_a_news(raw: &[u8], max_bytes: usize) -> MessageInfo {
         let mut cut = Cut::at(max_bytes);
-        let lines = raw.splitn(6, |&byte| byte == b'\n').take(5);
-        let lines = lines.map(|line| String::from_utf8_lossy(cut.bytes(line)).trim().to_owned());
-        let lines: Vec<String> = lines.collect();
-        let mut lines = lines.into_iter();
-        let id = lines.next();
-        let newsgroups = group_names(&lines.next().unwrap_or_default());
+        let mut lines = raw.splitn(6, |&byte| byte == b'\n');
+        let mut line = || {
+            let line = cut.bytes(lines.next()?);
+            Some(String::from_utf8_lossy(line).trim().to_owned())
+        };
+        let id = line().map(|line| line.strip_prefix('A').unwrap_or_default().to_owned());
+        let newsgroups = group_names(&line().unwrap_or_default());
+        let (from, date, subject) = (line(), line(), line());
         MessageInfo {
-            id: id.map(|line| line.strip_prefix('A').unwrap_or_default().to_owned()),
             newsgroups: cut.names(newsgroups),
-            from: lines.next(),
-            date: lines.next().map(|raw| parse_date(&raw)),
-            subject: lines.next(),
-            is_cut: cut.is_cut,
-            ..MessageInfo::default()
+            ..MessageInfo::of_texts([id, date, from, subject], &cut)
         }
     }
 }

@@ -39,21 +39,6 @@ use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
 use urlspool_text::span::Span;
 use urlspool_text::unpack_balance::UnpackBalance;
 
-/// Passes all texts of a message with a header to `sink`, in the order of the raw bytes.
-pub(super) fn walk<'m>(
-    message: &Message<'m>,
-    fields: &'m HeaderFields,
-    limits: &Limits,
-    policy: TextPolicy,
-    sink: &mut dyn FnMut(DecodedText<'_>),
-    on_large: &mut dyn FnMut(),
-) -> DecodeReport {
-    let mut state = WalkState::new(message, limits, policy, sink, on_large);
-    let raw = LayerBytes::Message(message.raw);
-    state.layers(raw, None, message.wire, fields);
-    state.report
-}
-
 /// Source of the walk: the message itself, or an attachment in the layer below.
 struct Layer<'m> {
     content: LayerContent<'m>,
@@ -134,13 +119,15 @@ impl EntityLayer<'_> {
     }
 }
 
-/// A mailbox in an attachment, and its remaining messages.
+/// A message or mailbox in an attachment, and its remaining messages.
 struct MailboxLayer {
     bytes: Rc<Vec<u8>>,
     outer: Arc<OffsetMap>,
     /// Ranges of the remaining messages, in reverse order.
     messages: Vec<Span>,
     place: PartPlace,
+    /// `true` if the messages are numbered; `false` for a single message.
+    is_mailbox: bool,
     /// Number of messages read so far.
     read: usize,
 }
@@ -149,10 +136,19 @@ impl MailboxLayer {
     fn next_message(&mut self, limits: &Limits) -> Option<Layer<'static>> {
         let span = self.messages.pop()?;
         self.read += 1;
-        let outer = OffsetMap::within(Some(&self.outer), span.start);
-        let place = self.place.part(self.read);
-        let bytes = LayerBytes::Attached(Rc::clone(&self.bytes), span);
-        let content = message_layer(bytes, outer, place, limits);
+        let place = if self.is_mailbox {
+            self.place.part(self.read)
+        } else {
+            self.place.clone()
+        };
+        let message = EntityStart::of_message(0, span.of(&self.bytes), place, limits);
+        let content = LayerContent::Entities(EntityLayer {
+            bytes: LayerBytes::Attached(Rc::clone(&self.bytes), span),
+            outer: Some(Arc::new(OffsetMap::within(Some(&self.outer), span.start))),
+            is_dot_stuffed: false,
+            open: OpenMultiparts::default(),
+            next: EntityStep::Entity(message),
+        });
         Some(Layer {
             content,
             held_bytes: 0,
@@ -166,24 +162,6 @@ struct AttachedBytes {
     /// Map from the bytes to the message.
     outer: Arc<OffsetMap>,
     place: PartPlace,
-}
-
-/// Returns the layer of a message in the part at `place`. `offset_map` maps its bytes to the
-/// outermost message.
-fn message_layer(
-    bytes: LayerBytes<'static>,
-    offset_map: OffsetMap,
-    place: PartPlace,
-    limits: &Limits,
-) -> LayerContent<'static> {
-    let message = EntityStart::of_message(0, bytes.get(), place, limits);
-    LayerContent::Entities(EntityLayer {
-        bytes,
-        outer: Some(Arc::new(offset_map)),
-        is_dot_stuffed: false,
-        open: OpenMultiparts::default(),
-        next: EntityStep::Entity(message),
-    })
 }
 
 /// Next step of the walk over a layer.
@@ -223,7 +201,7 @@ impl EntityStart {
 }
 
 /// State of the walk over all layers of a message.
-struct WalkState<'s> {
+pub(super) struct WalkState<'s> {
     message: &'s Message<'s>,
     limits: &'s Limits,
     policy: TextPolicy,
@@ -245,7 +223,7 @@ struct WalkState<'s> {
 }
 
 impl<'s> WalkState<'s> {
-    fn new(
+    pub(super) fn new(
         message: &'s Message<'s>,
         limits: &'s Limits,
         policy: TextPolicy,
@@ -265,6 +243,44 @@ impl<'s> WalkState<'s> {
             is_count_reported: false,
             balance: None,
         }
+    }
+
+    /// Passes all texts of a message with the header `fields`, in the order of the raw bytes.
+    pub(super) fn message_texts(mut self, fields: &HeaderFields) -> DecodeReport {
+        let Message { raw, wire, .. } = *self.message;
+        self.layers(LayerBytes::Message(raw), None, wire, fields);
+        self.report
+    }
+
+    /// Passes the texts of a source that is a document.
+    pub(super) fn document_texts(mut self, kind: DocumentKind) -> DecodeReport {
+        let raw = Span::new(0, self.message.raw.len());
+        let place = DocumentPlace {
+            raw,
+            offset: self.message.raw_start(),
+            member: String::new(),
+        };
+        let whole = OffsetMap::whole(raw);
+        match self.message.extent {
+            Extent::Whole => {
+                let bytes = self.message.raw;
+                if let Some(inner) = self.document(kind, bytes, None, whole.clone(), &place) {
+                    let balance = UnpackBalance::of_message(inner.len(), 0, self.limits);
+                    self.balance = Some(balance);
+                    let fields = HeaderFields::of(&inner, self.limits.header_bytes);
+                    let all = Span::new(0, inner.len());
+                    let inner = LayerBytes::Attached(Rc::new(inner), all);
+                    self.layers(inner, Some(Arc::new(whole)), false, &fields);
+                }
+            }
+            // The document is larger than the memory limit.
+            Extent::FirstFragment => {
+                let part = MimePart::document(kind.media_type());
+                self.report.skipped_parts.push(SkippedPart::new(part, raw));
+            }
+            Extent::LaterFragment(_) => {}
+        }
+        self.report
     }
 
     /// Reads a message with the header `fields`, and its attachments. `outer` maps its bytes to the
@@ -313,52 +329,49 @@ impl<'s> WalkState<'s> {
         }
     }
 
-    /// Reads a document within the message's unpack balance, and reports its problems.
-    fn read_document(
+    /// Reads a document within the message's unpack balance, and reports its problems. Passes its
+    /// page to the sink, or counts an unread document. `map` maps the document's bytes to the
+    /// message. Without a `part`, the document is the source. Returns the message if the document is
+    /// one.
+    fn document(
         &mut self,
         kind: DocumentKind,
         bytes: &[u8],
+        part: Option<MimePart>,
+        map: OffsetMap,
         place: &DocumentPlace,
-    ) -> DocumentReading {
+    ) -> Option<Vec<u8>> {
         let balance = self.balance().clone();
         let is_reported = balance.is_used_up();
-        let mut reading = match balance.check() {
+        let mut reading = DocumentReading::default();
+        match balance.check() {
             Ok(()) => {
                 let limits = document_limits(&balance, self.limits);
-                read_document(kind, bytes, &limits, self.on_large)
+                reading = read_document(kind, bytes, &limits, self.on_large);
             }
-            Err(_) if is_reported => DocumentReading::default(),
-            Err(message) => DocumentReading {
-                problems: vec![Diagnostic::new(DiagnosticKind::Limit, message)],
-                ..DocumentReading::default()
-            },
-        };
+            Err(_) if is_reported => {}
+            Err(message) => {
+                let problem = Diagnostic::new(DiagnosticKind::Limit, message);
+                reading.problems.push(problem);
+            }
+        }
         balance.add(reading.unpacked_bytes as u64);
-        for Diagnostic { kind, message, .. } in std::mem::take(&mut reading.problems) {
+        for Diagnostic { kind, message, .. } in reading.problems {
             let message = format!("{}{message}", place.member);
             self.report(kind, place.offset, message);
         }
-        reading
-    }
-
-    /// Passes the page of the document `part` to the sink, or counts an unread document. `map` maps
-    /// the document's bytes to the message, where their range is `raw`. Returns the message if the
-    /// document is one.
-    fn document(
-        &mut self,
-        content: DocumentContent,
-        part: MimePart,
-        map: OffsetMap,
-        raw: Span,
-    ) -> Option<Vec<u8>> {
-        match content {
+        let media_type = reading.media_type.as_deref();
+        let part =
+            part.unwrap_or_else(|| MimePart::document(media_type.unwrap_or(kind.media_type())));
+        match reading.content {
             DocumentContent::Message(bytes) => return Some(bytes),
             DocumentContent::Page(page) => {
                 self.report.text_parts += 1;
                 DecodingSteps::new(page, map).pages(None, Some(&part), self.sink);
             }
             DocumentContent::Unread => {
-                self.report.skipped_parts.push(SkippedPart::new(part, raw));
+                let skipped = SkippedPart::new(part, place.raw);
+                self.report.skipped_parts.push(skipped);
             }
         }
         None
@@ -694,8 +707,8 @@ impl<'w> PartWalk<'w, '_> {
                         attached, &part, self.state,
                     )),
                     PartReader::Document(kind) => attached.document(kind, part, &place, self.state),
-                    PartReader::Mailbox(format) => Some(attached.mailbox(format)),
-                    _ => Some(attached.message(self.state.limits)),
+                    PartReader::Mailbox(format) => Some(attached.messages(Some(format))),
+                    _ => Some(attached.messages(None)),
                 };
                 let then = self.after(range.boundary);
                 match layer.map(Box::new) {
@@ -930,47 +943,36 @@ impl AttachedBytes {
         place: &DocumentPlace,
         state: &mut WalkState<'_>,
     ) -> Option<Layer<'static>> {
-        let reading = state.read_document(kind, &self.bytes, place);
         let whole = OffsetMap {
             outer: Some(Arc::clone(&self.outer)),
             ..OffsetMap::whole(Span::new(0, self.bytes.len()))
         };
-        let bytes = state.document(reading.content, part, whole.clone(), place.raw)?;
+        let bytes = state.document(kind, &self.bytes, Some(part), whole.clone(), place)?;
         let message = AttachedBytes {
             bytes,
             outer: Arc::new(whole),
             ..self
         };
-        Some(message.message(state.limits))
+        Some(message.messages(None))
     }
 
-    /// Converts the bytes to the layer of a message.
-    fn message(self, limits: &Limits) -> Layer<'static> {
-        let held_bytes = self.held_bytes();
-        let all = Span::new(0, self.bytes.len());
-        let bytes = LayerBytes::Attached(Rc::new(self.bytes), all);
-        let offset_map = OffsetMap::within(Some(&self.outer), 0);
-        let content = message_layer(bytes, offset_map, self.place, limits);
-        Layer {
-            content,
-            held_bytes,
-        }
-    }
-
-    /// Converts the bytes to the layer of a mailbox.
-    fn mailbox(self, format: Format) -> Layer<'static> {
+    /// Converts the bytes to the layer of a message, or of a mailbox in this format.
+    fn messages(self, format: Option<Format>) -> Layer<'static> {
         let attached_bytes = self.held_bytes();
         let block = Block {
             bytes: self.bytes,
             ..Block::default()
         };
         let mut spans = Vec::new();
-        messages(&block, format, &mut |output| {
-            if let SplitOutput::Message(message) = output {
-                let start = message.raw_start() as usize;
-                spans.push(Span::new(start, start + message.raw.len()));
-            }
-        });
+        match format {
+            None => spans.push(Span::new(0, block.bytes.len())),
+            Some(format) => messages(&block, format, &mut |output| {
+                if let SplitOutput::Message(message) = output {
+                    let start = message.raw_start() as usize;
+                    spans.push(Span::new(start, start + message.raw.len()));
+                }
+            }),
+        }
         spans.reverse();
         Layer {
             held_bytes: attached_bytes + size_of_val(spans.as_slice()),
@@ -979,6 +981,7 @@ impl AttachedBytes {
                 outer: self.outer,
                 messages: spans,
                 place: self.place,
+                is_mailbox: format.is_some(),
                 read: 0,
             }),
         }
@@ -1031,45 +1034,6 @@ fn attachment_name(raw: &[u8], fields: &HeaderFields) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Passes the texts of a source that is a document to `sink`.
-pub(super) fn document_texts(
-    message: &Message<'_>,
-    kind: DocumentKind,
-    limits: &Limits,
-    policy: TextPolicy,
-    sink: &mut dyn FnMut(DecodedText<'_>),
-    on_large: &mut dyn FnMut(),
-) -> DecodeReport {
-    let mut state = WalkState::new(message, limits, policy, sink, on_large);
-    let raw = Span::new(0, message.raw.len());
-    let mut part = MimePart::document(kind.media_type());
-    match message.extent {
-        Extent::Whole => {}
-        // The document is larger than the memory limit.
-        Extent::FirstFragment => {
-            state.document(DocumentContent::Unread, part, OffsetMap::default(), raw);
-            return state.report;
-        }
-        Extent::LaterFragment(_) => return state.report,
-    }
-    let place = DocumentPlace {
-        raw,
-        offset: message.raw_start(),
-        member: String::new(),
-    };
-    let reading = state.read_document(kind, message.raw, &place);
-    part.media_type = reading.media_type.unwrap_or(part.media_type);
-    let whole = OffsetMap::whole(raw);
-    if let Some(inner) = state.document(reading.content, part, whole.clone(), raw) {
-        state.balance = Some(UnpackBalance::of_message(inner.len(), 0, limits));
-        let fields = HeaderFields::of(&inner, limits.header_bytes);
-        let all = Span::new(0, inner.len());
-        let inner = LayerBytes::Attached(Rc::new(inner), all);
-        state.layers(inner, Some(Arc::new(whole)), false, &fields);
-    }
-    state.report
-}
-
 /// Returns the limits of a document that may use the rest of an unpack balance.
 fn document_limits(balance: &UnpackBalance, limits: &Limits) -> Limits {
     let left = usize::try_from(balance.left()).unwrap_or(usize::MAX);
@@ -1111,11 +1075,11 @@ mod tests {
         let message = Message::parse(raw.as_bytes());
         let fields = HeaderFields::of(message.raw, usize::MAX);
         let mut seen = Vec::new();
-        walk(
+        let (limits, policy) = (Limits::default(), TextPolicy::default());
+        WalkState::new(
             &message,
-            &fields,
-            &Limits::default(),
-            TextPolicy::default(),
+            &limits,
+            policy,
             &mut |text| {
                 let part = text.part.map_or(String::new(), |part| {
                     format!("{} {}", part.path, part.media_type)
@@ -1136,7 +1100,8 @@ mod tests {
                 ));
             },
             &mut || {},
-        );
+        )
+        .message_texts(&fields);
         seen
     }
 

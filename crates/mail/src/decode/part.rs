@@ -317,14 +317,9 @@ fn shortened(mut name: String) -> String {
 
 /// Media types whose bodies consist of header fields: delivery reports (RFC 3464), receipts (RFC
 /// 8098), abuse reports (RFC 5965), and headers without their messages (RFC 6522).
-const FIELDS: [&str; 6] = [
-    "message/delivery-status",
-    "message/global-delivery-status",
-    "message/disposition-notification",
-    "message/feedback-report",
-    "text/rfc822-headers",
-    "message/global-headers",
-];
+const FIELDS: &str = "message/delivery-status message/global-delivery-status \
+    message/disposition-notification message/feedback-report text/rfc822-headers \
+    message/global-headers";
 
 /// Body of one part.
 pub(super) struct PartBody<'b> {
@@ -583,7 +578,7 @@ impl<'r> DecodingSteps<'r> {
     where
         'r: 'p,
     {
-        let has_fields = |part: &MimePart| FIELDS.contains(&part.media_type.as_str());
+        let has_fields = |part: &MimePart| is_listed(FIELDS, part.media_type.as_bytes());
         let lines = if part.is_some_and(has_fields) {
             LineLayout::Folded
         } else {

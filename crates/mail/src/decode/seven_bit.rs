@@ -103,13 +103,7 @@ impl CharacterSet {
     const GB_2312: CharacterSet = CharacterSet::TwoBytes(GBK, b"");
 }
 
-/// Byte sequence that changes the character set.
-struct ShiftSequence {
-    /// Length in bytes.
-    len: usize,
-    effect: Effect,
-}
-
+/// Effect of a byte sequence that changes the character set.
 enum Effect {
     /// The next bytes are in this set.
     Use(CharacterSet),
@@ -123,9 +117,9 @@ enum Effect {
     Remove,
 }
 
-/// Returns the sequence at the start of `text`.
-fn sequence(family: SevenBit, text: &[u8], announced: CharacterSet) -> Option<ShiftSequence> {
-    let (len, effect) = match (family, text) {
+/// Returns the length and the effect of the sequence at the start of `text`.
+fn sequence(family: SevenBit, text: &[u8], announced: CharacterSet) -> Option<(usize, Effect)> {
+    Some(match (family, text) {
         (SevenBit::Iso2022, [ESC, rest @ ..]) => return escape(rest),
         (SevenBit::Iso2022, [SHIFT_OUT, ..]) => (1, Effect::Use(announced)),
         (SevenBit::Iso2022, [SHIFT_IN, ..]) => (1, Effect::Use(CharacterSet::Ascii)),
@@ -135,14 +129,13 @@ fn sequence(family: SevenBit, text: &[u8], announced: CharacterSet) -> Option<Sh
         (SevenBit::Hz, [b'~', b'\n', ..]) => (2, Effect::Remove),
         (SevenBit::Hz, [b'~', b'\r', b'\n', ..]) => (3, Effect::Remove),
         _ => return None,
-    };
-    Some(ShiftSequence { len, effect })
+    })
 }
 
-/// Returns the sequence of ESC and the start of `rest`.
-fn escape(rest: &[u8]) -> Option<ShiftSequence> {
+/// Returns the length and the effect of the sequence of ESC and the start of `rest`.
+fn escape(rest: &[u8]) -> Option<(usize, Effect)> {
     use CharacterSet as Set;
-    let (len, effect) = match rest {
+    Some(match rest {
         [b'(', b'B' | b'J' | b'H', ..] => (3, Effect::Use(Set::Ascii)),
         [b'(', b'I', ..] => (3, Effect::Use(Set::Katakana)),
         [b'$', b'@' | b'B', ..] => (3, Effect::Use(Set::JIS_X_0208)),
@@ -157,8 +150,7 @@ fn escape(rest: &[u8]) -> Option<ShiftSequence> {
         // Single shifts of ISO-2022-CN, to planes that no decoder knows.
         [b'N' | b'O', ..] => (2, Effect::Once(Set::Unknown)),
         _ => return None,
-    };
-    Some(ShiftSequence { len, effect })
+    })
 }
 
 /// Decodes a text. Linear. Characters unknown to all decoders become U+FFFD.
@@ -193,8 +185,8 @@ impl SevenBitDecoder<'_> {
     /// Decodes a run of ASCII, a sequence, or one character.
     fn step(&mut self) {
         let rest = &self.raw[self.at..];
-        if let Some(found) = sequence(self.family, rest, self.announced) {
-            self.shift(&found);
+        if let Some((len, effect)) = sequence(self.family, rest, self.announced) {
+            self.shift(len, effect);
         } else if rest[0] == b'\n' {
             self.set = CharacterSet::Ascii;
             self.copy(1);
@@ -217,10 +209,10 @@ impl SevenBitDecoder<'_> {
         1 + next.unwrap_or(rest.len())
     }
 
-    fn shift(&mut self, found: &ShiftSequence) {
-        let from = self.at..self.at + found.len;
+    fn shift(&mut self, len: usize, effect: Effect) {
+        let from = self.at..self.at + len;
         self.at = from.end;
-        match found.effect {
+        match effect {
             Effect::Use(set) => self.set = set,
             Effect::Announce(set) => self.announced = set,
             Effect::Once(set) => {

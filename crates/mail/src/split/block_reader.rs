@@ -373,6 +373,7 @@ impl<R: SparseRead> BlockReader<R> {
             start: self.offset,
             line_ends: 0,
             head: Arc::new(head.to_vec()),
+            format: self.format,
         });
     }
 

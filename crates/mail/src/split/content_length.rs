@@ -58,17 +58,9 @@ pub(super) fn border_from(bytes: &[u8], from: usize, at_eof: AtEof, max: usize) 
 /// Returns the value of the first Content-Length field of a header.
 pub(super) fn content_length(header: &[u8]) -> Option<usize> {
     const NAME: &[u8] = b"content-length:";
-    let mut rest = header;
-    loop {
-        let (line, next) = match memchr(b'\n', rest) {
-            Some(end) => (&rest[..end], Some(&rest[end + 1..])),
-            None => (rest, None),
-        };
-        if line.len() > NAME.len() && begins_with(line, NAME) {
-            return decimal(&line[NAME.len()..]);
-        }
-        rest = next?;
-    }
+    let mut lines = header.split(|&byte| byte == b'\n');
+    let line = lines.find(|line| line.len() > NAME.len() && begins_with(line, NAME))?;
+    decimal(&line[NAME.len()..])
 }
 
 /// Returns the position after the blank line that ends the header of `message`.

@@ -296,23 +296,9 @@ fn begins_netscape_header(line: &[u8]) -> bool {
 
 /// Returns `true` if a line is a field that most messages have.
 fn is_usual(line: &[u8]) -> bool {
-    const USUAL: [&[u8]; 12] = [
-        b"from:",
-        b"date:",
-        b"message-id:",
-        b"subject:",
-        b"received:",
-        b"return-path:",
-        b"to:",
-        b"newsgroups:",
-        b"path:",
-        b"x-received:",
-        b"mime-version:",
-        b"status:",
-    ];
-    let first = line.first().map(u8::to_ascii_lowercase);
-    let mut usual = USUAL.iter().filter(|name| first == Some(name[0]));
-    usual.any(|name| begins_with(line, name))
+    const USUAL: &str = "from date message-id subject received return-path to newsgroups path \
+        x-received mime-version status";
+    is_listed(USUAL, &line[..memchr::memchr(b':', line).unwrap_or(0)])
 }
 
 /// Returns `true` if the lines at `at` are Pipermail's: `From user at host  Fri Apr  2 15:52:00

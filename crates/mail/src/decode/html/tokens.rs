@@ -92,8 +92,6 @@ pub(super) struct TokenSource<'t> {
     html: &'t [u8],
     /// Pieces of the text of a string or an attribute's value.
     pieces: &'t [Piece],
-    /// Difference between offsets of pieces and offsets in `html`.
-    piece_base: usize,
     /// Difference between offsets in the whole text and offsets in `html`.
     base: usize,
 }
@@ -103,7 +101,7 @@ pub(super) struct TokenSource<'t> {
 struct Piece {
     /// Number of bytes of decoded text.
     len: usize,
-    /// Offset after the piece, with the inserted blanks before it.
+    /// Offset after the piece.
     end: usize,
     /// `true` if the piece is known to be copied unchanged.
     is_copy: bool,
@@ -124,7 +122,7 @@ impl TokenSource<'_> {
         for piece in self.pieces {
             let bytes = &decoded[at..at + piece.len];
             let rest = &self.html[raw..];
-            let raw_len = (piece.end - self.piece_base).saturating_sub(raw);
+            let raw_len = piece.end.saturating_sub(raw);
             let replaced = match rest {
                 [b'\r', b'\n', ..] if bytes == b"\n" => Some(2),
                 [b'\r', ..] if bytes == b"\n" => Some(1),
@@ -149,18 +147,13 @@ pub(super) fn tokenize(
     content: ElementContent,
     sink: &mut dyn FnMut(CallbackEvent<'_>, TokenSource<'_>),
 ) -> usize {
-    let inserted = RefCell::new(Vec::new());
-    // Nearly all texts have no inserted blanks, and each token checks this.
-    let has_blanks = Cell::new(false);
+    let is_inserted = Cell::new(false);
     let is_fallback = Cell::new(false);
     let pieces = RefCell::new(Vec::new());
     let mut reached = 0;
     let callback = |event: CallbackEvent<'_>, positions: HtmlSpan<usize>| -> Option<Infallible> {
         let end = positions.end.min(html.len());
-        let mut span = Span::new(positions.start.min(end), end);
-        if has_blanks.get() {
-            span = original(&inserted.borrow(), positions, html.len());
-        }
+        let span = Span::new(positions.start.min(end), end);
         if let CallbackEvent::OpenStartTag { name } = event {
             is_fallback.set(name == b"noscript" || name == b"noembed");
         }
@@ -170,16 +163,13 @@ pub(super) fn tokenize(
             CallbackEvent::String { .. } | CallbackEvent::AttributeValue { .. }
         );
         let mut pieces = pieces.borrow_mut();
-        sink(
-            event,
-            TokenSource {
-                span,
-                html,
-                pieces: &pieces,
-                piece_base: positions.start - span.start,
-                base: 0,
-            },
-        );
+        let source = TokenSource {
+            span,
+            html,
+            pieces: &pieces,
+            base: 0,
+        };
+        sink(event, source);
         if has_text {
             pieces.clear();
         }
@@ -191,16 +181,15 @@ pub(super) fn tokenize(
         inner: emitter,
         content,
         is_fallback: &is_fallback,
+        is_inserted: &is_inserted,
         position: 0,
         pieces: &pieces,
     };
     let reader = ShallowReader {
-        html,
         inner: html.to_reader(),
         waiting: None,
         assignments: 0,
-        inserted: &inserted,
-        has_blanks: &has_blanks,
+        is_inserted: &is_inserted,
     };
     let mut tokenizer = Tokenizer::new_with_emitter(reader, emitter);
     tokenizer.set_state(State::Data);
@@ -218,7 +207,9 @@ struct MailEmitter<'t, E> {
     content: ElementContent,
     /// `true` if the current start tag is `noscript` or `noembed`.
     is_fallback: &'t Cell<bool>,
-    /// Offset after the bytes read so far, with the inserted blanks before it.
+    /// `true` if the next byte is an inserted blank, which has no position.
+    is_inserted: &'t Cell<bool>,
+    /// Offset after the bytes read so far.
     position: usize,
     /// Pieces of the text of the next token.
     pieces: &'t RefCell<Vec<Piece>>,
@@ -266,6 +257,9 @@ impl<E: Emitter> ForwardingEmitter for MailEmitter<'_, E> {
     }
 
     fn move_position(&mut self, offset: isize) {
+        if self.is_inserted.take() {
+            return;
+        }
         self.position = self.position.wrapping_add_signed(offset);
         self.inner.move_position(offset);
     }
@@ -286,32 +280,17 @@ impl<E: Emitter> ForwardingEmitter for MailEmitter<'_, E> {
 /// characters. One of these is a blank between a name and its `=`, where it has no meaning. The
 /// reader inserts such a blank now and then.
 struct ShallowReader<'h> {
-    html: &'h [u8],
     inner: StringReader<'h>,
     /// The `=` after an inserted blank.
     waiting: Option<u8>,
     /// Number of `=` after attribute names of the current tag, since the last inserted blank.
     assignments: usize,
-    /// Positions of the inserted blanks. Each position counts the blanks inserted before it.
-    inserted: &'h RefCell<Vec<usize>>,
-    /// `true` once a blank was inserted.
-    has_blanks: &'h Cell<bool>,
+    /// Set to `true` for an inserted blank.
+    is_inserted: &'h Cell<bool>,
 }
 
 /// Maximum number of attributes between inserted blanks. Few tags have more.
 const MAX_ASSIGNMENTS: usize = 16;
-
-/// Converts a range that counts the blanks inserted at `inserted` to a range in the HTML text of
-/// `len` bytes. Rarely needed, and not inlined into the path of each token.
-#[cold]
-#[inline(never)]
-fn original(inserted: &[usize], span: HtmlSpan<usize>, len: usize) -> Span {
-    let offset = |position: usize| {
-        let before = inserted.partition_point(|&at| at < position);
-        (position - before).min(len)
-    };
-    Span::new(offset(span.start), offset(span.end))
-}
 
 #[expect(
     clippy::inline_always,
@@ -341,19 +320,12 @@ impl Reader for ShallowReader<'_> {
             self.assignments = 0;
         }
         let read = self.inner.read_until(needle, buffer)?;
-        if needle.contains(&b'=')
-            && !needle.contains(&b'&')
-            && let Some(equals @ b"=") = read
-        {
+        if needle.contains(&b'=') && !needle.contains(&b'&') && read == Some(b"=") {
             self.assignments += 1;
             if self.assignments == MAX_ASSIGNMENTS {
                 self.assignments = 0;
                 self.waiting = Some(b'=');
-                let at = equals.as_ptr().addr() - self.html.as_ptr().addr();
-                let mut inserted = self.inserted.borrow_mut();
-                let before = inserted.len();
-                inserted.push(at + before);
-                self.has_blanks.set(true);
+                self.is_inserted.set(true);
                 return Ok(Some(b" "));
             }
         }
@@ -371,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offsets_do_not_count_inserted_blanks() {
+    fn inserted_blanks_have_no_offsets() {
         for attribute in ["a=\"b\" ", "a='b'", "a = b ", "a=b\n", "a==\"b\" "] {
             let html = format!("<p {}>x</p><!--y-->", attribute.repeat(3 * MAX_ASSIGNMENTS));
             let mut texts = Vec::new();

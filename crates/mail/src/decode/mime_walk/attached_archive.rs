@@ -153,8 +153,8 @@ impl ArchiveLayer {
                 self.text(&attached, form, state);
                 None
             }
-            PartReader::Message => Some(attached.message(state.limits)),
-            PartReader::Mailbox(format) => Some(attached.mailbox(format)),
+            PartReader::Message => Some(attached.messages(None)),
+            PartReader::Mailbox(format) => Some(attached.messages(Some(format))),
             PartReader::Document(kind) => {
                 let part = self.part(TextForm::Other, &attached.place);
                 let place = DocumentPlace {
@@ -246,7 +246,7 @@ fn member_place(names: &[Vec<u8>]) -> String {
 #[cfg(test)]
 mod tests {
     use crate::decode::header::HeaderFields;
-    use crate::decode::mime_walk::walk;
+    use crate::decode::mime_walk::WalkState;
     use crate::decode::{DecodedText, TextPolicy};
     use crate::split::Message;
     use urlspool_text::limits::Limits;
@@ -281,7 +281,9 @@ mod tests {
             seen.push(format!("{names}: {}", String::from_utf8_lossy(&text.bytes)));
         };
         let policy = TextPolicy::default();
-        let report = walk(&message, &fields, limits, policy, &mut sink, &mut || {});
+        let on_large = &mut || {};
+        let walk = WalkState::new(&message, limits, policy, &mut sink, on_large);
+        let report = walk.message_texts(&fields);
         let diagnostics = report.diagnostics.iter();
         seen.extend(diagnostics.map(|event| format!("{}: {}", event.kind.name(), event.message)));
         seen

@@ -63,6 +63,7 @@ fn fragments_of_a_text_know_its_start() {
                 start: 0,
                 line_ends: lines,
                 head: beginning,
+                format: Format::Text,
             })
         });
         assert_eq!(role, fragment.unwrap_or_default());
