@@ -132,19 +132,6 @@ impl HeaderFields {
         }
     }
 
-    /// Returns the first field of each known name, in the order of [`KnownField::ALL`]. Linear in
-    /// the number of fields.
-    #[must_use]
-    pub fn first_of_each(&self) -> [Option<HeaderField>; KnownField::ALL.len()] {
-        let mut found = [None; KnownField::ALL.len()];
-        for field in self.all.iter().rev() {
-            if let Some(known) = field.roles.known {
-                found[known as usize] = Some(*field);
-            }
-        }
-        found
-    }
-
     /// Returns all fields of a known name, in order.
     pub fn each(&self, name: KnownField) -> impl Iterator<Item = &HeaderField> {
         self.all

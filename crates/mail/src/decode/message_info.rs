@@ -222,26 +222,25 @@ impl MessageInfo {
         max_bytes: usize,
         wanted: InfoFields,
     ) -> MessageInfo {
-        let first = fields.first_of_each();
+        let first = |name| fields.first_known(name);
         let mut cut = Cut::at(max_bytes);
         let mut text = |of: InfoFields, field: Option<HeaderField>| {
             let value = field.filter(|_| wanted.contains(of))?.value.of(raw);
             Some(trimmed(cut.bytes(value)))
         };
         // Older names of the same fields: RFC 850 section 2.1, and mailers before RFC 822.
-        let id = first[KnownField::MessageId as usize]
-            .or_else(|| fields.first_named(raw, "article-i.d."));
-        let date = first[KnownField::Date as usize].or_else(|| fields.first_named(raw, "posted"));
-        let references = first[KnownField::References as usize];
-        let references = references.or(first[KnownField::InReplyTo as usize]);
+        let id = first(KnownField::MessageId).or_else(|| fields.first_named(raw, "article-i.d."));
+        let date = first(KnownField::Date).or_else(|| fields.first_named(raw, "posted"));
+        let references = first(KnownField::References);
+        let references = references.or(first(KnownField::InReplyTo));
         let texts = [
             text(InfoFields::ID, id),
             text(InfoFields::DATE, date),
-            text(InfoFields::FROM, first[KnownField::From as usize]),
-            text(InfoFields::SUBJECT, first[KnownField::Subject as usize]),
+            text(InfoFields::FROM, first(KnownField::From)),
+            text(InfoFields::SUBJECT, first(KnownField::Subject)),
         ];
-        let list_id = text(InfoFields::LIST_ID, first[KnownField::ListId as usize]);
-        let newsgroups = first[KnownField::Newsgroups as usize];
+        let list_id = text(InfoFields::LIST_ID, first(KnownField::ListId));
+        let newsgroups = first(KnownField::Newsgroups);
         let newsgroups = text(InfoFields::NEWSGROUPS, newsgroups).unwrap_or_default();
         let references = text(InfoFields::REFERENCES, references).unwrap_or_default();
         MessageInfo {

@@ -105,15 +105,13 @@ impl EntityLayer<'_> {
     /// Reads up to the next attachment, which is returned, or to the end.
     fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
         loop {
-            let step = std::mem::replace(&mut self.next, EntityStep::End);
-            self.next = match step {
+            if let Some(attached) = state.attached.take() {
+                return Some(attached);
+            }
+            self.next = match std::mem::replace(&mut self.next, EntityStep::End) {
                 EntityStep::End => return None,
                 EntityStep::Between { at } => self.walk(state).between(at),
                 EntityStep::Entity(entity) => self.walk(state).inner_entity(entity),
-                EntityStep::Attachment { layer, then } => {
-                    self.next = *then;
-                    return Some(*layer);
-                }
             };
         }
     }
@@ -170,11 +168,6 @@ enum EntityStep {
     Entity(EntityStart),
     /// Bytes outside all parts, up to a boundary.
     Between { at: usize },
-    /// The decoded bytes of an attachment, and the step after them.
-    Attachment {
-        layer: Box<Layer<'static>>,
-        then: Box<EntityStep>,
-    },
     /// The end of the message.
     End,
 }
@@ -209,6 +202,8 @@ pub(super) struct WalkState<'s> {
     /// Callback before content that unpacks to a large size.
     on_large: &'s mut dyn FnMut(),
     report: DecodeReport,
+    /// The attachment to read next, before the rest of its layer.
+    attached: Option<Layer<'static>>,
     /// Number of entities so far.
     parts: usize,
     /// Memory in bytes held by the layers.
@@ -237,6 +232,7 @@ impl<'s> WalkState<'s> {
             sink,
             on_large,
             report: DecodeReport::default(),
+            attached: None,
             parts: 0,
             held_bytes: 0,
             is_nesting_reported: false,
@@ -306,25 +302,17 @@ impl<'s> WalkState<'s> {
             next: EntityStep::End,
         };
         first.next = first.walk(self).entity(outermost, fields, None);
-        // Most messages have one layer.
-        let mut below: Vec<Layer<'_>> = Vec::new();
-        let mut layer = Layer {
+        let mut layers = vec![Layer {
             content: LayerContent::Entities(first),
             held_bytes: 0,
-        };
-        loop {
-            match layer.advance(self) {
-                Some(inner) => {
-                    self.held_bytes += inner.held_bytes;
-                    below.push(std::mem::replace(&mut layer, inner));
-                }
-                None => {
-                    self.held_bytes -= layer.held_bytes;
-                    match below.pop() {
-                        Some(outer) => layer = outer,
-                        None => break,
-                    }
-                }
+        }];
+        while let Some(layer) = layers.last_mut() {
+            if let Some(inner) = layer.advance(self) {
+                self.held_bytes += inner.held_bytes;
+                layers.push(inner);
+            } else {
+                self.held_bytes -= layer.held_bytes;
+                layers.pop();
             }
         }
     }
@@ -346,7 +334,11 @@ impl<'s> WalkState<'s> {
         let mut reading = DocumentReading::default();
         match balance.check() {
             Ok(()) => {
-                let limits = document_limits(&balance, self.limits);
+                let left = usize::try_from(balance.left()).unwrap_or(usize::MAX);
+                let limits = Limits {
+                    message_bytes: left.min(self.limits.message_bytes),
+                    ..*self.limits
+                };
                 reading = read_document(kind, bytes, &limits, self.on_large);
             }
             Err(_) if is_reported => {}
@@ -605,13 +597,9 @@ impl<'w> PartWalk<'w, '_> {
             let body = self.body_range(body);
             return self.leaf(body, part);
         }
-        let default_type = match part.media_type.as_str() {
-            "multipart/digest" => DEFAULT_TYPE_IN_DIGEST,
-            _ => DEFAULT_TYPE,
-        };
-        let messages = match default_type {
-            DEFAULT_TYPE_IN_DIGEST => AuthorKind::Digest,
-            _ => AuthorKind::default(),
+        let (default_type, messages) = match part.media_type.as_str() {
+            "multipart/digest" => (DEFAULT_TYPE_IN_DIGEST, AuthorKind::Digest),
+            _ => (DEFAULT_TYPE, AuthorKind::default()),
         };
         self.open.0.push(OpenMultipart {
             boundaries,
@@ -701,7 +689,7 @@ impl<'w> PartWalk<'w, '_> {
                     self.report(DiagnosticKind::Limit, at, message);
                     return self.flat(range, part, reader);
                 }
-                let layer = match reader {
+                self.state.attached = match reader {
                     #[cfg(feature = "files")]
                     PartReader::Archive => Some(attached_archive::ArchiveLayer::open(
                         attached, &part, self.state,
@@ -710,14 +698,7 @@ impl<'w> PartWalk<'w, '_> {
                     PartReader::Mailbox(format) => Some(attached.messages(Some(format))),
                     _ => Some(attached.messages(None)),
                 };
-                let then = self.after(range.boundary);
-                match layer.map(Box::new) {
-                    Some(layer) => EntityStep::Attachment {
-                        layer,
-                        then: Box::new(then),
-                    },
-                    None => then,
-                }
+                self.after(range.boundary)
             }
         }
     }
@@ -856,15 +837,12 @@ impl<'w> PartWalk<'w, '_> {
     /// Reads bytes before the first part or after the last part. Mail readers do not show them, but
     /// URLs in them are found.
     fn between(&mut self, at: usize) -> EntityStep {
-        let raw = self.raw;
-        let boundary = self.open.boundary(raw, at);
-        let end = boundary.map_or(raw.len(), |boundary| boundary.start.max(at));
-        let between = Span::new(at, end);
-        if memchr::memchr2(b':', b'.', between.of(raw)).is_some() {
+        let between = self.body_range(at);
+        if memchr::memchr2(b':', b'.', between.span.of(self.raw)).is_some() {
             let place = self.open.0.last().map(|multipart| &multipart.place);
-            self.text(between, &MimePart::between_parts(place));
+            self.text(between.span, &MimePart::between_parts(place));
         }
-        self.after(boundary)
+        self.after(between.boundary)
     }
 
     /// Closes the multiparts that end at `boundary`, and continues after it. Without a boundary,
@@ -1032,15 +1010,6 @@ fn attachment_name(raw: &[u8], fields: &HeaderFields) -> Option<String> {
         disposed.or_else(|| types.find_map(|(_, mut content)| content.params.remove("name")))?;
     let name = repeated_name(name.trim());
     (!name.is_empty()).then(|| name.to_owned())
-}
-
-/// Returns the limits of a document that may use the rest of an unpack balance.
-fn document_limits(balance: &UnpackBalance, limits: &Limits) -> Limits {
-    let left = usize::try_from(balance.left()).unwrap_or(usize::MAX);
-    Limits {
-        message_bytes: left.min(limits.message_bytes),
-        ..*limits
-    }
 }
 
 /// Returns the header of a document that is a message: its bytes, and the fields as ranges of them.

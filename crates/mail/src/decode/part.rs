@@ -108,7 +108,9 @@ impl MimePart {
         };
         let charset = parameters.get("charset").filter(|name| !name.is_empty());
         let form = text_form(&media_type, &parameters);
-        let mut encodings = encoding_names(raw, fields).into_iter();
+        let encodings = fields.each(KnownField::ContentTransferEncoding);
+        let mut encodings =
+            encodings.map(|field| field_text(field.value.of(raw)).trim().to_ascii_lowercase());
         MimePart {
             path: place.body_path(),
             media_type: shortened(media_type),
@@ -269,24 +271,6 @@ pub(super) const DEFAULT_TYPE: &str = "text/plain";
 /// Default type in a digest (RFC 2046 section 5.1.5).
 pub(super) const DEFAULT_TYPE_IN_DIGEST: &str = "message/rfc822";
 
-/// Returns the names of the header's transfer encodings in lower case, without duplicate encodings.
-///
-/// A body with two encodings is decoded with both.
-fn encoding_names(raw: &[u8], fields: &HeaderFields) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for field in fields.each(KnownField::ContentTransferEncoding) {
-        let name = field_text(field.value.of(raw)).trim().to_ascii_lowercase();
-        let encoding = TransferEncoding::named(&name);
-        if !names
-            .iter()
-            .any(|known| TransferEncoding::named(known) == encoding)
-        {
-            names.push(name);
-        }
-    }
-    names
-}
-
 /// Returns the base for relative links of a page, as named in the header (RFC 2557, section 5; RFC
 /// 2110, section 4.2). Removes white space, which comes from folding, and the quotes or brackets
 /// that some programs write around the URL.
@@ -345,10 +329,12 @@ impl<'b> PartBody<'b> {
     ///
     /// Returns the construct left open by an HTML text in the first of these readings.
     pub(super) fn decode(&self, sink: &mut dyn FnMut(DecodedText<'_>)) -> Option<Unclosed> {
-        let first = self.part.transfer_encoding();
-        let mut encodings = vec![first];
-        let others = self.part.other_encodings.iter().copied();
-        encodings.extend(others.filter(|&other| other != first));
+        let mut encodings = vec![self.part.transfer_encoding()];
+        for other in &self.part.other_encodings {
+            if !encodings.contains(other) {
+                encodings.push(*other);
+            }
+        }
         if self.is_mislabelled_base64() {
             encodings.push(TransferEncoding::Identity);
         }

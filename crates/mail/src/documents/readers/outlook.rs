@@ -9,7 +9,7 @@
 //! sectors.
 
 use std::collections::VecDeque;
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor};
 
 use cfb::CompoundFile;
 use data_encoding::BASE64_MIME;
@@ -18,7 +18,8 @@ use encoding_rs::{Encoding, WINDOWS_1252};
 use super::rtf::{self, encoding_of_code_page};
 use super::{DocumentContent, DocumentReading, Unpacking};
 use crate::lines::begins_with;
-use urlspool_text::diagnostic::DiagnosticKind;
+use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
+use urlspool_text::grammar::encode;
 use urlspool_text::limits::{Limits, OUTLOOK_STREAMS};
 
 /// Reads a compound file.
@@ -174,19 +175,18 @@ impl OutlookReader<'_> {
             return None;
         }
         self.streams_left -= 1;
-        let mut bytes = Vec::new();
-        let result = self.file.open_stream(path).and_then(|stream| {
-            let mut stream = stream.take(self.unpacking.left as u64);
-            stream.read_to_end(&mut bytes)
-        });
-        if let Err(error) = result {
-            self.unpacking.problem(
-                DiagnosticKind::Damage,
-                format!("a damaged Outlook message: {error}"),
-            );
+        let damage = |error: &io::Error| {
+            let message = format!("a damaged Outlook message: {error}");
+            Diagnostic::new(DiagnosticKind::Damage, message)
+        };
+        match self.file.open_stream(path) {
+            Ok(stream) => Some(self.unpacking.unpack("an Outlook message", stream, damage)),
+            Err(error) => {
+                let Diagnostic { kind, message, .. } = damage(&error);
+                self.unpacking.problem(kind, message);
+                Some(Vec::new())
+            }
         }
-        self.unpacking.left -= bytes.len();
-        Some(bytes)
     }
 
     /// Reads a property of this type.
@@ -289,7 +289,9 @@ impl OutlookReader<'_> {
                     .flatten()
                     .unwrap_or_else(|| "application/octet-stream".to_owned());
                 let name = name.map_or(String::new(), |name| {
-                    format!("; name*=utf-8''{}", percent_encoded(&name))
+                    let is_plain =
+                        |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
+                    format!("; name*=utf-8''{}", encode(name.as_bytes(), is_plain))
                 });
                 part(&format!("{media_type}{name}"), &bytes);
             }
@@ -405,18 +407,6 @@ fn media_type(tag: &str) -> Option<String> {
         .all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+/".contains(&byte));
     let is_composite = tag.to_ascii_lowercase().starts_with("multipart/");
     (tag.contains('/') && is_token && !is_composite).then(|| tag.to_owned())
-}
-
-/// Encodes a value as in RFC 2231.
-fn percent_encoded(name: &str) -> String {
-    name.bytes()
-        .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' => {
-                char::from(byte).to_string()
-            }
-            _ => format!("%{byte:02X}"),
-        })
-        .collect()
 }
 
 /// Converts a time in units of 100 nanoseconds since 1601 to an RFC 5322 date.
