@@ -64,21 +64,10 @@ pub use region::{BodyRegion, EXTERNAL_BODY_REGION, Regions};
 
 /// The individual decoding steps, for the targets in `fuzz/`; not part of the library.
 pub mod fuzzing {
+    pub use super::charset::decode as to_utf8;
     pub use super::header::decode_words_with_map;
     pub use super::seven_bit::decode_utf7;
     pub use super::transfer::{DelSp, base64, quoted_printable, unflow, unfold, unstuff};
-
-    use super::{MappedBytes, charset};
-    use urlspool_text::span::ByteMap;
-
-    /// Converts a text to UTF-8.
-    #[must_use]
-    pub fn to_utf8(raw: &[u8], label: Option<&str>) -> MappedBytes {
-        charset::decode(raw, label).unwrap_or_else(|| MappedBytes {
-            bytes: raw.to_vec(),
-            map: ByteMap::same(0),
-        })
-    }
 }
 
 use std::borrow::Cow;

@@ -108,7 +108,7 @@ fn archiver(html: &[u8]) -> Option<(&'static Archiver, Span)> {
 /// Reads `<!--X-Subject: ... -->`. `From` may be in ROT13, to hide it from robots.
 fn mhonarc(head: &[u8]) -> PageFields {
     PageFields {
-        id: between(head, "<!--X-Message-Id: ", "-->").map(|id| in_brackets(&id)),
+        id: between(head, "<!--X-Message-Id: ", "-->"),
         date: between(head, "<!--X-Date: ", "-->"),
         from: between(head, "<!--X-From: ", "-->")
             .or_else(|| between(head, "<!--X-From-R13: ", "-->").map(|text| rot13(&text))),
@@ -120,7 +120,7 @@ fn mhonarc(head: &[u8]) -> PageFields {
 fn hypermail(head: &[u8]) -> PageFields {
     const END: &str = "\" -->";
     PageFields {
-        id: between(head, "<!-- id=\"", END).map(|id| in_brackets(&id)),
+        id: between(head, "<!-- id=\"", END),
         date: between(head, "<!-- sent=\"", END).or_else(|| between(head, "<!-- received=\"", END)),
         from: sender(
             between(head, "<!-- name=\"", END),
@@ -150,7 +150,7 @@ fn public_inbox(head: &[u8]) -> PageFields {
         line.split('\t').next().map(str::to_owned)
     };
     PageFields {
-        id: between(head, "\nMessage-ID: &lt;", "&gt;").map(|id| in_brackets(&id)),
+        id: between(head, "\nMessage-ID: &lt;", "&gt;"),
         date: line("\nDate: "),
         from: line("id=b>From: "),
         subject: between(head, "\nid=t>", "</a>").or_else(|| line("\nSubject: ")),
@@ -161,17 +161,19 @@ fn public_inbox(head: &[u8]) -> PageFields {
 fn hyperkitty(head: &[u8]) -> PageFields {
     let reply = between(head, "In-Reply-To=", "\"").map(|id| percent_decoded(&id));
     let name = between(head, "<span class=\"name\">", "</span>");
-    let name = name.map(|name| {
-        name.trim_end_matches("</a>")
-            .rsplit('>')
-            .next()
-            .map(str::trim)
-            .map(str::to_owned)
+    let name = name.and_then(|name| {
+        Some(
+            name.trim_end_matches("</a>")
+                .rsplit('>')
+                .next()?
+                .trim()
+                .to_owned(),
+        )
     });
     PageFields {
-        id: reply.map(|id| in_brackets(&id)),
+        id: reply,
         date: between(head, "s time: ", "\""),
-        from: name.flatten(),
+        from: name,
         subject: between(head, "<h1>", "</h1>"),
     }
 }
@@ -187,7 +189,7 @@ fn with_meta(mut fields: PageFields, head: &[u8]) -> PageFields {
         let content = tag.attribute("content").and_then(trimmed);
         let (field, content) = match name.to_ascii_lowercase().as_str() {
             _ if tag.name != "meta" => return,
-            "message-id" | "messageid" => (&mut fields.id, content.map(|id| in_brackets(&id))),
+            "message-id" | "messageid" => (&mut fields.id, content),
             "date" => (&mut fields.date, content),
             "author" | "from" | "sender" => (&mut fields.from, content.map(sender_of_author)),
             "subject" => (&mut fields.subject, content),
@@ -195,7 +197,11 @@ fn with_meta(mut fields: PageFields, head: &[u8]) -> PageFields {
         };
         *field = field.take().or(content);
     });
-    fields
+    let id = fields.id.map(|id| match id.starts_with('<') {
+        true => id,
+        false => format!("<{id}>"),
+    });
+    PageFields { id, ..fields }
 }
 
 /// Returns the sender from an author `Name (address)`, as hypermail writes it.
@@ -214,14 +220,6 @@ fn sender(name: Option<String>, address: Option<String>) -> Option<String> {
     match (name, address) {
         (Some(name), Some(address)) if name != address => Some(format!("{name} <{address}>")),
         (name, address) => name.or(address),
-    }
-}
-
-fn in_brackets(id: &str) -> String {
-    if id.starts_with('<') {
-        id.to_owned()
-    } else {
-        format!("<{id}>")
     }
 }
 

@@ -19,7 +19,7 @@ use urlspool_text::span::Span;
 /// `label` is the charset named in the message. Valid UTF-8 is kept unchanged under any label,
 /// because many mailers write a wrong one. Other bytes without a usable label are read in the
 /// detected charset.
-pub(super) fn decode(raw: &[u8], label: Option<&str>) -> Option<MappedBytes> {
+pub fn decode(raw: &[u8], label: Option<&str>) -> Option<MappedBytes> {
     if let Some(encoding) = utf16_by_nuls(raw) {
         return Some(convert(raw, encoding, true));
     }

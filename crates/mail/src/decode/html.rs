@@ -583,10 +583,18 @@ struct ConditionalComment {
 fn css_urls(css: &[u8]) -> impl Iterator<Item = Span> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let open = at + after_url_parenthesis(&css[at..])?;
+        let mut opens = memchr::memchr_iter(b'(', &css[at..]).map(|open| at + open);
+        let open = opens.find(|&open| {
+            let start = open.saturating_sub(3).max(at);
+            css[start..open].eq_ignore_ascii_case(b"url")
+        })? + 1;
         let close = memchr::memchr(b')', &css[open..]).map_or(css.len(), |close| open + close);
         at = close;
-        Some(unquoted(css, Span::new(open, close)))
+        let inner = trimmed(css, Span::new(open, close));
+        Some(match inner.of(css) {
+            [b'"', .., b'"'] | [b'\'', .., b'\''] => Span::new(inner.start + 1, inner.end - 1),
+            _ => inner,
+        })
     })
 }
 
@@ -655,22 +663,6 @@ fn trimmed(value: &[u8], url: Span) -> Span {
     let text = url.of(value);
     let start = url.start + blanks(text);
     Span::new(start, start + text.trim_ascii().len())
-}
-
-/// Returns the range `url` of a value without surrounding white space and quotes.
-fn unquoted(value: &[u8], url: Span) -> Span {
-    let inner = trimmed(value, url);
-    match inner.of(value) {
-        [b'"', .., b'"'] | [b'\'', .., b'\''] => Span::new(inner.start + 1, inner.end - 1),
-        _ => inner,
-    }
-}
-
-/// Returns the offset after the first `url(` of a style sheet.
-fn after_url_parenthesis(css: &[u8]) -> Option<usize> {
-    memchr::memchr_iter(b'(', css)
-        .find(|&at| at >= 3 && css[at - 3..at].eq_ignore_ascii_case(b"url"))
-        .map(|at| at + 1)
 }
 
 /// Returns `true` for a descriptor of a `srcset`: `2x`, `100w`.

@@ -341,51 +341,41 @@ impl<'t> HeaderLines<'t> {
 struct FieldNames {
     /// Sender; time, as also in pasted headers; recipient; subject.
     names: [&'static str; 4],
-    /// Field names that occur only in this kind of block.
-    sent: &'static [&'static str],
-    copy: &'static [&'static str],
+    /// Names of the time and of copies that occur only in this kind of block, separated by commas.
+    sent: &'static str,
+    copy: &'static str,
 }
 
-const fn language(names: [&'static str; 4], sent: &'static [&'static str]) -> FieldNames {
-    let copy = &["Cc", "CC", "Bcc"];
+const fn language(names: [&'static str; 4], sent: &'static str, copy: &'static str) -> FieldNames {
     FieldNames { names, sent, copy }
 }
 
+/// Names of copies in most languages.
+const COPY: &str = "Cc,CC,Bcc";
+
 /// Languages of Outlook that occur in archives.
 const LANGUAGES: [FieldNames; 9] = [
-    language(["From", "Date", "To", "Subject"], &["Sent"]),
-    FieldNames {
-        copy: &["Cc", "CC", "Bcc", "Kopie"],
-        ..language(["Von", "Datum", "An", "Betreff"], &["Gesendet"])
-    },
+    language(["From", "Date", "To", "Subject"], "Sent", COPY),
     language(
-        ["De", "Date", "\u{c0}", "Objet"],
-        &["Envoy\u{e9}", "Envoy\u{e9} le"],
+        ["Von", "Datum", "An", "Betreff"],
+        "Gesendet",
+        "Cc,CC,Bcc,Kopie",
     ),
+    language(["De", "Date", "À", "Objet"], "Envoyé,Envoyé le", COPY),
     language(
         ["De", "Fecha", "Para", "Asunto"],
-        &["Enviado", "Enviado el"],
+        "Enviado,Enviado el",
+        COPY,
     ),
     language(
         ["De", "Data", "Para", "Assunto"],
-        &["Enviado", "Enviada", "Enviado em", "Enviada em"],
+        "Enviado,Enviada,Enviado em,Enviada em",
+        COPY,
     ),
-    language(["Da", "Data", "A", "Oggetto"], &["Inviato"]),
-    language(["Van", "Datum", "Aan", "Onderwerp"], &["Verzonden"]),
-    FieldNames {
-        copy: &["Kopia", "Cc"],
-        ..language(["Fr\u{e5}n", "Datum", "Till", "\u{c4}mne"], &["Skickat"])
-    },
-    FieldNames {
-        names: [
-            "\u{53d1}\u{4ef6}\u{4eba}",
-            "\u{65e5}\u{671f}",
-            "\u{6536}\u{4ef6}\u{4eba}",
-            "\u{4e3b}\u{9898}",
-        ],
-        sent: &["\u{53d1}\u{9001}\u{65f6}\u{95f4}"],
-        copy: &["\u{6284}\u{9001}"],
-    },
+    language(["Da", "Data", "A", "Oggetto"], "Inviato", COPY),
+    language(["Van", "Datum", "Aan", "Onderwerp"], "Verzonden", COPY),
+    language(["Från", "Datum", "Till", "Ämne"], "Skickat", "Kopia,Cc"),
+    language(["发件人", "日期", "收件人", "主题"], "发送时间", "抄送"),
 ];
 
 /// Maximum length of a block. Longer blocks have many recipients and are not recognised.
@@ -446,8 +436,8 @@ impl FieldNames {
     }
 }
 
-fn is_any(name: &[u8], known: &[&str]) -> bool {
-    known.iter().any(|known| name == known.as_bytes())
+fn is_any(name: &[u8], known: &str) -> bool {
+    known.split(',').any(|known| name == known.as_bytes())
 }
 
 /// Maximum length of a field name in bytes, with marks of bold type.

@@ -470,7 +470,8 @@ impl<R: SparseRead> BlockReader<R> {
         if !is_plain || self.fragment.is_some() || self.stop.is_some() || self.ended {
             return None;
         }
-        if self.offset == self.start && self.begins_with_blank_line() {
+        // Blank lines at the start of the file belong to the first message.
+        if self.offset == self.start && mbox::blank_lines(&self.buffer) > 0 {
             return None;
         }
         if self.peek_pause_blocks > 0 {
@@ -487,18 +488,6 @@ impl<R: SparseRead> BlockReader<R> {
         let offset = self.offset;
         self.offset += len as u64;
         Some(UnreadBlock { offset, range })
-    }
-
-    /// Returns `true` if the next byte ends a line. In that case the stream must be read to find
-    /// the first message of the file.
-    fn begins_with_blank_line(&self) -> bool {
-        let mut first = [0];
-        match self.buffer.first() {
-            Some(&byte) => first = [byte],
-            None if !self.stream.peek_ahead(0, &mut first) => return false,
-            None => {}
-        }
-        mbox::blank_lines(&first) > 0
     }
 
     /// Returns the length of the next block up to its last separator, if the stream has the whole

@@ -150,7 +150,15 @@ impl ArchiveLayer {
         };
         match reader {
             PartReader::Text(form) if !is_unwanted_html => {
-                self.text(&attached, form, state);
+                state.report.text_parts += 1;
+                let body = PartBody {
+                    raw: &attached.bytes,
+                    offset_map: OffsetMap::within(Some(&attached.outer), 0),
+                    part: &self.part(form, &attached.place),
+                    is_dot_stuffed: false,
+                };
+                let open = body.decode(state.sink);
+                state.report_open(open);
                 None
             }
             PartReader::Message => Some(attached.messages(None)),
@@ -195,20 +203,6 @@ impl ArchiveLayer {
             form,
             ..MimePart::within(place)
         }
-    }
-
-    /// Passes a text member to the sink.
-    fn text(&self, attached: &AttachedBytes, form: TextForm, state: &mut WalkState<'_>) {
-        state.report.text_parts += 1;
-        let part = self.part(form, &attached.place);
-        let body = PartBody {
-            raw: &attached.bytes,
-            offset_map: OffsetMap::within(Some(&attached.outer), 0),
-            part: &part,
-            is_dot_stuffed: false,
-        };
-        let open = body.decode(state.sink);
-        state.report_open(open);
     }
 }
 
