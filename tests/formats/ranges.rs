@@ -5,7 +5,7 @@ use std::path::Path;
 
 use urlspool::{Extractor, Options, Source};
 use urlspool_files::pipeline::{Job, run};
-use urlspool_mail::split::{Format, OpenedStream, open};
+use urlspool_mail::split::{Format, open};
 use urlspool_sources::read::{Input, StreamStep, Streams};
 use urlspool_text::limits::{Limits, SNIFF_BYTES};
 use urlspool_text::origin::{FileRange, FormatHint, SourceKind};
@@ -135,7 +135,7 @@ fn blocks(path: &Path, may_hand_off: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     .next() else {
         panic!("no stream");
     };
-    let OpenedStream::Blocks(mut reader) = open(
+    let Ok(mut reader) = open(
         stream,
         Some(Format::Mbox),
         hint,

@@ -110,10 +110,7 @@ impl OffsetMap {
     /// Creates the map of bytes that were not decoded and start at `base`.
     #[must_use]
     pub fn verbatim(base: usize) -> OffsetMap {
-        OffsetMap {
-            base,
-            ..OffsetMap::default()
-        }
+        OffsetMap::within(None, base)
     }
 
     /// Creates the map of bytes that start at `base` in the decoded bytes of an attachment.

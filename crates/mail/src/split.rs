@@ -15,9 +15,7 @@ mod news;
 use std::sync::Arc;
 
 #[cfg(feature = "files")]
-pub use block_reader::{
-    BlockReader, OpenedStream, SourceStart, StreamBlocks, UnreadBlock, open, open_range,
-};
+pub use block_reader::{BlockReader, SourceStart, StreamBlocks, UnreadBlock, open, open_range};
 #[cfg(feature = "files")]
 pub(crate) use format::begins_message;
 pub use format::{Format, MboxDialect, detect_format, mbox_dialect};
@@ -176,23 +174,19 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Split
         sink(SplitOutput::Diagnostic(too_large(block, format)));
         at_eof = AtEof::No;
     }
+    let header = match (&block.role, format) {
+        (_, Format::Document(kind)) => HeaderForm::Document(kind),
+        (BlockRole::Whole | BlockRole::FirstFragment, Format::Html) => HeaderForm::Page,
+        _ => HeaderForm::Absent,
+    };
     match (&block.role, format) {
         (BlockRole::LaterFragment(fragment), _) => {
-            let header = match format {
-                Format::Document(kind) => HeaderForm::Document(kind),
-                _ => HeaderForm::Absent,
-            };
             sink(SplitOutput::Message(Message {
                 extent: Extent::LaterFragment(fragment),
                 ..sole_message(block, format, header)
             }));
         }
         (_, Format::Document(_) | Format::Text | Format::Html) => {
-            let header = match format {
-                Format::Document(kind) => HeaderForm::Document(kind),
-                Format::Html => HeaderForm::Page,
-                _ => HeaderForm::Absent,
-            };
             sink(SplitOutput::Message(sole_message(block, format, header)));
         }
         (_, Format::Mbox) => mbox::messages(bytes, offset, sink),

@@ -7,9 +7,7 @@
 use std::io::{self, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use urlspool_mail::split::{
-    self, Block, BlockReader, Format, OpenedStream, SplitOutput, UnreadBlock, messages,
-};
+use urlspool_mail::split::{self, Block, BlockReader, Format, SplitOutput, UnreadBlock, messages};
 use urlspool_record::record::is_written_file;
 use urlspool_sources::read::{self, Input, SparseRead, StreamStep, Streams};
 use urlspool_sources::read::{GitHost, Repository, RepositoryContent, Selection};
@@ -225,7 +223,7 @@ impl MessageSource {
     fn open(&mut self, stream: Box<dyn SparseRead>, source: Source, hint: FormatHint) -> InputStep {
         let is_unpacked = self.streams.as_ref().is_some_and(Streams::is_unpacked);
         match split::open(stream, self.given, hint, self.max_message_bytes) {
-            Ok(OpenedStream::Blocks(blocks))
+            Ok(Ok(blocks))
                 if self.skips_earlier_outputs
                     && is_earlier_output(blocks.format(), blocks.buffered()) =>
             {
@@ -234,7 +232,7 @@ impl MessageSource {
                     reason: SkipReason::EarlierOutput,
                 }
             }
-            Ok(OpenedStream::Blocks(blocks)) => {
+            Ok(Ok(blocks)) => {
                 let format = blocks.format();
                 self.current = Some(CurrentStream {
                     source: source.clone(),
@@ -244,7 +242,7 @@ impl MessageSource {
                 });
                 InputStep::Opened { source, format }
             }
-            Ok(OpenedStream::Skipped(reason)) => InputStep::Skipped { source, reason },
+            Ok(Err(reason)) => InputStep::Skipped { source, reason },
             Err(error) => InputStep::Failed(InputFailure::new(&source, error)),
         }
     }

@@ -204,53 +204,23 @@ fn has_encoded_word(raw: &[u8]) -> bool {
     memchr::memchr_iter(b'?', raw).any(|at| at > 0 && raw[at - 1] == b'=')
 }
 
-/// Returns `true` if a value may hold an encoded word or a charset escape sequence.
-fn has_shift_or_encoded_word(raw: &[u8]) -> bool {
-    memchr::memchr2_iter(ESC, b'?', raw).any(|at| raw[at] != b'?' || at > 0 && raw[at - 1] == b'=')
-}
-
 /// Returns the text of a field's value: unfolded, with encoded words (RFC 2047) and 8-bit bytes
 /// decoded.
 #[must_use]
 pub(super) fn field_text(raw: &[u8]) -> String {
-    // Nearly all values are ASCII without encoded words.
-    if let Ok(text) = std::str::from_utf8(raw)
-        && text.is_ascii()
-        && !has_shift_or_encoded_word(raw)
-    {
-        return unfolded(text);
-    }
-    if !has_encoded_word(raw) {
-        let converted = charset::decode(raw, None);
-        let text = converted.as_ref().map_or(raw, |text| &text.bytes);
-        return unfolded(&String::from_utf8_lossy(text));
-    }
-    let mut line = b"X: ".to_vec();
-    line.extend(raw);
-    line.push(b'\n');
-    match mailparse::parse_header(&line) {
-        Ok((header, _)) => header.get_value(),
-        Err(_) => String::from_utf8_lossy(raw).into_owned(),
-    }
+    let decoded = decoded_value(raw);
+    let text = decoded.as_ref().map_or(raw, |text| &text.bytes);
+    unfolded(&String::from_utf8_lossy(text))
 }
 
 /// Puts a value on one line: a line end and the blanks after it become one blank (RFC 5322 section
 /// 2.2.3).
 fn unfolded(raw: &str) -> String {
-    if memchr::memchr2(b'\n', b'\r', raw.as_bytes()).is_none() {
-        return raw.to_owned();
-    }
-    let mut text = String::with_capacity(raw.len());
-    for (number, line) in raw.split('\n').enumerate() {
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        if number == 0 {
-            text.push_str(line);
-        } else {
-            text.push(' ');
-            text.push_str(line.trim_ascii_start());
-        }
-    }
-    text
+    let mut lines = raw
+        .split('\n')
+        .map(|line| line.strip_suffix('\r').unwrap_or(line));
+    let first = lines.next().unwrap_or_default().to_owned();
+    lines.fold(first, |text, line| text + " " + line.trim_ascii_start())
 }
 
 /// Returns `true` if the decoded value of a field may contain a URL. Prefilter without false

@@ -4,13 +4,15 @@
 
 mod tokens;
 
+use std::sync::LazyLock;
+
 use html5gum::emitters::callback::CallbackEvent;
 pub use tokens::{ElementContent, Markup, Tag, markup};
 use tokens::{TokenSource, tokenize};
 
 use super::MappedBytes;
 use super::form::TextForm;
-use crate::lines::{begins_with, is_listed, run_len};
+use crate::lines::{begins_with, run_len};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 use urlspool_text::limits::{ELEMENT_BYTES, LINKS_BYTES};
 use urlspool_text::span::{ByteMap, Span};
@@ -82,7 +84,8 @@ impl ParsedHtml {
 /// `content` of a refreshing `meta`, `srcset`, and `url` of a style sheet.
 pub fn link_attributes() -> impl Iterator<Item = &'static str> {
     URL_ATTRIBUTES
-        .split(' ')
+        .iter()
+        .copied()
         .chain(["content", "srcset", "url"])
 }
 
@@ -363,7 +366,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
 
     /// Adds a line break before or after the element `name` if the layout has one there.
     fn break_line(&mut self, name: &[u8]) {
-        if is_listed(LINE_ELEMENTS, name) {
+        if LINE_ELEMENTS.binary_search(&name).is_ok() {
             self.line_break();
         }
     }
@@ -677,20 +680,26 @@ fn blanks(text: &[u8]) -> usize {
 }
 
 /// Attributes whose value is one URL.
-const URL_ATTRIBUTES: &str = "action archive background cite classid codebase data dynsrc formaction \
-    href icon longdesc lowsrc manifest ping poster profile src xlink:href data-src data-href \
-    original-src";
+static URL_ATTRIBUTES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let names = "action archive background cite classid codebase data dynsrc formaction href icon \
+        longdesc lowsrc manifest ping poster profile src xlink:href data-src data-href original-src";
+    names.split(' ').collect()
+});
 
 /// Returns the name of an attribute whose value is one URL. `None` for other attributes.
 fn url_attribute(name: &[u8]) -> Option<&'static str> {
-    let mut all = URL_ATTRIBUTES.split(' ');
-    all.find(|known| known.as_bytes() == name)
+    let mut all = URL_ATTRIBUTES.iter();
+    all.find(|known| known.as_bytes() == name).copied()
 }
 
 /// Elements that have a line break before and after them, which separates the texts of neighbours.
-const LINE_ELEMENTS: &str = "address article aside blockquote body br button caption center dd div dl dt \
-    fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr html img li main nav ol option p pre \
-    section select table td th title tr ul";
+/// In alphabetical order.
+static LINE_ELEMENTS: LazyLock<Vec<&[u8]>> = LazyLock::new(|| {
+    let names = "address article aside blockquote body br button caption center dd div dl dt \
+        fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr html img li main nav ol option p \
+        pre section select table td th title tr ul";
+    names.split(' ').map(str::as_bytes).collect()
+});
 
 #[cfg(test)]
 mod tests {
@@ -764,6 +773,11 @@ mod tests {
                 .shown_page()
                 .is_none()
         );
+    }
+
+    #[test]
+    fn elements_are_in_alphabetical_order() {
+        assert!(LINE_ELEMENTS.is_sorted());
     }
 
     #[test]

@@ -215,9 +215,8 @@ fn is_text(media_type: &str) -> bool {
 }
 
 fn kind_of_type(media_type: &str) -> Option<PartReader> {
-    let kind = KINDS
-        .iter()
-        .find(|kind| is_listed(kind.media_types, media_type.as_bytes()))?;
+    let mut kinds = KINDS.iter();
+    let kind = kinds.find(|kind| is_listed(kind.media_types, media_type.as_bytes()))?;
     Some(kind.reader)
 }
 
@@ -225,10 +224,8 @@ fn kind_of_type(media_type: &str) -> Option<PartReader> {
 /// row.
 pub(super) fn kind_of_name(name: &str) -> Option<PartReader> {
     let (_, extension) = name.rsplit_once('.')?;
-    let extension = extension.trim().to_ascii_lowercase();
-    let kind = KINDS
-        .iter()
-        .find(|kind| is_listed(kind.extensions, extension.as_bytes()))?;
+    let mut kinds = KINDS.iter();
+    let kind = kinds.find(|kind| is_listed(kind.extensions, extension.trim().as_bytes()))?;
     Some(kind.reader)
 }
 

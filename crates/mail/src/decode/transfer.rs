@@ -32,22 +32,14 @@ impl TransferEncoding {
         ) {
             return TransferEncoding::Identity;
         }
-        let letters = name
-            .bytes()
-            .take_while(|byte| !b"(; \t,".contains(byte))
-            .filter(u8::is_ascii_alphanumeric)
-            .map(|byte| byte.to_ascii_lowercase());
-        if letters.clone().eq(*b"quotedprintable") {
-            TransferEncoding::QuotedPrintable
-        } else if letters.clone().eq(*b"base64") {
-            TransferEncoding::Base64
-        } else if [&b"xuuencode"[..], b"uuencode", b"xuue"]
-            .iter()
-            .any(|name| letters.clone().eq(name.iter().copied()))
-        {
-            TransferEncoding::Uuencode
-        } else {
-            TransferEncoding::Identity
+        let end = name.find(['(', ';', ' ', '\t', ',']).unwrap_or(name.len());
+        let mut letters = name[..end].to_ascii_lowercase();
+        letters.retain(|letter| letter.is_ascii_alphanumeric());
+        match letters.as_str() {
+            "quotedprintable" => TransferEncoding::QuotedPrintable,
+            "base64" => TransferEncoding::Base64,
+            "xuuencode" | "uuencode" | "xuue" => TransferEncoding::Uuencode,
+            _ => TransferEncoding::Identity,
         }
     }
 }

@@ -118,7 +118,7 @@ impl<'l> Unpacking<'l> {
 
     /// Returns the reading of a document that became `page`.
     fn page(mut self, page: PageBuilder) -> DocumentReading {
-        if page.is_full() {
+        if page.is_full {
             let max = self.limits.message_bytes;
             let message = format!(
                 "a document of more than {max} bytes of text and links (message_bytes): the rest is not read"
@@ -244,6 +244,7 @@ mod field_tests {
 struct PageBuilder {
     html: Vec<u8>,
     max_bytes: usize,
+    /// `true` if content was dropped.
     is_full: bool,
     is_link_open: bool,
 }
@@ -257,11 +258,6 @@ impl PageBuilder {
             is_full: false,
             is_link_open: false,
         }
-    }
-
-    /// Returns `true` if content was dropped.
-    fn is_full(&self) -> bool {
-        self.is_full
     }
 
     /// Ends the line, unless it is empty.
@@ -361,7 +357,7 @@ mod page_builder_tests {
         page.open_link("http://a.example/?x=\"&y");
         page.text("c");
         page.link("http://b.example/");
-        assert!(!page.is_full());
+        assert!(!page.is_full);
         let html = String::from_utf8(page.finish()).unwrap();
         assert_eq!(
             html,
@@ -374,7 +370,7 @@ mod page_builder_tests {
         let mut page = PageBuilder::new(40);
         page.text("some text that is not cut");
         page.link("http://a.example/too-long-for-the-rest");
-        assert!(page.is_full());
+        assert!(page.is_full);
         assert_eq!(page.finish(), b"some text that is not cut</a>");
     }
 }

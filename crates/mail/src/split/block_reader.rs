@@ -44,15 +44,8 @@ const AFTER_RANGE_BYTES: usize = 64 << 10;
 /// Blocks of a stream of any kind.
 pub type StreamBlocks = BlockReader<Box<dyn SparseRead>>;
 
-/// Result of opening a stream.
-pub enum OpenedStream {
-    /// A stream of text, to be read in blocks.
-    Blocks(StreamBlocks),
-    /// A stream that is skipped.
-    Skipped(SkipReason),
-}
-
-/// Detects the format of a stream by its start, unless the user has named it.
+/// Detects the format of a stream by its start, unless the user has named it. Returns the blocks of
+/// the stream, or the reason to skip it.
 ///
 /// Skips leading NUL bytes, but counts them in offsets. Reads a message of more than
 /// `max_message_bytes` bytes in fragments.
@@ -65,17 +58,10 @@ pub fn open(
     given: Option<Format>,
     hint: FormatHint,
     max_message_bytes: usize,
-) -> io::Result<OpenedStream> {
+) -> io::Result<Result<StreamBlocks, SkipReason>> {
     let start = SourceStart::read(&mut stream)?;
-    Ok(match start.format(given, hint) {
-        Ok(format) => OpenedStream::Blocks(BlockReader::after_start(
-            stream,
-            start,
-            format,
-            max_message_bytes,
-        )),
-        Err(reason) => OpenedStream::Skipped(reason),
-    })
+    let format = start.format(given, hint);
+    Ok(format.map(|format| BlockReader::after_start(stream, start, format, max_message_bytes)))
 }
 
 /// Reader that cuts a stream into blocks at message borders.
@@ -295,6 +281,11 @@ impl<R: SparseRead> BlockReader<R> {
         if self.fragment.is_none() {
             return self.last_border().map(|at| self.cut_messages(at));
         }
+        self.cut_last_fragment()
+    }
+
+    /// Cuts the last fragment of a message from the buffer, if the next message starts there.
+    fn cut_last_fragment(&mut self) -> Option<Block> {
         let at = self.next_message()?;
         let role = self.role();
         self.fragment = None;
@@ -304,7 +295,14 @@ impl<R: SparseRead> BlockReader<R> {
     /// Cuts a block from the buffer if the buffer has a border.
     fn cut(&mut self) -> Option<Block> {
         if self.fragment.is_some() && self.format != Format::Text {
-            return Some(self.cut_later_fragment());
+            let block = self.cut_last_fragment();
+            return block.or_else(|| {
+                let role = self.role();
+                Some(match self.ended {
+                    true => self.take_block(self.buffer.len(), role),
+                    false => self.cut_fragment(role),
+                })
+            });
         }
         let full = self.buffer.len() >= self.max_message_bytes;
         if self.ended && !full {
@@ -368,20 +366,6 @@ impl<R: SparseRead> BlockReader<R> {
             .map_or(BlockRole::Whole, BlockRole::LaterFragment)
     }
 
-    /// Cuts a later fragment of a message. The fragment ends before the next message if one starts
-    /// in the buffer.
-    fn cut_later_fragment(&mut self) -> Block {
-        let role = self.role();
-        match self.next_message() {
-            Some(at) => {
-                self.fragment = None;
-                self.take_block(at, role)
-            }
-            None if self.ended => self.take_block(self.buffer.len(), role),
-            None => self.cut_fragment(role),
-        }
-    }
-
     /// Returns the start of the next message in a buffer that starts with a fragment.
     fn next_message(&self) -> Option<usize> {
         let at_eof = if self.ended { AtEof::Yes } else { AtEof::No };
@@ -391,8 +375,8 @@ impl<R: SparseRead> BlockReader<R> {
             Format::Rnews => news::next_batch_line(&self.buffer, from, at_eof),
             Format::Mmdf => mmdf::next_line(&self.buffer, from),
             Format::Babyl => babyl::next_border(&self.buffer, from),
-            Format::Emlx | Format::Single(_) | Format::Html => None,
-            Format::Document(_) | Format::Text => None,
+            Format::Emlx | Format::Single(_) => None,
+            Format::Html | Format::Document(_) | Format::Text => None,
         }
     }
 
