@@ -35,8 +35,6 @@ pub(super) struct OpenMultipart {
     pub(super) place: PartPlace,
     /// Number of parts so far.
     pub(super) parts: usize,
-    /// Default type of parts that name no type.
-    pub(super) default_type: &'static str,
 }
 
 /// Open multiparts, outermost first.
@@ -136,7 +134,6 @@ pub(super) fn holds_boundary(body: &[u8], boundaries: &[Vec<u8>]) -> bool {
         boundaries: boundaries.to_vec(),
         place: PartPlace::outermost(),
         parts: 0,
-        default_type: "",
     }]);
     !boundaries.is_empty() && open.boundary(body, 0).is_some()
 }

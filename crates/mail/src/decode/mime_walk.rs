@@ -20,10 +20,7 @@ use super::field_names::KnownField;
 use super::form::TextForm;
 use super::header::{HeaderFields, decoded_value, field_text, may_hold_url};
 use super::html::Unclosed;
-use super::part::{
-    DEFAULT_TYPE, DEFAULT_TYPE_IN_DIGEST, DecodingSteps, MimePart, PartBody, PartPlace,
-    repeated_name,
-};
+use super::part::{DEFAULT_TYPE, DecodingSteps, MimePart, PartBody, PartPlace, repeated_name};
 use super::part_kind::{PartReader, reader};
 use super::transfer::TransferEncoding;
 use super::{
@@ -111,7 +108,11 @@ impl EntityLayer<'_> {
             self.next = match std::mem::replace(&mut self.next, EntityStep::End) {
                 EntityStep::End => return None,
                 EntityStep::Between { at } => self.walk(state).between(at),
-                EntityStep::Entity(entity) => self.walk(state).inner_entity(entity),
+                EntityStep::Entity(entity) => {
+                    let walk = &mut self.walk(state);
+                    let fields = walk.fields(entity.at);
+                    walk.entity(entity, &fields)
+                }
             };
         }
     }
@@ -177,7 +178,6 @@ struct EntityStart {
     /// Offset of the header.
     at: usize,
     place: PartPlace,
-    default_type: &'static str,
 }
 
 impl EntityStart {
@@ -188,7 +188,6 @@ impl EntityStart {
         EntityStart {
             at,
             place: place.message(author),
-            default_type: DEFAULT_TYPE,
         }
     }
 }
@@ -211,8 +210,6 @@ pub(super) struct WalkState<'s> {
     /// `true` once the nesting limit was reached. The limit is reported once, because a message may
     /// have thousands of parts beyond it.
     is_nesting_reported: bool,
-    /// `true` once the limit on the number of parts was reached.
-    is_count_reported: bool,
     /// Unpack balance of the message's archives and documents; `None` before the first.
     balance: Option<UnpackBalance>,
 }
@@ -236,7 +233,6 @@ impl<'s> WalkState<'s> {
             parts: 0,
             held_bytes: 0,
             is_nesting_reported: false,
-            is_count_reported: false,
             balance: None,
         }
     }
@@ -292,7 +288,6 @@ impl<'s> WalkState<'s> {
         let outermost = EntityStart {
             at: 0,
             place: PartPlace::outermost(),
-            default_type: DEFAULT_TYPE,
         };
         let mut first = EntityLayer {
             bytes,
@@ -301,7 +296,7 @@ impl<'s> WalkState<'s> {
             open: OpenMultiparts::default(),
             next: EntityStep::End,
         };
-        first.next = first.walk(self).entity(outermost, fields, None);
+        first.next = first.walk(self).entity(outermost, fields);
         let mut layers = vec![Layer {
             content: LayerContent::Entities(first),
             held_bytes: 0,
@@ -342,10 +337,11 @@ impl<'s> WalkState<'s> {
                 reading = read_document(kind, bytes, &limits, self.on_large);
             }
             Err(_) if is_reported => {}
-            Err(message) => {
-                let problem = Diagnostic::new(DiagnosticKind::Limit, message);
-                reading.problems.push(problem);
-            }
+            Err(message) => self.report(
+                DiagnosticKind::Limit,
+                place.offset,
+                place.member.clone() + &message,
+            ),
         }
         balance.add(reading.unpacked_bytes as u64);
         for Diagnostic { kind, message, .. } in reading.problems {
@@ -370,14 +366,16 @@ impl<'s> WalkState<'s> {
     }
 
     fn balance(&mut self) -> &UnpackBalance {
-        self.balance.get_or_insert_with(|| {
-            let Message {
+        let (
+            Message {
                 raw,
                 unpacked_times,
                 ..
-            } = self.message;
-            UnpackBalance::of_message(raw.len(), *unpacked_times, self.limits)
-        })
+            },
+            limits,
+        ) = (self.message, self.limits);
+        let of_message = || UnpackBalance::of_message(raw.len(), *unpacked_times, limits);
+        self.balance.get_or_insert_with(of_message)
     }
 
     /// Reports a diagnostic at an offset in the source.
@@ -412,23 +410,8 @@ struct BodyRange {
 }
 
 impl<'w> PartWalk<'w, '_> {
-    /// Reads an entity inside the message.
-    fn inner_entity(&mut self, entity: EntityStart) -> EntityStep {
-        let fields = self.fields(entity.at);
-        let part = self.describe(&entity, &fields);
-        self.entity(entity, &fields, Some(part))
-    }
-
     /// Reads the entity with the header `fields`. Leaves out the body if it consists of parts.
-    ///
-    /// `part` describes the entity; it is `None` for the outermost message, whose header fields
-    /// belong to no part.
-    fn entity(
-        &mut self,
-        entity: EntityStart,
-        fields: &HeaderFields,
-        part: Option<MimePart>,
-    ) -> EntityStep {
+    fn entity(&mut self, entity: EntityStart, fields: &HeaderFields) -> EntityStep {
         let body = fields.body.min(self.raw.len());
         if fields.is_truncated {
             let max = self.state.limits.header_bytes;
@@ -438,16 +421,17 @@ impl<'w> PartWalk<'w, '_> {
             );
             self.report(DiagnosticKind::Limit, entity.at, message);
         }
-        self.header_texts(fields, part.as_ref());
-        let is_inner = part.is_some();
-        let part = part.unwrap_or_else(|| self.describe(&entity, fields));
+        let part = MimePart::new(self.raw, fields, &entity.place);
+        // The fields of the outermost message belong to no part.
+        let is_inner = !entity.place.is_message || 0 < entity.place.depth;
+        self.header_texts(fields, is_inner.then_some(&part));
         if part.media_type == EXTERNAL_BODY {
             self.external_body(fields, &part);
         }
         self.state.parts += 1;
-        if self.state.parts > self.state.limits.mime_parts {
-            let max = self.state.limits.mime_parts;
-            if !std::mem::replace(&mut self.state.is_count_reported, true) {
+        let max = self.state.limits.mime_parts;
+        if max < self.state.parts {
+            if self.state.parts == max.saturating_add(1) {
                 let message = format!("more than {max} parts: the rest is read as one text");
                 self.report(DiagnosticKind::Limit, entity.at, message);
             }
@@ -481,10 +465,6 @@ impl<'w> PartWalk<'w, '_> {
             let body = self.body_range(body);
             self.leaf(body, &part)
         }
-    }
-
-    fn describe(&self, entity: &EntityStart, fields: &HeaderFields) -> MimePart {
-        MimePart::new(self.raw, fields, &entity.place, entity.default_type)
     }
 
     /// Returns the map of the layer's bytes that start at `at`.
@@ -597,9 +577,9 @@ impl<'w> PartWalk<'w, '_> {
             let body = self.body_range(body);
             return self.leaf(body, part);
         }
-        let (default_type, messages) = match part.media_type.as_str() {
-            "multipart/digest" => (DEFAULT_TYPE_IN_DIGEST, AuthorKind::Digest),
-            _ => (DEFAULT_TYPE, AuthorKind::default()),
+        let messages = match part.media_type.as_str() {
+            "multipart/digest" => AuthorKind::Digest,
+            _ => AuthorKind::default(),
         };
         self.open.0.push(OpenMultipart {
             boundaries,
@@ -608,7 +588,6 @@ impl<'w> PartWalk<'w, '_> {
                 ..entity.place
             },
             parts: 0,
-            default_type,
         });
         EntityStep::Between { at: body }
     }
@@ -864,7 +843,6 @@ impl<'w> PartWalk<'w, '_> {
         EntityStep::Entity(EntityStart {
             at: boundary.end,
             place: multipart.place.part(multipart.parts),
-            default_type: multipart.default_type,
         })
     }
 

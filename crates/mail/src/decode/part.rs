@@ -83,12 +83,11 @@ pub(super) struct PartPlace {
 impl MimePart {
     /// Describes the part with the header `fields`, ranges of `raw`. If there are several content
     /// types, one with parts or text is preferred.
-    pub(super) fn new(
-        raw: &[u8],
-        fields: &HeaderFields,
-        place: &PartPlace,
-        default_type: &str,
-    ) -> MimePart {
+    pub(super) fn new(raw: &[u8], fields: &HeaderFields, place: &PartPlace) -> MimePart {
+        let default_type = match place.messages {
+            AuthorKind::Digest => DEFAULT_TYPE_IN_DIGEST,
+            _ => DEFAULT_TYPE,
+        };
         let types = fields.content_types(raw).take(CONTENT_TYPE_FIELDS);
         // Multiparts come first, then text and messages, then all others.
         let chosen = types.min_by_key(|(_, content)| match content.mimetype.split('/').next() {
@@ -269,7 +268,7 @@ impl PartPlace {
 /// Type of a part whose header names none (RFC 2045 section 5.2).
 pub(super) const DEFAULT_TYPE: &str = "text/plain";
 /// Default type in a digest (RFC 2046 section 5.1.5).
-pub(super) const DEFAULT_TYPE_IN_DIGEST: &str = "message/rfc822";
+const DEFAULT_TYPE_IN_DIGEST: &str = "message/rfc822";
 
 /// Returns the base for relative links of a page, as named in the header (RFC 2557, section 5; RFC
 /// 2110, section 4.2). Removes white space, which comes from folding, and the quotes or brackets

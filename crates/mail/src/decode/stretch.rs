@@ -10,7 +10,7 @@ use super::MappedBytes;
 use super::binary::{BinaryBlock, blocks, is_base64};
 use super::form::TextForm;
 use super::header::HeaderFields;
-use super::part::{DEFAULT_TYPE, MimePart, PartPlace};
+use super::part::{MimePart, PartPlace};
 use super::part_kind::{PartReader, by_content, decoded_start, form_of_name};
 use super::transfer::TransferEncoding;
 use crate::lines::{is_blank, line_end};
@@ -179,7 +179,7 @@ fn is_of_header(line: &[u8]) -> bool {
 /// Quoted-printable is left to the readings of the scan, which keep what a reader of the text sees.
 fn body_of(text: &[u8], start: usize, marks: &[u8], header: &[u8]) -> Option<Stretch> {
     let fields = HeaderFields::of(header, usize::MAX);
-    let part = MimePart::new(header, &fields, &PartPlace::default(), DEFAULT_TYPE);
+    let part = MimePart::new(header, &fields, &PartPlace::default());
     if part.transfer_encoding() != TransferEncoding::Base64 || part.form == TextForm::Other {
         return None;
     }
