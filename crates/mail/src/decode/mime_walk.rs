@@ -28,7 +28,7 @@ use super::{
     LineLayout, OffsetMap, Region, SkippedPart, TextPolicy,
 };
 use crate::documents::{DocumentContent, DocumentKind, DocumentReading, read_document};
-use crate::lines::begins_with;
+use crate::lines::{begins_with, is_listed};
 use crate::split::{Block, Extent, Format, Message, SplitOutput, messages};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 use urlspool_text::limits::{ATTACHED_RATIO, HEADER_FIELDS, Limits};
@@ -445,13 +445,13 @@ impl<'w> PartWalk<'w, '_> {
                 holds_boundary(body, &boundaries)
             };
             if !is_encoded || is_readable() {
-                return self.multipart(entity, boundaries, body, &part);
+                return self.multipart(entity, boundaries, body, part);
             }
         }
         let has_fields =
             part.path == "1" && !is_encoded && begins_with_mime_fields(&self.raw[body..]);
         if has_fields && fields.first_known(KnownField::ContentType).is_none() {
-            return self.message_in_part(entity, body, &part);
+            return self.message_in_part(entity, body, part);
         }
         let is_encoded_message = (part.is_message() || part.is_multipart()) && is_encoded;
         if is_inner && self.is_unwanted_attachment(fields) {
@@ -460,10 +460,9 @@ impl<'w> PartWalk<'w, '_> {
         } else if part.form == TextForm::Other || is_encoded_message {
             self.attachment(entity, fields, body, part)
         } else if part.is_message() {
-            self.message_in_part(entity, body, &part)
+            self.message_in_part(entity, body, part)
         } else {
-            let body = self.body_range(body);
-            self.leaf(body, &part)
+            self.leaf(body, part)
         }
     }
 
@@ -553,10 +552,9 @@ impl<'w> PartWalk<'w, '_> {
         entity: EntityStart,
         mut boundaries: Vec<Vec<u8>>,
         body: usize,
-        part: &MimePart,
+        part: MimePart,
     ) -> EntityStep {
         if self.is_too_deep(&entity) {
-            let body = self.body_range(body);
             return self.leaf(body, part);
         }
         let start = self.body_start(body);
@@ -574,7 +572,6 @@ impl<'w> PartWalk<'w, '_> {
             self.report(DiagnosticKind::Ambiguous, entity.at, message);
         }
         if boundaries.is_empty() {
-            let body = self.body_range(body);
             return self.leaf(body, part);
         }
         let messages = match part.media_type.as_str() {
@@ -593,9 +590,8 @@ impl<'w> PartWalk<'w, '_> {
     }
 
     /// Enters the message inside a part. Reads it as one text if it is nested too deeply.
-    fn message_in_part(&mut self, entity: EntityStart, body: usize, part: &MimePart) -> EntityStep {
+    fn message_in_part(&mut self, entity: EntityStart, body: usize, part: MimePart) -> EntityStep {
         if self.is_too_deep(&entity) {
-            let body = self.body_range(body);
             return self.leaf(body, part);
         }
         let raw = &self.raw[body..];
@@ -643,10 +639,10 @@ impl<'w> PartWalk<'w, '_> {
         };
         match self.reader(range.span, &part) {
             PartReader::Unread => self.skip(range, part),
-            PartReader::Text(form) => self.leaf(range, &MimePart { form, ..part }),
+            PartReader::Text(form) => self.leaf(body, MimePart { form, ..part }),
             PartReader::Message if part.transfer_encoding() == TransferEncoding::Identity => {
                 let form = TextForm::Plain;
-                self.message_in_part(entity, body, &MimePart { form, ..part })
+                self.message_in_part(entity, body, MimePart { form, ..part })
             }
             reader if self.is_too_deep(&entity) => self.flat(range, part, reader),
             reader => {
@@ -688,7 +684,7 @@ impl<'w> PartWalk<'w, '_> {
             PartReader::Archive | PartReader::Document(_) => self.skip(body, part),
             _ => {
                 let form = TextForm::Plain;
-                self.leaf(body, &MimePart { form, ..part })
+                self.leaf(body.span.start, MimePart { form, ..part })
             }
         }
     }
@@ -711,13 +707,12 @@ impl<'w> PartWalk<'w, '_> {
         let raw = body.of(self.raw);
         let encoding = part.transfer_encoding();
         let found = reader(&part.media_type, part.name.as_deref(), raw, encoding);
-        match (policy, found) {
-            (AttachmentPolicy::Text, PartReader::Document(DocumentKind::Rtf)) => found,
-            (AttachmentPolicy::Text, PartReader::Archive | PartReader::Document(_)) => {
-                PartReader::Unread
-            }
-            _ => found,
+        let is_packed = matches!(found, PartReader::Archive | PartReader::Document(_))
+            && found != PartReader::Document(DocumentKind::Rtf);
+        if policy == AttachmentPolicy::Text && is_packed {
+            return PartReader::Unread;
         }
+        found
     }
 
     /// Returns the body in the range `body`.
@@ -761,42 +756,33 @@ impl<'w> PartWalk<'w, '_> {
         &self.raw[body..boundary.map_or(end, |boundary| boundary.start.max(body))]
     }
 
-    /// Reads a body without parts.
-    fn leaf(&mut self, body: BodyRange, part: &MimePart) -> EntityStep {
-        let header;
-        let part = if part.media_type == ABUSE_REPORT {
+    /// Reads the body at `body`, which has no parts.
+    fn leaf(&mut self, body: usize, mut part: MimePart) -> EntityStep {
+        let range = self.body_range(body);
+        if part.media_type == ABUSE_REPORT {
             // The reported message follows.
             if let Some(report) = self.open.0.last_mut() {
                 report.place.messages = AuthorKind::Arf;
             }
-            part
         } else if HEADERS.contains(&part.media_type.as_str()) {
-            header = self.header_in_part(body.span, part);
-            &header
-        } else {
-            part
-        };
-        let is_unwanted_html =
-            part.form == TextForm::Html && self.state.policy.html == HtmlPolicy::Skip;
-        if is_unwanted_html {
-            return self.skip(body, part.clone());
+            part.author = self.author_in_part(range.span).or(part.author);
+        }
+        let is_html = part.form == TextForm::Html;
+        if is_html && self.state.policy.html == HtmlPolicy::Skip {
+            return self.skip(range, part);
         }
         self.state.report.text_parts += 1;
-        self.text(body.span, part);
-        self.after(body.boundary)
+        self.text(range.span, &part);
+        self.after(range.boundary)
     }
 
-    /// Returns a part whose body is a message header (RFC 6522) as a part of that message.
-    fn header_in_part(&self, body: Span, part: &MimePart) -> MimePart {
+    /// Returns the message whose header is the body of a part (RFC 6522).
+    fn author_in_part(&self, body: Span) -> Option<Arc<Author>> {
         let (raw, limits) = (body.of(self.raw), self.state.limits);
         let report = self.open.0.last();
         let kind = report.map_or_else(AuthorKind::default, |report| report.place.messages);
         let fields = HeaderFields::of(raw, limits.header_bytes);
-        let author = Author::of_header(kind, raw, &fields, limits.field_bytes).map(Arc::new);
-        MimePart {
-            author: author.or_else(|| part.author.clone()),
-            ..part.clone()
-        }
+        Author::of_header(kind, raw, &fields, limits.field_bytes).map(Arc::new)
     }
 
     /// Counts a body that is not read.
@@ -869,8 +855,8 @@ impl<'w> PartWalk<'w, '_> {
 
     /// Converts a range of the layer's bytes to a range of the message.
     fn raw_range(&self, range: Span) -> Span {
-        let map = self.offset_map(range.start);
-        map.raw(Span::new(0, range.len())).span
+        let all = Span::new(0, range.len());
+        self.offset_map(range.start).raw(all).span
     }
 }
 
@@ -957,19 +943,16 @@ const GUESSED_BOUNDARY_BYTES: usize = 64 << 10;
 /// stray blank line precedes the last fields of the header. A text may quote one such field, so one
 /// is not enough.
 fn begins_with_mime_fields(body: &[u8]) -> bool {
-    const VERSION: &[u8] = b"mime-version:";
-    const NAMES: [&[u8]; 2] = [b"content-type:", b"content-transfer-encoding:"];
+    const NAMES: &str = "mime-version content-type content-transfer-encoding";
     /// Number of lines within which the second field must start.
     const MAX_LINES: usize = 8;
-    if begins_with(body, VERSION) {
-        return true;
-    }
-    let lines = body.split(|&byte| byte == b'\n').take(MAX_LINES);
-    let mut fields = lines.filter(|line| !matches!(line.first(), Some(b' ' | b'\t')));
-    NAMES.iter().any(|name| begins_with(body, name))
-        && fields.nth(1).is_some_and(|line| {
-            begins_with(line, VERSION) || NAMES.iter().any(|name| begins_with(line, name))
-        })
+    let mut lines = body.split(|&byte| byte == b'\n').take(MAX_LINES);
+    let is_mime = |line: &[u8]| is_listed(NAMES, &line[..memchr::memchr(b':', line).unwrap_or(0)]);
+    begins_with(body, b"mime-version:")
+        || lines.next().is_some_and(is_mime)
+            && lines
+                .find(|line| !matches!(line.first(), Some(b' ' | b'\t')))
+                .is_some_and(is_mime)
 }
 
 /// Parses the first Content-Disposition field (RFC 2183) of a header whose fields are ranges of
@@ -998,19 +981,17 @@ pub(super) fn document_header(
     message: &Message<'_>,
     kind: DocumentKind,
 ) -> Option<(Vec<u8>, HeaderFields)> {
-    if !matches!(kind, DocumentKind::Compound | DocumentKind::Utf16)
-        || message.extent != Extent::Whole
-    {
+    let may_be_message = matches!(kind, DocumentKind::Compound | DocumentKind::Utf16);
+    if !may_be_message || message.extent != Extent::Whole {
         return None;
     }
     let limits = &Limits::default();
-    match read_document(kind, message.raw, limits, &mut || {}).content {
-        DocumentContent::Message(inner) => {
-            let fields = HeaderFields::of(&inner, limits.header_bytes);
-            Some((inner, fields))
-        }
-        DocumentContent::Page(_) | DocumentContent::Unread => None,
-    }
+    let reading = read_document(kind, message.raw, limits, &mut || {});
+    let DocumentContent::Message(inner) = reading.content else {
+        return None;
+    };
+    let fields = HeaderFields::of(&inner, limits.header_bytes);
+    Some((inner, fields))
 }
 
 #[cfg(test)]
