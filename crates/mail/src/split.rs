@@ -325,18 +325,6 @@ struct LengthLine {
     message_bytes: usize,
 }
 
-impl LengthLine {
-    /// Parses a line at the start of a text that consists of one number, at most `max_bytes`.
-    fn parse(text: &[u8], max_bytes: usize) -> Option<LengthLine> {
-        let mut start = text.iter().take(max_bytes);
-        let end = start.position(|&byte| byte == b'\n')?;
-        Some(LengthLine {
-            bytes: end + 1,
-            message_bytes: decimal(&text[..end])?,
-        })
-    }
-}
-
 /// Parses a decimal number between optional blanks. Returns `None` for any other text and for too
 /// many digits.
 fn decimal(text: &[u8]) -> Option<usize> {
@@ -412,7 +400,10 @@ fn emlx_line(bytes: &[u8]) -> Option<LengthLine> {
             ..line
         });
     }
-    LengthLine::parse(bytes, MAX_LINE_BYTES)
+    Some(LengthLine {
+        bytes: first,
+        message_bytes: decimal(bytes[..first].strip_suffix(b"\n")?)?,
+    })
 }
 
 #[cfg(test)]

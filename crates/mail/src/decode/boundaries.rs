@@ -132,7 +132,7 @@ pub(super) fn named_boundaries(raw: &[u8], fields: &HeaderFields) -> Vec<Vec<u8>
 pub(super) fn holds_boundary(body: &[u8], boundaries: &[Vec<u8>]) -> bool {
     let open = OpenMultiparts(vec![OpenMultipart {
         boundaries: boundaries.to_vec(),
-        place: PartPlace::outermost(),
+        place: PartPlace::default(),
         parts: 0,
     }]);
     !boundaries.is_empty() && open.boundary(body, 0).is_some()

@@ -266,12 +266,9 @@ impl<'h, 's> HtmlReader<'h, 's> {
     }
 
     fn comment(&mut self, value: &[u8], span: Span) {
-        if !is_closed(span.of(self.html)) {
-            let mark = if span.of(self.html).starts_with(b"<!--") {
-                4
-            } else {
-                2
-            };
+        let comment = span.of(self.html);
+        if !is_closed(comment) {
+            let mark = if comment.starts_with(b"<!--") { 4 } else { 2 };
             self.open_comment = Some((span.start + mark).min(span.end));
         } else if value.trim_ascii_start().starts_with(b"[if") {
             self.conditional.push(ConditionalComment {
@@ -299,13 +296,10 @@ impl<'h, 's> HtmlReader<'h, 's> {
 
     /// Handles the end of a start tag that is followed by `content`.
     fn end_of_start_tag(&mut self, content: usize) {
-        let name: Option<&'static [u8]> = match self.element.as_slice() {
-            b"script" => Some(b"script"),
-            b"style" => Some(b"style"),
-            _ => None,
-        };
-        let hidden = name.map(|name| HiddenElement { name, content });
-        self.hidden = hidden.or(self.hidden);
+        let mut hidden = [&b"script"[..], b"style"].into_iter();
+        if let Some(name) = hidden.find(|name| *name == self.element) {
+            self.hidden = Some(HiddenElement { name, content });
+        }
         if self.element == b"a"
             && let Some(anchor) = &self.anchor
             && anchor.first_link < self.page.links.len()

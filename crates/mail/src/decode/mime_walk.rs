@@ -287,7 +287,10 @@ impl<'s> WalkState<'s> {
         panic_at_mark(PlantedFault::PanicInMessage, bytes.get());
         let outermost = EntityStart {
             at: 0,
-            place: PartPlace::outermost(),
+            place: PartPlace {
+                is_message: true,
+                ..PartPlace::default()
+            },
         };
         let mut first = EntityLayer {
             bytes,
@@ -804,8 +807,9 @@ impl<'w> PartWalk<'w, '_> {
     fn between(&mut self, at: usize) -> EntityStep {
         let between = self.body_range(at);
         if memchr::memchr2(b':', b'.', between.span.of(self.raw)).is_some() {
-            let place = self.open.0.last().map(|multipart| &multipart.place);
-            self.text(between.span, &MimePart::between_parts(place));
+            let place = self.open.0.last().map(|multipart| multipart.place.clone());
+            let part = MimePart::between_parts(place.unwrap_or_default());
+            self.text(between.span, &part);
         }
         self.after(between.boundary)
     }

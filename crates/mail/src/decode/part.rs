@@ -139,10 +139,10 @@ impl MimePart {
     }
 
     /// Returns the part for bytes before, between or after the parts of the multipart at `place`.
-    pub(super) fn between_parts(place: Option<&PartPlace>) -> MimePart {
+    pub(super) fn between_parts(place: PartPlace) -> MimePart {
         MimePart {
-            path: place.map_or(String::new(), |place| place.path.clone()),
-            author: place.and_then(|place| place.author.clone()),
+            path: place.path,
+            author: place.author,
             media_type: "text/plain".to_owned(),
             encoding: "7bit".to_owned(),
             ..MimePart::default()
@@ -152,7 +152,7 @@ impl MimePart {
     /// Describes a source that is an HTML page. `charset` is the one named by the page.
     pub(super) fn page(charset: Option<String>) -> MimePart {
         MimePart {
-            path: PartPlace::outermost().body_path(),
+            path: "1".to_owned(),
             media_type: "text/html".to_owned(),
             charset: charset.map(|charset| repeated_name(&charset).to_owned()),
             encoding: "8bit".to_owned(),
@@ -164,7 +164,7 @@ impl MimePart {
     /// Describes a source that is a document of this type.
     pub(super) fn document(media_type: &str) -> MimePart {
         MimePart {
-            path: PartPlace::outermost().body_path(),
+            path: "1".to_owned(),
             media_type: media_type.to_owned(),
             encoding: "binary".to_owned(),
             ..MimePart::default()
@@ -211,14 +211,6 @@ impl MimePart {
 }
 
 impl PartPlace {
-    /// Returns the place of the outermost message.
-    pub(super) fn outermost() -> PartPlace {
-        PartPlace {
-            is_message: true,
-            ..PartPlace::default()
-        }
-    }
-
     /// Returns the place of the message `author` inside this part.
     pub(super) fn message(self, author: Option<Author>) -> PartPlace {
         let id = author.as_ref().and_then(|author| author.info.id.as_deref());

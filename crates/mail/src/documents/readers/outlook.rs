@@ -298,20 +298,16 @@ impl OutlookReader<'_> {
             let data = property::ATTACH_DATA;
             let inner = format!("{path}__substg1.0_{data:04X}{OBJECT:04X}/");
             let properties = format!("{inner}__properties_version1.0");
-            if self.file.is_stream(properties) {
-                self.attach(inner);
+            if !self.file.is_stream(properties) {
+                continue;
             }
-        }
-    }
-
-    /// Queues an attached message. Its depth is bounded, because each stream look-up walks the path
-    /// of the storage.
-    fn attach(&mut self, path: String) {
-        let max = self.unpacking.limits.mime_depth;
-        // An attachment and the message in it are two storages.
-        if path.matches('/').count() / 2 <= max {
-            self.attached.push_back(path);
-        } else {
+            // The depth is bounded, because each stream look-up walks the path of the storage. An
+            // attachment and the message in it are two storages.
+            let max = self.unpacking.limits.mime_depth;
+            if inner.matches('/').count() / 2 <= max {
+                self.attached.push_back(inner);
+                continue;
+            }
             let message =
                 format!("Outlook messages inside more than {max} others (mime_depth) are not read");
             self.unpacking.problem(DiagnosticKind::Limit, message);
