@@ -1,12 +1,7 @@
 //! Character references in XML and in the pages of mail archives.
 
-use std::borrow::Cow;
-
 /// Decodes numeric character references and the five named entities of XML. Linear.
-pub(crate) fn decode_references(text: &str) -> Cow<'_, str> {
-    if !text.contains('&') {
-        return text.into();
-    }
+pub(crate) fn decode_references(text: &str) -> String {
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('&') {
@@ -15,8 +10,7 @@ pub(crate) fn decode_references(text: &str) -> Cow<'_, str> {
         decoded.push(character);
         rest = &rest[at + 1 + len..];
     }
-    decoded.push_str(rest);
-    decoded.into()
+    decoded + rest
 }
 
 /// Returns the length and the character of the reference whose `&` precedes `text`. The length

@@ -303,12 +303,17 @@ fn append(raw: &[u8], text: &mut Vec<u8>, mut map: Option<&mut ByteMap>) {
         let Some(word) = next_word(raw, at) else {
             break;
         };
-        let between = &raw[at..word.start];
+        let between = &raw[at..word.span.start];
         if !(after_word && between.iter().all(u8::is_ascii_whitespace)) {
-            append_plain(raw, Span::new(at, word.start), text, map.as_deref_mut());
+            append_plain(
+                raw,
+                Span::new(at, word.span.start),
+                text,
+                map.as_deref_mut(),
+            );
         }
-        word.append(text, map.as_deref_mut());
-        at = word.start + word.len;
+        word.append(raw, text, map.as_deref_mut());
+        at = word.span.end;
         after_word = true;
     }
     append_plain(raw, Span::new(at, raw.len()), text, map);
@@ -327,16 +332,13 @@ fn append_plain(raw: &[u8], range: Span, text: &mut Vec<u8>, map: Option<&mut By
 
 /// `=?charset?encoding?text?=`
 struct EncodedWord<'w> {
-    /// Offset of the word in the value.
-    start: usize,
-    /// Length with delimiters.
-    len: usize,
+    /// Range of the word in the value, with delimiters.
+    span: Span,
     charset: &'w [u8],
     /// Base64 or the Q encoding (section 4).
     decode: fn(&[u8]) -> MappedBytes,
-    /// Offset of `text` in the value.
-    text_start: usize,
-    text: &'w [u8],
+    /// Range of `text` in the value.
+    text: Span,
 }
 
 /// Returns the first encoded word at or after `from`.
@@ -357,38 +359,36 @@ fn word_at(raw: &[u8], start: usize) -> Option<EncodedWord<'_>> {
         b'q' | b'Q' => q_encoding,
         _ => return None,
     };
-    if inner.get(charset + 2) != Some(&b'?') {
-        return None;
-    }
-    let text_start = start + 2 + charset + 3;
-    let text = &raw[text_start..];
-    let end = memchr::memchr(b'?', text).filter(|&end| text.get(end + 1) == Some(&b'='))?;
+    let text = inner.get(charset + 2..)?.strip_prefix(b"?")?;
+    let len = memchr::memchr(b'?', text).filter(|&end| text.get(end + 1) == Some(&b'='))?;
+    let text = raw.len() - text.len();
     Some(EncodedWord {
-        start,
-        len: text_start + end + 2 - start,
+        span: Span::new(start, text + len + 2),
         charset: &inner[..charset],
         decode,
-        text_start,
-        text: &text[..end],
+        text: Span::new(text, text + len),
     })
 }
 
 impl EncodedWord<'_> {
     /// Appends the decoded text and its map.
-    fn append(&self, text: &mut Vec<u8>, map: Option<&mut ByteMap>) {
-        let decoded = (self.decode)(self.text);
+    fn append(&self, raw: &[u8], text: &mut Vec<u8>, map: Option<&mut ByteMap>) {
+        let decoded = (self.decode)(self.text.of(raw));
         // A language may follow the charset name (RFC 2231 section 5).
         let charset = self.charset.split(|&byte| byte == b'*').next();
         let charset = std::str::from_utf8(charset.unwrap_or_default()).ok();
         let converted = charset::decode(&decoded.bytes, charset);
         if let Some(map) = map {
             if converted.is_some() {
-                map.push_whole(text.len(), Span::new(self.start, self.start + self.len));
+                map.push_whole(text.len(), self.span);
             } else {
                 for at in 0..decoded.bytes.len() {
                     let raw = decoded.map.raw(Span::new(at, at + 1));
-                    let raw = Span::new(self.text_start + raw.start, self.text_start + raw.end);
-                    map.push_whole(text.len() + at, raw);
+                    let start = self.text.start;
+                    map.push_whole(
+                        text.len() + at,
+                        Span::new(start + raw.start, start + raw.end),
+                    );
                 }
             }
         }

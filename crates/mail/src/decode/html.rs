@@ -628,10 +628,8 @@ fn refresh_url(content: &[u8]) -> Option<Span> {
         [quote @ (b'"' | b'\''), inner @ ..] => (start + 1, memchr::memchr(*quote, inner)),
         _ => (start, None),
     };
-    Some(Span::new(
-        start,
-        end.map_or(content.len(), |len| start + len),
-    ))
+    let end = end.map_or(content.len(), |len| start + len);
+    Some(Span::new(start, end))
 }
 
 /// Returns the URLs of a `srcset`. Each is followed by white space and a descriptor, or by a comma.

@@ -340,11 +340,7 @@ fn group_names(text: &str) -> Vec<String> {
 
 /// Returns the text of a field's value, trimmed.
 fn trimmed(value: &[u8]) -> String {
-    let text = field_text(value);
-    if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
-        return text.trim().to_owned();
-    }
-    text
+    field_text(value).trim().to_owned()
 }
 
 /// Returns the Message-IDs in a text, with their brackets.

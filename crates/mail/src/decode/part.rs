@@ -276,12 +276,8 @@ fn named_base(raw: &[u8], fields: &HeaderFields) -> Option<Vec<u8>> {
 
 /// Returns the first [`NAME_BYTES`] characters of a name, the length kept in records.
 pub(super) fn repeated_name(name: &str) -> &str {
-    if name.len() <= NAME_BYTES {
-        return name;
-    }
-    name.char_indices()
-        .nth(NAME_BYTES)
-        .map_or(name, |(end, _)| &name[..end])
+    let end = name.char_indices().nth(NAME_BYTES);
+    end.map_or(name, |(end, _)| &name[..end])
 }
 
 /// Truncates an owned name like [`repeated_name`].

@@ -54,7 +54,7 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
 }
 
 /// Passes a message to `sink`, after the diagnostics about its start and about `From ` lines in its
-/// body.
+/// body that have a time and a following field, but do not start a message.
 fn emit<'b>(
     bytes: &'b [u8],
     span: Span,
@@ -68,8 +68,18 @@ fn emit<'b>(
         let doubt = Diagnostic::at(DiagnosticKind::Ambiguous, at, why);
         sink(SplitOutput::Diagnostic(doubt));
     }
-    report_unseparated(bytes, span, offset, body_from_lines, sink);
-    let message = message(bytes, span.start, span.end, offset);
+    // Some programs omit the blank line before a message.
+    let message = span.of(bytes);
+    let body = envelope(message);
+    for at in body_from_lines.iter().map(|line| line - span.start) {
+        if body < at && has_time(first_line(&message[at..])) && separator(message, at) {
+            let why = "a `From ` line with a time and a field after it, but no blank line before it: taken for text";
+            let at = offset + (span.start + at) as u64;
+            let doubt = Diagnostic::at(DiagnosticKind::Ambiguous, at, why);
+            sink(SplitOutput::Diagnostic(doubt));
+        }
+    }
+    let message = self::message(bytes, span.start, span.end, offset);
     sink(SplitOutput::Message(message));
 }
 
@@ -176,31 +186,6 @@ fn doubt(message: &[u8]) -> Option<&'static str> {
     }
     // A truncated header had more fields.
     None
-}
-
-/// Reports `From ` lines that have a time and a following field, but do not start a message because
-/// the blank line is missing. Some programs omit it.
-fn report_unseparated<'b>(
-    bytes: &'b [u8],
-    span: Span,
-    offset: u64,
-    from_lines: &[usize],
-    sink: &mut dyn FnMut(SplitOutput<'b>),
-) {
-    let message = span.of(bytes);
-    let body = envelope(message);
-    for at in from_lines
-        .iter()
-        .map(|line| line - span.start)
-        .filter(|&at| at > body)
-    {
-        if has_time(first_line(&message[at..])) && separator(message, at) {
-            let why = "a `From ` line with a time and a field after it, but no blank line before it: taken for text";
-            let at = offset + (span.start + at) as u64;
-            let doubt = Diagnostic::at(DiagnosticKind::Ambiguous, at, why);
-            sink(SplitOutput::Diagnostic(doubt));
-        }
-    }
 }
 
 /// Returns `true` if a message starts at `at`, the start of a line.
