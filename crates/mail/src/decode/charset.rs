@@ -119,7 +119,8 @@ fn plain_label(label: &str) -> String {
 /// Returns `true` for the labels of nearly all texts. ASCII bytes are ASCII in each of these
 /// charsets.
 fn is_usual(label: &str) -> bool {
-    is_listed("utf-8 us-ascii iso-8859-1", label.as_bytes())
+    let mut usual = ["utf-8", "us-ascii", "iso-8859-1"].into_iter();
+    usual.any(|usual| label.eq_ignore_ascii_case(usual))
 }
 
 fn is_utf7(label: &str) -> bool {

@@ -266,6 +266,7 @@ impl DateTokens {
 
 /// Splits a word into two or three numbers of one or two digits.
 fn time_fields(word: &str, separator: char) -> Option<Vec<&str>> {
+    word.find(separator)?;
     let fields: Vec<&str> = word.split(separator).collect();
     let is_numeric = fields.iter().all(|field| {
         (1..=2).contains(&field.len()) && field.bytes().all(|byte| byte.is_ascii_digit())
@@ -276,6 +277,7 @@ fn time_fields(word: &str, separator: char) -> Option<Vec<&str>> {
 /// Returns the day of `1996-07-02` or `1996/07/02`, or an error if the calendar has no such day.
 /// Returns `None` for any other text and for years before 1000.
 fn iso_day(text: &str) -> Option<Result<civil::Date, jiff::Error>> {
+    text.find(['-', '/'])?;
     let fields: Vec<&str> = text.split(['-', '/']).collect();
     let [year, month, day] = fields[..] else {
         return None;

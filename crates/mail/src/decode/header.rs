@@ -208,9 +208,16 @@ fn has_encoded_word(raw: &[u8]) -> bool {
 /// decoded.
 #[must_use]
 pub(super) fn field_text(raw: &[u8]) -> String {
-    let decoded = decoded_value(raw);
-    let text = decoded.as_ref().map_or(raw, |text| &text.bytes);
-    unfolded(&String::from_utf8_lossy(text))
+    if !has_encoded_word(raw) {
+        let decoded = decoded_value(raw);
+        let text = decoded.as_ref().map_or(raw, |text| &text.bytes);
+        let text = std::str::from_utf8(text).map_err(|_| String::from_utf8_lossy(text));
+        return text.map_or_else(|text| unfolded(&text), unfolded);
+    }
+    match mailparse::parse_header(&[b"X: ", raw, b"\n"].concat()) {
+        Ok((header, _)) => header.get_value(),
+        Err(_) => String::from_utf8_lossy(raw).into_owned(),
+    }
 }
 
 /// Puts a value on one line: a line end and the blanks after it become one blank (RFC 5322 section
