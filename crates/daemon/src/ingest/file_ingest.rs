@@ -98,10 +98,8 @@ impl IngestContext<'_> {
     }
 
     fn mailbox(&self, key: Hash128, version: FileVersion) -> Result<MailboxProgress> {
-        let writer = self.session.lock()?;
-        let id = writer
-            .db()?
-            .mailbox(key, self.identity.key, version.id.dev)?;
+        let (spool, dev) = (self.identity.key, version.id.dev);
+        let id = self.session.lock()?.db()?.mailbox(key, spool, dev)?;
         Ok(MailboxProgress::new(id, key))
     }
 
@@ -286,9 +284,8 @@ impl IngestContext<'_> {
         };
         let mut ingest = self.messages(file.source.clone(), version, mailbox, growing);
         if let Some(format) = start.splittable_format(configured, file.hint) {
-            let writer = ingest.session.lock()?;
-            writer.db()?.raise_many(mailbox_id, MANY)?;
-            drop(writer);
+            let session = ingest.session;
+            session.lock()?.db()?.raise_many(mailbox_id, MANY)?;
             let mbox = MboxFile {
                 file: &opened,
                 path: &file.source.path,
@@ -299,7 +296,7 @@ impl IngestContext<'_> {
                 version,
                 settle_state,
                 max_message_bytes,
-                key: ingest.session.hash_key,
+                key: session.hash_key,
             };
             return mbox.ingest_chunk(&mut ingest);
         }
@@ -693,10 +690,8 @@ impl IngestContext<'_> {
         repository: &Repository,
         version: FileVersion,
     ) -> Result<FileOutcome> {
-        let place = self.place(file);
-        let writer = self.session.lock()?;
-        let position: Option<String> = writer.db()?.meta(&position_name(place))?;
-        drop(writer);
+        let name = position_name(self.place(file));
+        let position: Option<String> = self.session.lock()?.db()?.meta(&name)?;
         // Commits may have been added between the start, when existing mail was noted, and now.
         let noted = self.existing.tip(version).map(str::to_owned);
         if let (None, Some(noted)) = (&position, noted)
@@ -723,7 +718,6 @@ impl IngestContext<'_> {
         version: FileVersion,
         position: Option<String>,
     ) -> Result<FileOutcome> {
-        let place = self.place(file);
         let mut selection = Selection::All;
         if let Some(commit) = position {
             match repository.contains(&commit) {
@@ -752,9 +746,9 @@ impl IngestContext<'_> {
         };
         let outcome = ingest_members(self, file, version, messages)?;
         if matches!(outcome, FileOutcome::Complete) {
-            let tip = repository.tip();
-            let name = position_name(place);
-            self.session.lock()?.db()?.set_meta(&name, tip)?;
+            let name = position_name(self.place(file));
+            let writer = self.session.lock()?;
+            writer.db()?.set_meta(&name, repository.tip())?;
         }
         Ok(outcome)
     }

@@ -1,7 +1,7 @@
 //! Ingest of messages: skips recorded ones, extracts the others on several threads, and adds
 //! records and state to the batch. Reads and commits preserve the order of the messages.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::fs::File;
 use std::io::Write;
@@ -110,8 +110,8 @@ impl MessageIngest<'_> {
         spool: &Path,
         version: FileVersion,
     ) -> Result<()> {
-        let writer = self.session.lock()?;
-        self.holder = writer.db()?.open_holder(holder, spool, version.id.dev)?;
+        let (session, dev) = (self.session, version.id.dev);
+        self.holder = session.lock()?.db()?.open_holder(holder, spool, dev)?;
         Ok(())
     }
 
@@ -567,13 +567,9 @@ impl MessageIngest<'_> {
         output: &MessageOutput,
     ) -> Option<GivenMessage> {
         let digest = message.record_digest?;
-        let earlier = message.earlier.iter();
-        let mut earlier: Vec<u128> = earlier
-            .flat_map(|version| version.digests.iter().copied())
-            .filter(|earlier| *earlier != digest)
-            .collect();
-        earlier.sort_unstable();
-        earlier.dedup();
+        let versions = message.earlier.iter();
+        let digests = versions.flat_map(|version| version.digests.iter().copied());
+        let earlier: BTreeSet<u128> = digests.filter(|earlier| *earlier != digest).collect();
         if output.records == 0 && earlier.is_empty() {
             return None;
         }
@@ -583,7 +579,7 @@ impl MessageIngest<'_> {
             mailbox: (mailbox(&self.source.path, message.message.kind).as_os_str())
                 .as_bytes()
                 .to_vec(),
-            earlier,
+            earlier: earlier.into_iter().collect(),
         })
     }
 

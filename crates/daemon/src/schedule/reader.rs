@@ -398,8 +398,8 @@ impl SpoolReader {
 
     /// Commits if due; commits everything if the reader stops.
     pub(super) fn commit(&self, host: &mut dyn ReaderHost) -> Result<()> {
-        let mut writer = self.shared.writer.lock();
-        writer.commit_if_due(self.stopping, host)
+        let writer = &self.shared.writer;
+        writer.lock().commit_if_due(self.stopping, host)
     }
 
     /// Opens a session for writing.

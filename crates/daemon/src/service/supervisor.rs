@@ -16,7 +16,7 @@ use crate::environment::{DaemonHost, LogRecord};
 use crate::ingest::{ParserPool, Suspects, can_share};
 use crate::schedule::{ReaderResources, SpoolReader};
 use crate::status::{Counters, DaemonState, Status, timestamp};
-use crate::store::SharedWriter;
+use crate::store::{SharedWriter, StateDb};
 use crate::{DaemonError, ErrorKind, Result};
 use urlspool_files::config::{Config, Spool, resolved};
 use urlspool_record::extract::Extractor;
@@ -88,9 +88,11 @@ impl Supervisor {
         mut host: ProcessHost,
     ) -> Result<Supervisor> {
         let writer = SharedWriter::open(&config, &mut host)?;
+        // During a pause, and after an error, which the next user of the writer meets, none is known.
+        let set_aside = writer.lock().db().and_then(StateDb::open_set_aside);
         let suspects = Suspects::open(
             &config.state.dir,
-            writer.lock().set_aside(),
+            set_aside.unwrap_or_default(),
             Arc::clone(&start_program),
             config_path,
         );

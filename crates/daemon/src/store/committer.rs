@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::sidecar_rows::StateSidecar;
 use super::spools::SpoolIdentity;
-use super::state_db::{Hash128, StateDb, unsigned};
+use super::state_db::{StateDb, unsigned};
 use super::state_paths::{StatePaths, meta_name};
 use crate::environment::MonotonicTime;
 use crate::segment::{self, Segment, SegmentDir, remove_if_exists};
@@ -48,8 +48,6 @@ pub(super) struct Committer {
     /// The file of the open segment; `None` before the first write.
     segment: Option<Segment>,
     pub(super) batch: PendingBatch,
-    /// Messages that were set aside when the state was opened.
-    pub(super) set_aside: Vec<Hash128>,
     /// Sealed segments that were not reported yet.
     pub(super) sealed: Vec<SealedSegment>,
     /// The configured spools as the state knows them.
@@ -93,7 +91,6 @@ impl Committer {
             unsealed,
             segment: None,
             batch: PendingBatch::default(),
-            set_aside: Vec::new(),
             sealed: Vec::new(),
             spools: Vec::new(),
             batch_since: None,

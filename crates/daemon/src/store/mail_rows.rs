@@ -304,7 +304,7 @@ impl StateDb {
     /// The messages that are set aside. Messages set aside by another version of the program are
     /// forgotten, and the files of their mailboxes count as unread: this version may be able to
     /// read them.
-    pub(super) fn open_set_aside(&self) -> Result<Vec<Hash128>> {
+    pub fn open_set_aside(&self) -> Result<Vec<Hash128>> {
         let version = params![env!("CARGO_PKG_VERSION")];
         let of_others = "mailbox IN (SELECT mailbox FROM set_aside WHERE version<>?1)";
         let read = format!("DELETE FROM file WHERE position IS NULL AND {of_others}");

@@ -46,7 +46,6 @@ pub(super) fn open(config: &Config, host: &mut dyn DaemonHost) -> Result<Committ
     dir.remember(unsealed.seq - 1).at(dir.path())?;
     let mut committer = Committer::new(db, dir, config, hash_key)?;
     complete_segment(&mut committer, host)?;
-    committer.set_aside = committer.db.open_set_aside()?;
     committer.adopt_spools(&config.spool)?;
     for aside in set_files_aside(&committer.dir, Some(committer.unsealed.seq))? {
         host.warn(format!("renamed an unknown file to {}", aside.display()));

@@ -258,12 +258,6 @@ impl Writer {
 
 /// Methods for the loops of readers and supervisor.
 impl Writer {
-    /// The messages that were set aside when the state was opened.
-    pub fn set_aside(&self) -> Vec<Hash128> {
-        let open = self.open.as_ref();
-        open.map_or(Vec::new(), |open| open.set_aside.clone())
-    }
-
     /// A number that increases when everything must be rescanned because uncommitted work was lost.
     pub fn term(&self) -> u64 {
         self.term
