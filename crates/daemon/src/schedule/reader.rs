@@ -445,7 +445,7 @@ pub(super) struct RetryTable {
     files: BTreeMap<PathBuf, RetryEntry>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct RetryEntry {
     version: InodeVersion,
     why: String,
@@ -468,41 +468,35 @@ impl RetryTable {
         error: &io::Error,
         now: MonotonicTime,
     ) -> Option<Diagnostic> {
-        let is_full = REMEMBERED_FAILURES <= self.files.len();
-        let entry = match self.files.get_mut(path) {
-            Some(entry) if entry.version == version => entry,
-            None if is_full => {
-                let text = format!(
-                    "limit of {REMEMBERED_FAILURES} unreadable files reached; this one is retried \
-                     at each rescan: {error}"
-                );
-                return Some(Diagnostic::new(DiagnosticKind::Limit, text));
-            }
-            _ => {
-                let entry = RetryEntry {
-                    version,
-                    why: error.to_string(),
-                    tries: 1,
-                    since: now,
-                    wait_ms: RETRY_FIRST_MS,
-                    retry: Some(now.after(RETRY_FIRST_MS)),
-                    spool,
-                };
-                self.files.insert(path.to_owned(), entry);
-                return Some(Diagnostic::new(
-                    DiagnosticKind::Unreadable,
-                    error.to_string(),
-                ));
-            }
-        };
-        entry.why = error.to_string();
-        entry.tries += 1;
-        entry.wait_ms = (entry.wait_ms * 2).min(RETRY_MAX_MS);
-        let is_lasting = entry.since.after(QUARANTINE_MS) <= now;
+        let why = error.to_string();
+        if REMEMBERED_FAILURES <= self.files.len() && !self.files.contains_key(path) {
+            let text = format!(
+                "limit of {REMEMBERED_FAILURES} unreadable files reached; this one is retried at \
+                 each rescan: {why}"
+            );
+            return Some(Diagnostic::new(DiagnosticKind::Limit, text));
+        }
+        let entry = self.files.entry(path.to_owned()).or_default();
+        if entry.tries == 0 || entry.version != version {
+            *entry = RetryEntry {
+                version,
+                since: now,
+                spool,
+                ..RetryEntry::default()
+            };
+        }
         let was_quarantined = entry.retry.is_none();
+        let is_lasting = entry.since.after(QUARANTINE_MS) <= now;
+        entry.tries += 1;
+        entry.wait_ms = (entry.wait_ms * 2).clamp(RETRY_FIRST_MS, RETRY_MAX_MS);
         entry.retry = (!is_lasting).then(|| now.after(entry.wait_ms));
-        let text = format!("unreadable for a day, so it is skipped until it changes: {error}");
-        (is_lasting && !was_quarantined).then(|| Diagnostic::new(DiagnosticKind::Unreadable, text))
+        entry.why.clone_from(&why);
+        let text = match (entry.tries, is_lasting && !was_quarantined) {
+            (1, _) => why,
+            (_, true) => format!("unreadable for a day, so it is skipped until it changes: {why}"),
+            (_, false) => return None,
+        };
+        Some(Diagnostic::new(DiagnosticKind::Unreadable, text))
     }
 
     /// Removes a file that was read or is gone.

@@ -198,11 +198,11 @@ impl Supervisor {
         self.config = merge(&self.config, *config);
         self.resources.extractor = Arc::new(Extractor::new(self.config.options()));
         let reconfigured = self.resources.writer.lock().reconfigure(&self.config);
-        match reconfigured {
-            Ok(()) => {}
-            // The readers and the rest of the configuration wait until there is space.
-            Err(error) if error.kind == ErrorKind::OutOfSpace => {}
-            Err(error) => return Err(error),
+        // Without space, the readers and the rest of the configuration wait.
+        if let Err(error) = reconfigured
+            && error.kind != ErrorKind::OutOfSpace
+        {
+            return Err(error);
         }
         self.start_readers()
     }

@@ -110,26 +110,15 @@ impl StateDb {
     /// if it is new.
     pub fn mailbox(&self, key: Hash128, spool: Hash128, dev: u64) -> Result<MailboxId> {
         let (key, spool, dev) = (key.to_be_bytes(), spool.to_be_bytes(), dev.cast_signed());
-        let sql = "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL FROM mailbox WHERE key=?1";
-        let found: Option<(MailboxId, bool)> = self.find(sql, params![key, spool, dev], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-        let id = match found {
-            Some((id, true)) => return Ok(id),
-            Some((id, false)) => {
-                self.run(
-                    "UPDATE mailbox SET spool=?2, dev=?3, gone=NULL WHERE id=?1",
-                    params![id, spool, dev],
-                )?;
-                id
-            }
-            None => {
-                let sql = "INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL)";
-                self.run(sql, params![key, spool, dev])?;
-                self.last_id()
-            }
-        };
-        self.mark_changed(id)?;
+        let added = "INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL) ON CONFLICT(key) DO UPDATE
+             SET spool=?2, dev=?3, gone=NULL WHERE (spool, dev)<>(?2, ?3) OR gone IS NOT NULL";
+        let changed = self.count_changes(added, params![key, spool, dev])?;
+        let sql = "SELECT id FROM mailbox WHERE key=?1";
+        let id = self.find(sql, params![key], |row| row.get(0))?;
+        let id = id.ok_or_else(|| self.damaged("lacks a mailbox"))?;
+        if 0 < changed {
+            self.mark_changed(id)?;
+        }
         Ok(id)
     }
 
