@@ -117,8 +117,7 @@ impl IngestContext<'_> {
 
     /// The key in the state of this version of a file, for a file that is read completely.
     fn key(&self, file: &WalkedFile, version: FileVersion) -> u64 {
-        let (path, hash_key) = (&file.source.path, self.session.hash_key);
-        version.key(path, file.hint, self.identity, hash_key)
+        version.key(file, self.identity, self.session.hash_key)
     }
 
     /// The [`place_key`] of a file.
@@ -347,7 +346,7 @@ pub(crate) fn file_read_state(
         let cursors = cursors(state, &mboxes)?;
         return Ok(FileReadState::Empty(held_pass(state, &cursors)?));
     }
-    let key = version.key(&file.source.path, file.hint, identity, hash_key);
+    let key = version.key(file, identity, hash_key);
     let look = version.look(place_key(&identity.path_of(&file.source.path), hash_key));
     if let Some(known) = state.file_look(key)? {
         match known.change(look) {

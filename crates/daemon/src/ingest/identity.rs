@@ -61,14 +61,13 @@ impl FileVersion {
     /// and its key as an mbox of each mailbox it may belong to.
     pub(crate) fn presence(
         &self,
-        path: &Path,
-        hint: FormatHint,
+        file: &WalkedFile,
         spool: &SpoolIdentity,
         key: HashKey,
     ) -> Vec<u64> {
-        let mut keys = vec![self.key(path, hint, spool, key)];
-        if hint != FormatHint::Maildir {
-            let mailbox = path_key(&unrotated(&spool.path_of(path)));
+        let mut keys = vec![self.key(file, spool, key)];
+        if file.hint != FormatHint::Maildir {
+            let mailbox = path_key(&unrotated(&spool.path_of(&file.source.path)));
             keys.extend([mailbox, spool.key].map(|mailbox| self.id.hash_in(mailbox)));
         }
         keys
@@ -87,19 +86,13 @@ impl FileVersion {
     /// messages. For a Maildir file, it contains the base name, so a change of flags does not cause
     /// another read; it omits the device, which may change when a disk is mounted. Paths are those
     /// known to the state, however the configuration spells the spool.
-    pub(crate) fn key(
-        &self,
-        path: &Path,
-        hint: FormatHint,
-        spool: &SpoolIdentity,
-        key: HashKey,
-    ) -> u64 {
-        let path = &*spool.path_of(path);
+    pub(crate) fn key(&self, file: &WalkedFile, spool: &SpoolIdentity, key: HashKey) -> u64 {
+        let path = &*spool.path_of(&file.source.path);
         let FileId { dev, ino, btime } = self.id;
         let mut numbers = [dev, ino, btime.cast_unsigned(), self.mtime.cast_unsigned()];
         let mut hash = key.hasher();
         hash.write(&self.size.to_le_bytes());
-        if hint == FormatHint::Maildir {
+        if file.hint == FormatHint::Maildir {
             hash.write(up(path, 2).as_os_str().as_bytes());
             hash.write(b"/");
             hash.write(maildir_base_name(path));
@@ -107,7 +100,7 @@ impl FileVersion {
             hash.write(numbers.map(u64::to_le_bytes).as_flattened());
             return hash.finish() as u64;
         }
-        let place = match hint {
+        let place = match file.hint {
             FormatHint::Numbered => up(path, 1).into(),
             _ => unrotated(path),
         };

@@ -225,14 +225,10 @@ impl MessageIngest<'_> {
             first_digest,
             offset,
         });
-        let indexes: Vec<usize> = (0..group.len()).collect();
-        let identified = self.parsers.map(&indexes, |_, &index| {
-            let end = if index == last {
-                end
-            } else {
-                EndCertainty::Certain
-            };
-            self.identify(&group[index], position, end)
+        let mut ended: Vec<_> = group.iter().map(|of| (of, EndCertainty::Certain)).collect();
+        ended[last].1 = end;
+        let identified = self.parsers.map(&ended, |_, (message, end)| {
+            self.identify(message, position, *end)
         });
         let mut unrecorded = self.unrecorded(&identified)?;
         unrecorded.retain(|key, _| !self.parsers.suspects.is_set_aside(*key));
@@ -383,17 +379,13 @@ impl MessageIngest<'_> {
         earlier: &[GrowingMessage],
         writer: &mut RecordWriter,
     ) -> MessageOutput {
-        let ways: &[ExtractFn] = if identified.has_panicked {
-            &[Extractor::extract_flat]
-        } else {
-            &[Extractor::extract, Extractor::extract_flat]
-        };
-        for (index, way) in ways.iter().enumerate() {
+        let ways: [ExtractFn; 2] = [Extractor::extract, Extractor::extract_flat];
+        for way in usize::from(identified.has_panicked)..ways.len() {
             let done = catch_unwind(AssertUnwindSafe(|| {
-                self.output_of(identified, earlier, writer, *way)
+                self.output_of(identified, earlier, writer, ways[way])
             }));
             if let Ok(mut output) = done {
-                if 0 < index || identified.has_panicked {
+                if 0 < way {
                     self.report_panic(identified, "read it as text", &mut output);
                 }
                 return output;

@@ -526,13 +526,7 @@ impl SpoolReader {
         };
         let folder = FileVersion::of(&metadata);
         let inode_version = Some(folder);
-        let file = WalkedFile {
-            source: source.clone(),
-            size: 1,
-            hint: FormatHint::None,
-            place: None,
-            preopened: None,
-        };
+        let file = WalkedFile::named(path.to_owned());
         if !self.failures.may_read(path, inode_version, host.now()) {
             return Ok(Some((file, folder, FileReadState::Unread(None))));
         }

@@ -35,6 +35,7 @@ const IMMEDIATE_RESCANS: u32 = 3;
 const FOLDER_AGE: Duration = Duration::from_secs(1);
 
 /// Progress of the scan of one spool.
+#[derive(Default)]
 struct SpoolScan {
     /// Index of the spool.
     spool: usize,
@@ -65,12 +66,7 @@ impl SpoolReader {
         let mut scan = SpoolScan {
             spool,
             changed_checked: start,
-            files: 0,
-            folders: HashMap::new(),
-            unreadable: UnreadablePaths::default(),
-            gap: None,
-            survey: None,
-            census: None,
+            ..SpoolScan::default()
         };
         if is_present {
             scan.survey = self.begin_survey(spool, start)?;
@@ -260,8 +256,7 @@ impl SpoolScan {
     fn survey(&mut self, file: &WalkedFile, version: FileVersion) {
         if let Some(survey) = &mut self.survey {
             survey.seen.devs.insert(version.id.dev);
-            let path = &file.source.path;
-            let keys = version.presence(path, file.hint, &survey.identity, survey.hash_key);
+            let keys = version.presence(file, &survey.identity, survey.hash_key);
             survey.seen.files.extend(keys);
         }
     }

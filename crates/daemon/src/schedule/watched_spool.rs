@@ -314,7 +314,7 @@ pub(super) struct MissingHolder {
 }
 
 /// The reason why messages of a mailbox may be elsewhere.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CensusBlock {
     /// Time since which this is the case.
     pub(super) since: MonotonicTime,
@@ -437,11 +437,7 @@ impl MissingFiles {
                 self.add_lasting(file, why, mailboxes);
             }
         }
-        let block = CensusBlock {
-            since: MonotonicTime::default(),
-            is_failure: false,
-            changed: None,
-        };
+        let block = CensusBlock::default();
         for (folder, before) in &census.folders {
             // Entries were renamed during the scan, so the scan may have seen neither name.
             if change_time(folder) == *before {
