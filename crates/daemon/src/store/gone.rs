@@ -197,12 +197,8 @@ impl StateDb {
     /// The mailboxes that the message's records name.
     pub(super) fn given_paths(&self, row: &GivenRow) -> Result<Vec<i64>> {
         let sql = "SELECT path FROM other_path WHERE digest=?1 AND mailbox=?2 ORDER BY path";
-        let mut paths = vec![row.path];
-        self.each(sql, params![row.digest, row.mailbox], |row| {
-            paths.push(row.get(0)?);
-            Ok(())
-        })?;
-        Ok(paths)
+        let others = self.all(sql, params![row.digest, row.mailbox], |row| row.get(0))?;
+        Ok([vec![row.path], others].concat())
     }
 
     /// Records that records of a message were written. No effect if that is already known.
@@ -422,16 +418,10 @@ impl StateDb {
     pub fn release_orphans(&self, mailbox: MailboxId) -> Result<Release> {
         let sql = "SELECT digest FROM given WHERE mailbox=?1 AND files=0
              ORDER BY length(earlier) DESC LIMIT ?2";
-        let digests: Vec<DigestBytes> =
-            self.all(sql, params![mailbox, RELEASED_MESSAGES], |row| row.get(0))?;
-        let mut unheld = ReleasedRows::default();
-        for digest in digests {
-            let row = self.given_row(mailbox, digest)?;
-            for earlier in row.iter().flat_map(GivenRow::earlier) {
-                unheld.add(self.given_row(mailbox, *earlier)?);
-            }
-            unheld.add(row);
-        }
+        let orphans = self.all(sql, params![mailbox, RELEASED_MESSAGES], |row| {
+            Ok((mailbox, row.get(0)?))
+        })?;
+        let unheld = with_earlier(orphans, |mailbox, digest| self.given_row(mailbox, digest))?;
         Ok(Release {
             is_done: unheld.rows.is_empty(),
             gone: self.remove_messages(unheld.rows)?,
@@ -441,22 +431,12 @@ impl StateDb {
     /// Releases the messages that a query selects, with their earlier digests.
     fn release_messages(&self, holder: HolderKey, sql: &str) -> Result<ReleasedRows> {
         let holder = holder.cast_signed();
-        let held: Vec<(MailboxId, DigestBytes)> =
-            self.all(sql, params![holder, RELEASED_MESSAGES], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })?;
-        let mut released = ReleasedRows::default();
-        for (mailbox, digest) in held {
-            released.released += 1;
-            let Some(row) = self.release_message(holder, mailbox, digest)? else {
-                continue;
-            };
-            for earlier in row.earlier() {
-                released.add(self.release_message(holder, mailbox, *earlier)?);
-            }
-            released.add(Some(row));
-        }
-        Ok(released)
+        let held = self.all(sql, params![holder, RELEASED_MESSAGES], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+        with_earlier(held, |mailbox, digest| {
+            self.release_message(holder, mailbox, digest)
+        })
     }
 
     /// Releases one message. Returns its updated row, or `None` if the holder does not hold it.
@@ -596,6 +576,23 @@ struct ReleasedRows {
     released: usize,
     /// The messages without another holder.
     rows: UnheldRows,
+}
+
+/// Takes messages with `take`, each with its earlier digests.
+fn with_earlier(
+    messages: Vec<(MailboxId, DigestBytes)>,
+    take: impl Fn(MailboxId, DigestBytes) -> Result<Option<GivenRow>>,
+) -> Result<ReleasedRows> {
+    let mut released = ReleasedRows::default();
+    for (mailbox, digest) in messages {
+        released.released += 1;
+        let row = take(mailbox, digest)?;
+        for earlier in row.iter().flat_map(GivenRow::earlier) {
+            released.add(take(mailbox, *earlier)?);
+        }
+        released.add(row);
+    }
+    Ok(released)
 }
 
 impl ReleasedRows {
