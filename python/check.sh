@@ -35,6 +35,10 @@ python=$work/venv/bin/python
 echo "works without other packages, and has its licences"
 
 "$python" -m pip install --quiet pytest mypy typing_extensions pyarrow
+# Libraries of the formats in docs/recipes.md. Their tests are skipped where they cannot be installed.
+"$python" -m pip install --quiet jsonschema stix2 pymisp &&
+  "$python" -m pip install --quiet --no-deps --require-hashes -r tests/xarf.txt ||
+  echo "SKIPPED: STIX, MISP and XARF, whose libraries cannot be installed here"
 # Records are compared with those of the program.
 (cd .. && cargo build --locked --quiet --bin urlspool)
 target=$(cd .. && cargo metadata --format-version 1 --no-deps | "$python" -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')

@@ -45,7 +45,7 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     });
     let mut out = match format {
         SearchFormat::Text | SearchFormat::Grep => StdoutLines::of_escaped_lines(),
-        SearchFormat::Jsonl => StdoutLines::new(EscapeForm::Json),
+        SearchFormat::Jsonl | SearchFormat::Xarf => StdoutLines::new(EscapeForm::Json),
         SearchFormat::Urls | SearchFormat::Csv | SearchFormat::Tsv => {
             StdoutLines::new(EscapeForm::Text)
         }
@@ -60,6 +60,8 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     }
     let mut line = Vec::new();
     let mut has_found = false;
+    let reporter = args.reporter.clone().unwrap_or_default();
+    let mut reports = load::AbuseReports::default();
     load::search(database, &query, |citation| -> Result<bool, CommandError> {
         let row = &citation.found;
         has_found = true;
@@ -70,9 +72,19 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
             SearchFormat::Urls => row.write_url(&mut line),
             SearchFormat::Csv | SearchFormat::Tsv => row.write_row(syntax, &mut line),
             SearchFormat::Jsonl => row.write_json(&mut line),
+            SearchFormat::Xarf => reports.add(citation, &reporter, &mut line),
         }
         out.put(&line)
     })?;
+    line.clear();
+    reports.finish(&reporter, &mut line);
+    out.put(&line)?;
+    if 0 < reports.unreported {
+        let matches = counted(reports.unreported, "match", "matches");
+        print_message(format_args!(
+            "urlspool: {matches} not reported; see --reporter"
+        ));
+    }
     out.finish()?;
     if !has_found {
         if let Some(hint) = syntax_hint(&args.words) {
@@ -289,7 +301,10 @@ const FACET_COLUMNS: [&str; 3] = ["facet", "value", "count"];
 /// Prints the number of matches for each value of the facets.
 fn print_facets(args: &SearchArgs, database: &Path, query: &SearchQuery) -> CommandResult {
     let format = args.format.unwrap_or(SearchFormat::Text);
-    if matches!(format, SearchFormat::Grep | SearchFormat::Urls) {
+    if matches!(
+        format,
+        SearchFormat::Grep | SearchFormat::Urls | SearchFormat::Xarf
+    ) {
         return Err(CommandError::usage(
             "--facets prints counts; use --format text, csv, tsv or jsonl",
         ));

@@ -5,6 +5,7 @@
 //! (`load/target.rs`). A load can be interrupted at any moment; repeating it produces the same
 //! rows. `load/loader.rs` reads the lines and decides when to commit.
 
+mod abuse_report;
 mod columns;
 #[cfg(feature = "elasticsearch")]
 mod elasticsearch;
@@ -25,6 +26,7 @@ mod target_name;
 mod tracking;
 mod words;
 
+pub use abuse_report::{AbuseReports, Contact};
 pub use found_row::{Citation, CitedLink, FoundContext, FoundRow, ListRow};
 pub use http_agent::{http_config, retry_after};
 pub use input::{files_of_records, has_segments, is_named_as_records};

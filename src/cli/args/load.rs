@@ -7,7 +7,7 @@ use super::values::{CitedFormat, SearchFormat, count, hazard_name, named, target
 use super::{GENERAL, INPUT, OUTPUT};
 use urlspool_files::config::NamedValue;
 use urlspool_files::options::{DatePeriod, date_period, scheme_name};
-use urlspool_store::load::{SearchOrder, TargetName};
+use urlspool_store::load::{Contact, SearchOrder, TargetName};
 
 /// The arguments of `load`.
 #[derive(clap::Args, Debug)]
@@ -156,6 +156,14 @@ pub(crate) struct SearchArgs {
     /// With --facets the default is text.
     #[arg(long, value_parser = named::<SearchFormat>(), help_heading = OUTPUT)]
     pub(crate) format: Option<SearchFormat>,
+
+    /// Name and address of the organization that reports, for --format xarf
+    ///
+    /// Each report is about the innermost message that holds the URLs. A match is not reported if
+    /// its author is only named by header lines in a text, which anybody can write, if the author
+    /// has no address or the message no date, and after the first MiB of URLs of a message.
+    #[arg(long, value_name = "NAME <ADDRESS>", value_parser = Contact::of_reporter, required_if_eq("format", "xarf"), help_heading = OUTPUT)]
+    pub(crate) reporter: Option<Contact>,
 
     /// The use of colours, an option of all commands.
     #[arg(skip)]

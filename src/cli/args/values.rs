@@ -62,6 +62,8 @@ pub(crate) enum SearchFormat {
     Tsv,
     /// Fields of the records as JSON.
     Jsonl,
+    /// Reports for abuse desks as JSON.
+    Xarf,
 }
 
 named_values! {
@@ -72,6 +74,7 @@ named_values! {
         Csv = "csv": "Date, sender, subject, URL, place, Message-ID",
         Tsv = "tsv": "The same, separated by tabs",
         Jsonl = "jsonl": "JSON lines, for `urlspool show`",
+        Xarf = "xarf": "Reports for abuse desks (XARF v4), one per message",
     }
 }
 

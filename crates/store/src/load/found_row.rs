@@ -217,8 +217,7 @@ impl FoundRow {
     /// Appends the date, the sender and the subject of the innermost message on one line, then the
     /// line of [`FoundRow::write_grep`], then the passage if the record has its context.
     pub fn write_text(&self, style: GrepStyle, out: &mut Vec<u8>) {
-        let date = self.author.date.as_deref().or(self.message.date.as_deref());
-        let date = date.unwrap_or(NO_DATE);
+        let date = self.date().unwrap_or(NO_DATE);
         let mut line = date.get(..NO_DATE.len()).unwrap_or(date).to_owned();
         let texts = [&self.author.from, &self.author.subject];
         for text in texts.into_iter().flatten() {
@@ -240,6 +239,11 @@ impl FoundRow {
             }
             out.push(b'\n');
         }
+    }
+
+    /// Returns the date of the innermost message, or else of the outermost one.
+    pub(crate) fn date(&self) -> Option<&str> {
+        self.author.date.as_deref().or(self.message.date.as_deref())
     }
 
     /// Appends the URL with its fragment.
@@ -337,6 +341,9 @@ pub struct Citation {
     pub(crate) is_truncated: bool,
     #[serde(skip)]
     pub(crate) domain: Option<String>,
+    /// Digest of the outermost message.
+    #[serde(skip)]
+    pub(crate) digest: String,
 }
 
 impl Citation {

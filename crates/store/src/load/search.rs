@@ -98,6 +98,7 @@ fn citation(row: &Row<'_>) -> rusqlite::Result<Citation> {
         hazards: texts(row, 30)?,
         is_truncated: row.get::<_, Option<bool>>(31)?.unwrap_or(false),
         domain: row.get(32)?,
+        digest: row.get(33)?,
         found: FoundRow {
             id: row.get(0)?,
             url: row.get(1)?,
@@ -191,7 +192,8 @@ const COLUMNS: &str =
   iif(author_by = 'outer', messages.date, author_date),
   iif(author_by = 'outer', messages.message_id, author_message_id), urls.author_by,
   urls.quote_depth, messages.list_id, messages.newsgroups, messages.reference_ids,
-  urls.id, links.key, links.citations, urls.hazards, urls.truncated, urls.domain";
+  urls.id, links.key, links.citations, urls.hazards, urls.truncated, urls.domain,
+  messages.digest";
 
 const TABLES: &str = "JOIN messages ON messages.id = urls.message \
     JOIN sources ON sources.id = urls.source LEFT JOIN links ON links.id = urls.link";

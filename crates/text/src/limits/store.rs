@@ -229,3 +229,7 @@ pub const BROWSE_TOP_NAMES: usize = 12;
 /// Number of filtered lists to cache, so their next page requires no query. They take at most 2.4
 /// MB each.
 pub const BROWSE_KEPT_LISTS: usize = 16;
+
+/// Maximum size, in bytes, of the URLs in a report to an abuse desk, except for the last one. XARF
+/// allows 5 MiB of evidence.
+pub const REPORTED_BYTES: usize = 1 << 20;

@@ -1,0 +1,206 @@
+//! Matches of a search as reports for abuse desks, in XARF v4 (<https://xarf.org>).
+//!
+//! Each message is one report of the type `spam`. It names the domain of the author, and has the
+//! URLs that were found. An author that is only named in a text is never reported.
+
+use std::collections::{BTreeSet, HashSet};
+
+use data_encoding::BASE64;
+use serde::Serialize;
+use serde_json::json;
+
+use super::found_row::Citation;
+use urlspool_record::record::json_line;
+use urlspool_text::diagnostic::shortened;
+use urlspool_text::limits::REPORTED_BYTES;
+use urlspool_text::parse::{Grammar, Verdicts, host_name};
+
+/// Maximum length of a text in a report, in characters: XARF's smallest limit, minus the ellipsis.
+const TEXT_CHARS: usize = 199;
+
+/// A person or an organization in XARF's fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Contact {
+    /// Name.
+    org: String,
+    /// Address of mail.
+    contact: String,
+    /// Domain of the address.
+    domain: String,
+}
+
+impl Contact {
+    /// Parses the argument that names who reports.
+    ///
+    /// # Errors
+    ///
+    /// A message that says which form is expected.
+    pub fn of_reporter(text: &str) -> Result<Contact, &'static str> {
+        let is_plain = |c: char| c.is_ascii_graphic() && !"<>,;:\"\\()[]".contains(c);
+        Contact::parse(text)
+            .filter(|found| !found.org.is_empty() && found.contact.chars().all(is_plain))
+            .ok_or("write a name and an address: `Example Org <abuse@a.example>`")
+    }
+
+    /// Parses the last address of a From field; `None` if it has no domain.
+    fn parse(field: &str) -> Option<Contact> {
+        let (name, rest) = field.rsplit_once('<').unwrap_or(("", field));
+        let mut words = rest.split(|c: char| c.is_whitespace() || ">(".contains(c));
+        let address = words.find(|word| word.contains('@'))?;
+        let (local, domain) = address.rsplit_once('@')?;
+        Some(Contact {
+            org: shortened(name.trim().trim_matches('"'), TEXT_CHARS).into_owned(),
+            contact: address.to_owned(),
+            domain: host_name(domain).filter(|_| !local.is_empty())?,
+        })
+    }
+}
+
+/// A writer of reports. Matches in one message follow each other.
+#[derive(Default)]
+pub struct AbuseReports {
+    current: Option<Report>,
+    /// Ids of the first matches of the reports so far: a message may be in several mailboxes.
+    reported: HashSet<String>,
+    /// Number of matches without an author who can be reported, without a date, or beyond
+    /// [`REPORTED_BYTES`].
+    pub unreported: u64,
+}
+
+/// A report that is not written yet.
+struct Report {
+    sender: Contact,
+    first: Citation,
+    urls: BTreeSet<String>,
+    url_bytes: usize,
+}
+
+impl AbuseReports {
+    /// Adds a match. Appends the previous report if the match is in another message.
+    pub fn add(&mut self, citation: &Citation, reporter: &Contact, out: &mut Vec<u8>) {
+        let current = self.current.as_ref();
+        if !current.is_some_and(|report| report.is_about(citation)) {
+            self.finish(reporter, out);
+            self.current = Report::of(citation);
+        }
+        match &mut self.current {
+            Some(report) if report.url_bytes < REPORTED_BYTES => {
+                let url = citation.found.whole_url();
+                report.url_bytes += url.len();
+                report.urls.insert(url);
+            }
+            _ => self.unreported += 1,
+        }
+    }
+
+    /// Appends the last report, unless it was written before.
+    pub fn finish(&mut self, reporter: &Contact, out: &mut Vec<u8>) {
+        if let Some(report) = self.current.take()
+            && self.reported.insert(report.first.found.id.clone())
+        {
+            report.write(reporter, out);
+        }
+    }
+}
+
+impl Report {
+    /// Creates the report of the message with this match.
+    fn of(citation: &Citation) -> Option<Report> {
+        let author = &citation.found.author;
+        citation.found.date().filter(|_| !author.is_claimed())?;
+        Some(Report {
+            sender: Contact::parse(author.from.as_deref()?)?,
+            first: citation.clone(),
+            urls: BTreeSet::new(),
+            url_bytes: 0,
+        })
+    }
+
+    fn is_about(&self, citation: &Citation) -> bool {
+        self.first.digest == citation.digest && self.first.found.author == citation.found.author
+    }
+
+    fn write(&self, reporter: &Contact, out: &mut Vec<u8>) {
+        let author = &self.first.found.author;
+        let cut = |text: Option<&str>| shortened(text.unwrap_or_default(), TEXT_CHARS).into_owned();
+        let links: Vec<_> = self.urls.iter().filter(|url| is_uri(url)).collect();
+        out.extend_from_slice(&json_line(&json!({
+            "xarf_version": "4.2.0",
+            "report_id": uuid(&self.first.found.id),
+            "timestamp": self.first.found.date(),
+            "reporter": reporter,
+            "sender": reporter,
+            "source_identifier": self.sender.domain,
+            "category": "messaging",
+            "type": "spam",
+            // For `smtp` a report needs the port of the sender's host, which no archive has.
+            "protocol": "other",
+            "sender_name": self.sender.org,
+            "subject": cut(author.subject.as_deref()),
+            "message_id": cut(author.message_id.as_deref()),
+            "description": format!("URLs in a message from {}", cut(Some(&self.sender.contact))),
+            "evidence_source": "content_analysis",
+            "spam_indicators": { "suspicious_links": links },
+            "evidence": [{
+                "content_type": "application/json",
+                "description": "The author, and the URLs as they were found",
+                "payload": BASE64.encode(&json_line(&(author, &self.urls))),
+            }],
+        })));
+    }
+}
+
+/// Returns `true` if RFC 3986 accepts a URL, as readers of reports expect.
+fn is_uri(url: &str) -> bool {
+    let url_len = url.find('#').unwrap_or(url.len());
+    Verdicts::of(url.as_bytes(), url_len).conforms_to(Grammar::Rfc3986)
+}
+
+/// Returns the id of a record as a UUID, with the version that XARF expects (RFC 9562).
+fn uuid(id: &str) -> Option<String> {
+    let (start, middle, end) = (id.get(..8)?, id.get(8..12)?, id.get(20..)?);
+    let (version, variant) = (id.get(13..16)?, id.get(17..20)?);
+    Some(format!("{start}-{middle}-4{version}-8{variant}-{end}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mailboxes_are_read_in_every_form() {
+        for (field, expected) in [
+            (
+                "Jane <jane@a.example>",
+                ["Jane", "jane@a.example", "a.example"],
+            ),
+            ("jane@a.example (Jane)", ["", "jane@a.example", "a.example"]),
+            (
+                "\"<b@c.example>\" <d@E.example>",
+                ["<b@c.example>", "d@E.example", "e.example"],
+            ),
+            ("Jane", [""; 3]),
+            ("<@a.example>", [""; 3]),
+            ("<jane@>", [""; 3]),
+        ] {
+            let found = Contact::parse(field);
+            let parts = found.map(|found| [found.org, found.contact, found.domain]);
+            assert_eq!(parts.unwrap_or_default(), expected, "{field}");
+        }
+    }
+
+    #[test]
+    fn the_reporter_has_a_name_and_a_plain_address() {
+        assert!(Contact::of_reporter("\"A, Org\" <abuse@A.example>").is_ok());
+        let wrong = [
+            "",
+            "abuse@a.example",
+            "A <a>",
+            "A <@a.example>",
+            "A <\u{fc}@b.example>",
+        ];
+        for wrong in wrong {
+            assert!(Contact::of_reporter(wrong).is_err(), "{wrong}");
+        }
+    }
+}
