@@ -34,6 +34,29 @@ pub fn suffix_len<T>(items: &[T], belongs: impl Fn(&T) -> bool) -> usize {
     items.len() - start.map_or(0, |at| at + 1)
 }
 
+/// Returns `true` if `text` starts with `prefix`, in any case.
+#[must_use]
+pub fn starts_with_caseless(text: &[u8], prefix: &[u8]) -> bool {
+    text.get(..prefix.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+/// Returns `true` if `text` ends with `suffix`, in any case.
+#[must_use]
+pub fn ends_with_caseless(text: &[u8], suffix: &[u8]) -> bool {
+    text.len()
+        .checked_sub(suffix.len())
+        .is_some_and(|at| text[at..].eq_ignore_ascii_case(suffix))
+}
+
+/// Returns `true` if `word` is one of `words`, in any case.
+#[must_use]
+pub fn is_one_of(word: &[u8], words: &[&str]) -> bool {
+    words
+        .iter()
+        .any(|known| known.as_bytes().eq_ignore_ascii_case(word))
+}
+
 /// A searcher for a set of words, built once.
 pub enum WordSearcher {
     /// Vector instructions, if the machine supports them.

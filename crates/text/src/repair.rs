@@ -17,7 +17,7 @@ mod url_run;
 mod wrapper;
 
 pub use bare_url::{AT_SIGN_CONFIDENCE, restore_at_sign, unfold_bare_word};
-pub use continuation::{Feature, Features, LineBreakEvidence, line_break_evidence};
+pub use continuation::{Continuation, Feature, Features, line_break_evidence};
 pub use continuation::{JOIN_CONFIDENCE, is_frequent_word};
 pub use elsewhere::{Elsewhere, JoinedReading, UrlEvidence};
 pub use notation::{CORRECTED_CONFIDENCE, DEFANGED_CONFIDENCE, UNESCAPED_CONFIDENCE};
@@ -25,8 +25,9 @@ pub use notation::{has_other_notation, restore_spelling};
 pub use prefilter::{PrefilterReject, prefilter};
 pub use quote_marks::quote_depth;
 pub use rewritten_link::{REWRITTEN_LINK_CONFIDENCE, rewritten_link_len};
-pub use url_run::{BareWord, LineBreakPolicy, url_run_end};
+pub use url_run::{BareWord, BracketSurplus, LineBreakPolicy, url_run_end};
 pub use url_run::{after_slashes, after_userinfo, ends_with_page, word_terminator_len};
+pub use url_run::{is_sentence_mark, without_punctuation};
 pub use wrapper::{WrappedText, unfold_wrapper};
 
 use std::iter;
@@ -301,25 +302,31 @@ fn line_start(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct LineEnd {
-    /// The offset of the line end, or the length of the text.
-    end: usize,
-    /// The offset of the next line, or the length of the text.
+/// A line of a text, or its start.
+#[derive(Clone, Copy, Debug)]
+struct TextLine {
+    /// The range of the line without its line end, up to the limit.
+    span: Span,
+    /// The offset of the next line, or the end of the text.
     next: usize,
+    /// `true` if the line is longer than the limit and `span` and `next` end inside it.
+    cut: bool,
 }
 
-/// Returns the end of the line that contains `at`. LF, CR, CRLF and CR CR LF end lines.
-fn line_end(text: &[u8], at: usize) -> LineEnd {
-    match memchr::memchr2(b'\n', b'\r', &text[at..]).map(|end| at + end) {
-        None => LineEnd {
-            end: text.len(),
-            next: text.len(),
-        },
-        Some(end) => LineEnd {
-            end,
-            next: end + line_end_len(&text[end..]),
-        },
+/// Returns the rest of the line that contains `at`. LF, CR, CRLF and CR CR LF end lines.
+fn rest_of_line(text: &[u8], at: usize) -> TextLine {
+    start_of_line(text, at, text.len())
+}
+
+/// Returns the rest of the line that contains `at`, at most `max_bytes` of it.
+fn start_of_line(text: &[u8], at: usize, max_bytes: usize) -> TextLine {
+    let limit = text.len().min(at.saturating_add(max_bytes));
+    let len = memchr::memchr2(b'\n', b'\r', &text[at..limit]);
+    let end = len.map_or(limit, |len| at + len);
+    TextLine {
+        span: Span::new(at, end),
+        next: len.map_or(limit, |_| end + line_end_len(&text[end..])),
+        cut: len.is_none() && limit < text.len(),
     }
 }
 

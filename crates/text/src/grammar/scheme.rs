@@ -3,7 +3,7 @@
 
 use super::escape::CharSet;
 use super::reject::{Production, RejectKind, RejectPart};
-use crate::byte_scan::prefix_len;
+use crate::byte_scan::{prefix_len, starts_with_caseless};
 
 /// The rule of section 5 that parses the URLs of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,6 +70,8 @@ pub enum BareRequirement {
     Never,
 }
 
+use BareRequirement::{Host, Mailbox, Never, News, Slashes, Starts, Urn};
+
 /// A row of [`SCHEMES`].
 #[derive(Clone, Copy, Debug)]
 pub struct Scheme {
@@ -87,57 +89,37 @@ pub struct Scheme {
 
 /// The known schemes. Section numbers refer to RFC 1738 unless another RFC is named.
 pub const SCHEMES: &[Scheme] = &[
-    predefined("ftp", SchemeRule::Ftp, Some(21), BareRequirement::Host), // 3.2
-    predefined("http", SchemeRule::Http, Some(80), BareRequirement::Host), // 3.3
-    predefined(
-        "gopher",
-        SchemeRule::Gopher,
-        Some(70),
-        BareRequirement::Host,
-    ), // 3.4
-    predefined(
-        "mailto",
-        SchemeRule::Mailto,
-        None,
-        BareRequirement::Mailbox(""),
-    ), // 3.5
-    predefined("news", SchemeRule::News, None, BareRequirement::News),   // 3.6
-    predefined("nntp", SchemeRule::Nntp, Some(119), BareRequirement::Host), // 3.7
-    predefined(
-        "telnet",
-        SchemeRule::Telnet,
-        Some(23),
-        BareRequirement::Host,
-    ), // 3.8
-    predefined("wais", SchemeRule::Wais, Some(210), BareRequirement::Host), // 3.9
-    predefined("file", SchemeRule::File, None, BareRequirement::Slashes), // 3.10
-    predefined(
-        "prospero",
-        SchemeRule::Prospero,
-        Some(1525),
-        BareRequirement::Host,
-    ), // 3.11
-    reserved("afs", BareRequirement::Host), // 4, this row and the next six
-    reserved("mid", BareRequirement::Mailbox("/")),
-    reserved("cid", BareRequirement::Mailbox("")),
-    reserved("nfs", BareRequirement::Host),
-    reserved("tn3270", BareRequirement::Host),
-    reserved("mailserver", BareRequirement::Never),
-    reserved("z39.50", BareRequirement::Host),
-    other("https", Some(443), BareRequirement::Host), // RFC 9110 4.2.2
-    other("ws", Some(80), BareRequirement::Host),     // RFC 6455 3
-    other("wss", Some(443), BareRequirement::Host),   // RFC 6455 3
-    other("snews", None, BareRequirement::News),      // RFC 4642
-    other("urn", None, BareRequirement::Urn),         // RFC 8141
-    other("magnet", None, BareRequirement::Starts("?")),
-    other("doi", None, BareRequirement::Starts("10.")),
-    other("tel", None, BareRequirement::Starts("+")), // RFC 3966
-    other("sip", None, BareRequirement::Mailbox(";:")), // RFC 3261
-    other("sips", None, BareRequirement::Mailbox(";:")),
-    other("xmpp", None, BareRequirement::Mailbox("/")), // RFC 5122
-    other("im", None, BareRequirement::Mailbox("")),    // RFC 3860
-    other("data", None, BareRequirement::Never), // RFC 2397: counted in HTML, not a location in text
-    other("javascript", None, BareRequirement::Never),
+    predefined("ftp", SchemeRule::Ftp, Some(21), Host), // 3.2
+    predefined("http", SchemeRule::Http, Some(80), Host), // 3.3
+    predefined("gopher", SchemeRule::Gopher, Some(70), Host), // 3.4
+    predefined("mailto", SchemeRule::Mailto, None, Mailbox("")), // 3.5
+    predefined("news", SchemeRule::News, None, News),   // 3.6
+    predefined("nntp", SchemeRule::Nntp, Some(119), Host), // 3.7
+    predefined("telnet", SchemeRule::Telnet, Some(23), Host), // 3.8
+    predefined("wais", SchemeRule::Wais, Some(210), Host), // 3.9
+    predefined("file", SchemeRule::File, None, Slashes), // 3.10
+    predefined("prospero", SchemeRule::Prospero, Some(1525), Host), // 3.11
+    reserved("afs", Host),                              // 4, this row and the next six
+    reserved("mid", Mailbox("/")),
+    reserved("cid", Mailbox("")),
+    reserved("nfs", Host),
+    reserved("tn3270", Host),
+    reserved("mailserver", Never),
+    reserved("z39.50", Host),
+    other("https", Some(443), Host), // RFC 9110 4.2.2
+    other("ws", Some(80), Host),     // RFC 6455 3
+    other("wss", Some(443), Host),   // RFC 6455 3
+    other("snews", None, News),      // RFC 4642
+    other("urn", None, Urn),         // RFC 8141
+    other("magnet", None, Starts("?")),
+    other("doi", None, Starts("10.")),
+    other("tel", None, Starts("+")),   // RFC 3966
+    other("sip", None, Mailbox(";:")), // RFC 3261
+    other("sips", None, Mailbox(";:")),
+    other("xmpp", None, Mailbox("/")), // RFC 5122
+    other("im", None, Mailbox("")),    // RFC 3860
+    other("data", None, Never),        // RFC 2397: counted in HTML, not a location in text
+    other("javascript", None, Never),
 ];
 
 const fn predefined(
@@ -156,22 +138,18 @@ const fn predefined(
 }
 
 const fn reserved(name: &'static str, bare: BareRequirement) -> Scheme {
+    let class = SchemeClass::Reserved;
     Scheme {
-        name,
-        rule: SchemeRule::Other,
-        class: SchemeClass::Reserved,
-        port: None,
-        bare,
+        class,
+        ..other(name, None, bare)
     }
 }
 
 const fn other(name: &'static str, port: Option<u16>, bare: BareRequirement) -> Scheme {
+    let class = SchemeClass::Other;
     Scheme {
-        name,
-        rule: SchemeRule::Other,
-        class: SchemeClass::Other,
-        port,
-        bare,
+        class,
+        ..predefined(name, SchemeRule::Other, port, bare)
     }
 }
 
@@ -226,9 +204,7 @@ impl SchemeClass {
     pub fn of(name: &[u8]) -> SchemeClass {
         match Scheme::named(name) {
             Some(row) => row.class,
-            None if name.len() >= 2 && name[..2].eq_ignore_ascii_case(b"x-") => {
-                SchemeClass::Experimental
-            }
+            None if starts_with_caseless(name, b"x-") => SchemeClass::Experimental,
             None => SchemeClass::Other,
         }
     }

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::acceptance::{TextContext, accept};
-use super::components::{scheme_of_absolute, url_len};
+use super::components::{is_special_scheme, scheme_of_absolute, url_len};
 use super::found::{AcceptedUrl, FoundUrl, RejectReason, Wrapper};
 use super::verdict::Verdicts;
-use crate::byte_scan::prefix_len;
+use crate::byte_scan::{is_one_of, prefix_len};
 use crate::repair::{
     AT_SIGN_CONFIDENCE, DEFANGED_CONFIDENCE, Repair, restore_at_sign, restore_spelling,
 };
@@ -27,14 +27,14 @@ pub struct AttributeValue<'v> {
 }
 
 /// Schemes whose values are not locations.
-const NON_LOCATION_SCHEMES: [&[u8]; 6] = [
-    b"data",
-    b"javascript",
-    b"vbscript",
-    b"about",
-    b"blob",
+const NON_LOCATION_SCHEMES: [&str; 6] = [
+    "data",
+    "javascript",
+    "vbscript",
+    "about",
+    "blob",
     // A part of the same message (RFC 2392).
-    b"cid",
+    "cid",
 ];
 
 /// Confidence in a URL that was resolved against the base of its page.
@@ -126,7 +126,7 @@ fn absolute<'v>(text: &'v [u8], base: Option<&[u8]>) -> Result<AbsoluteValue<'v>
         || resolve(text, base).map(|full| AbsoluteValue::new(full, None, RESOLVED_CONFIDENCE));
     // By its characters, the start of `www.host:80/x` is a scheme.
     match scheme_of_absolute(text).filter(|scheme| guessed_scheme(scheme).is_none()) {
-        Some(scheme) if is_non_location(scheme) => Err(RejectReason::NoLocation),
+        Some(scheme) if is_one_of(scheme, &NON_LOCATION_SCHEMES) => Err(RejectReason::NoLocation),
         Some(scheme) if lacks_slashes(scheme, &text[scheme.len() + 1..]) => {
             // A value with the base's scheme and without two slashes is relative to the base.
             let relative = resolved().filter(|_| has_scheme(base, scheme));
@@ -152,10 +152,8 @@ fn absolute<'v>(text: &'v [u8], base: Option<&[u8]>) -> Result<AbsoluteValue<'v>
 /// and a host, but browsers still read a host there. They accept any number of slashes and
 /// backslashes (WHATWG URL, section 4.4, special authority slashes state).
 fn lacks_slashes(scheme: &[u8], rest: &[u8]) -> bool {
-    let is_special = [&b"http"[..], b"https", b"ftp", b"ws", b"wss"]
-        .iter()
-        .any(|name| name.eq_ignore_ascii_case(scheme));
-    is_special && !matches!(rest, [b'/', b'/', next, ..] if !matches!(next, b'/' | b'\\'))
+    is_special_scheme(scheme)
+        && !matches!(rest, [b'/', b'/', next, ..] if !matches!(next, b'/' | b'\\'))
 }
 
 /// Returns `scheme://` followed by `rest` without its leading slashes and backslashes.
@@ -250,12 +248,6 @@ fn emit_replacement<'u>(
         confidence: found.confidence,
     };
     url.emit(sink);
-}
-
-fn is_non_location(scheme: &[u8]) -> bool {
-    NON_LOCATION_SCHEMES
-        .iter()
-        .any(|name| name.eq_ignore_ascii_case(scheme))
 }
 
 /// Resolves a relative URL. Returns `None` for a fragment alone: it is a position on the page

@@ -2,7 +2,7 @@
 //! values made from them: host, domain and port, by which URLs are grouped, the form for
 //! comparison, and the URL meant by a text without a scheme.
 
-use crate::byte_scan::prefix_len;
+use crate::byte_scan::{is_one_of, prefix_len};
 use crate::grammar::{Scheme, decode, is_scheme_char, normalize};
 use crate::scan::{CutText, HostAndPort, cut, public_suffix};
 use psl::Type;
@@ -76,9 +76,13 @@ pub(super) fn url_len(full: &[u8]) -> usize {
 /// Returns `true` for the schemes whose URLs are message identifiers: `news:`, `snews:` and
 /// `mid:`.
 pub(super) fn names_message(scheme: &[u8]) -> bool {
-    [&b"news"[..], b"snews", b"mid"]
-        .iter()
-        .any(|name| name.eq_ignore_ascii_case(scheme))
+    is_one_of(scheme, &["news", "snews", "mid"])
+}
+
+/// Returns `true` for the special schemes with hosts (WHATWG URL, section 3.1). Browsers accept any
+/// character in their paths, and identify their URLs by the serialization.
+pub(super) fn is_special_scheme(scheme: &[u8]) -> bool {
+    is_one_of(scheme, &["http", "https", "ftp", "ws", "wss"])
 }
 
 /// Returns the scheme of `text` as [`components`] does: the bytes before the first colon. Empty
@@ -275,9 +279,7 @@ pub(super) fn key_of_components(url: &UrlComponents<'_>) -> Vec<u8> {
 /// Returns `true` if an empty path of the scheme means the root (RFC 1738 section 3.3, RFC 9110
 /// section 4.2.3).
 fn has_root(scheme: &[u8]) -> bool {
-    [&b"http"[..], b"https", b"ftp"]
-        .iter()
-        .any(|name| scheme.eq_ignore_ascii_case(name))
+    is_one_of(scheme, &["http", "https", "ftp"])
 }
 
 /// Returns `true` if `port` is empty or the default port of the scheme.

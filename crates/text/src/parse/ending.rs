@@ -5,13 +5,13 @@
 //! surrounding text resumes. `acceptance` decides whether the text up to that end is a URL.
 
 use super::acceptance::mailbox_host;
-use super::components::scheme;
-use crate::byte_scan::{last_char, prefix_len, suffix_len};
+use super::components::{is_special_scheme, scheme};
+use crate::byte_scan::{last_char, prefix_len, starts_with_caseless, suffix_len};
 use crate::grammar::{BareRequirement, escaped_byte};
 use crate::limits::LINE_LOOKBACK_BYTES;
 use crate::repair::{
-    after_slashes, after_userinfo, ends_with_page, is_frequent_word, rewritten_link_len,
-    url_run_end, word_terminator_len,
+    BracketSurplus, after_slashes, after_userinfo, ends_with_page, is_frequent_word,
+    is_sentence_mark, rewritten_link_len, url_run_end, without_punctuation, word_terminator_len,
 };
 use crate::scan::{
     HostAndPort, Rules, Scanner, host_before_refused, is_country, is_ipv4, plausible_host,
@@ -230,40 +230,31 @@ fn doubtful_part(url: &[u8]) -> Option<usize> {
 }
 
 /// Returns the length of `word` without trailing sentence punctuation and without closing brackets
-/// that it does not open. RFC 1738 leaves this to the reader (appendix).
+/// that it does not open. The wide rules also trim signs of emphasis, opening brackets, and
+/// invisible characters.
 pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
-    // Counted at the first bracket, because most words do not end with one.
-    let mut counted = None;
+    if rules == Rules::Rfc1738 {
+        return without_punctuation(word).len();
+    }
+    let mut surplus = BracketSurplus::default();
     let mut end = word.len();
     while let Some(&last) = word[..end].last() {
-        let is_trimmed = match last {
+        let len = match last {
             // A character reference ends with its semicolon.
-            b';' if rules == Rules::Wide && word[..end].ends_with(b"&amp;") => false,
-            b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\'' => true,
-            b')' | b']' | b'}' => counted
-                .get_or_insert_with(|| BracketSurplus::of(&word[..end]))
-                .take(last),
+            b';' if word[..end].ends_with(b"&amp;") => 0,
             // An opening bracket starts the text after the URL.
-            b'|' | b'\\' | b'(' | b'[' | b'{' => rules == Rules::Wide,
-            b'*' | b'_' => {
-                rules == Rules::Wide && (before == Some(last) || last == b'*' && is_pair(word, end))
-            }
-            0x80.. if rules == Rules::Wide => {
-                let invisible = invisible_tail_len(&word[..end]);
-                let len = match invisible {
-                    0 => closing_tail_len(&word[..end]),
-                    len => len,
-                };
-                // The code below removes the last byte.
-                end -= len.saturating_sub(1);
-                len > 0
-            }
-            _ => false,
+            b'|' | b'\\' | b'(' | b'[' | b'{' => 1,
+            b'*' | b'_' => usize::from(before == Some(last) || last == b'*' && is_pair(word, end)),
+            0x80.. => match invisible_tail_len(&word[..end]) {
+                0 => closing_tail_len(&word[..end]),
+                len => len,
+            },
+            _ => usize::from(is_sentence_mark(last) || surplus.ends(&word[..end])),
         };
-        if !is_trimmed {
+        if len == 0 {
             break;
         }
-        end -= 1;
+        end -= len;
     }
     end
 }
@@ -480,13 +471,8 @@ const ESCAPED_INDENTATION: usize = 2;
 /// `word`: a program escaped the white space around the URL as well. Returns 0 if there is none,
 /// and for a `mailto` URL, where they are lines of the message.
 fn escaped_indentation_len(word: &[u8]) -> usize {
-    const MAILTO: &[u8] = b"mailto:";
     let blanks = escapes_len(word, &[b"%20", b"%09"]);
-    if blanks < ESCAPED_INDENTATION * 3 {
-        return 0;
-    }
-    let scheme = word.get(..MAILTO.len());
-    if scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(MAILTO)) {
+    if blanks < ESCAPED_INDENTATION * 3 || starts_with_caseless(word, b"mailto:") {
         return 0;
     }
     let line_ends = escapes_len(
@@ -509,40 +495,6 @@ fn is_pair(word: &[u8], end: usize) -> bool {
     word[..end].ends_with(b"**") || word.get(end) == Some(&b'*')
 }
 
-/// Number of brackets of each kind: round, square and curly.
-#[derive(Default)]
-struct BracketSurplus([usize; 3]);
-
-impl BracketSurplus {
-    /// Returns the surplus of closing over opening brackets in `word`.
-    fn of(word: &[u8]) -> BracketSurplus {
-        let count = |byte: u8| memchr::memchr_iter(byte, word).count();
-        let surplus = |open: u8, close: u8| count(close).saturating_sub(count(open));
-        BracketSurplus([
-            surplus(b'(', b')'),
-            surplus(b'[', b']'),
-            surplus(b'{', b'}'),
-        ])
-    }
-
-    /// The number of brackets of the kind of `bracket`.
-    fn of_kind(&mut self, bracket: u8) -> &mut usize {
-        match bracket {
-            b'(' | b')' => &mut self.0[0],
-            b'[' | b']' => &mut self.0[1],
-            _ => &mut self.0[2],
-        }
-    }
-
-    /// Removes a bracket of this kind. Returns `false` if there is none.
-    fn take(&mut self, bracket: u8) -> bool {
-        let surplus = self.of_kind(bracket);
-        let is_surplus = 0 < *surplus;
-        *surplus -= usize::from(is_surplus);
-        is_surplus
-    }
-}
-
 /// Returns `true` if an open bracket after `before` starts a remark, and not a value or a list.
 fn starts_remark(before: u8) -> bool {
     before.is_ascii_alphanumeric() || before == b'/'
@@ -555,13 +507,16 @@ fn end_before_open_bracket(run: &[u8]) -> usize {
         return run.len();
     }
     let from = after_slashes(run).map_or(1, |from| from + 1).min(run.len());
-    let mut closed = BracketSurplus::default();
-    let mut end = run.len();
+    let (mut closed, mut end) = ([0_usize; 3], run.len());
     for (at, &byte) in run.iter().enumerate().skip(from).rev() {
-        match byte {
-            b')' | b']' | b'}' => *closed.of_kind(byte) += 1,
-            b'(' | b'[' | b'{' if !closed.take(byte) && starts_remark(run[at - 1]) => end = at,
-            _ => {}
+        if let Some(kind) = b")]}".iter().position(|&close| close == byte) {
+            closed[kind] += 1;
+        } else if let Some(kind) = b"([{".iter().position(|&open| open == byte) {
+            match closed[kind].checked_sub(1) {
+                Some(rest) => closed[kind] = rest,
+                None if starts_remark(run[at - 1]) => end = at,
+                None => {}
+            }
         }
     }
     end
@@ -726,10 +681,7 @@ fn is_literal_escape(rest: &[u8]) -> bool {
         || matches!(rest, [b'n', next, ..] if *next == b'+' || next.is_ascii_digit() || next.is_ascii_uppercase())
         || [&b"u003c"[..], b"u003e", b"u0022", b"x3c", b"x3e", b"x22"]
             .iter()
-            .any(|code| {
-                rest.get(..code.len())
-                    .is_some_and(|start| start.eq_ignore_ascii_case(code))
-            })
+            .any(|code| starts_with_caseless(rest, code))
 }
 
 /// Returns `true` if `text` ends with a `BBCode` tag that only lacks its `]`: `[url=`.
@@ -766,13 +718,9 @@ fn is_note(url: &[u8], rest: &[u8]) -> bool {
     {
         return false;
     }
-    let begins = |name: &[u8]| {
-        rest.get(..name.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(name))
-    };
     if [&b"http://"[..], b"https://", b"mailto:", b"cid:", b"www."]
         .iter()
-        .any(|name| begins(name))
+        .any(|name| starts_with_caseless(rest, name))
     {
         return true;
     }
@@ -1210,7 +1158,7 @@ pub(super) fn end_before_refused(word: &[u8], scanner: &Scanner) -> Option<usize
         .strip_prefix(b"//")
         .map(|after| authority(after, begin + 2));
     let path = authority.map_or(begin, |authority| authority.end);
-    let end = if is_special(scheme) {
+    let end = if is_special_scheme(scheme) {
         word.len()
     } else {
         first_refused(word, path)
@@ -1250,14 +1198,6 @@ fn authority(after: &[u8], from: usize) -> Span {
         .position(|byte| matches!(byte, b'/' | b'?' | b'#' | b'\\'))
         .unwrap_or(after.len());
     Span::new(from, from + len)
-}
-
-/// Returns `true` for the schemes whose paths may contain any character, because browsers accept
-/// them (WHATWG URL, section 3.1).
-fn is_special(scheme: &[u8]) -> bool {
-    [&b"http"[..], b"https", b"ftp", b"ws", b"wss"]
-        .iter()
-        .any(|name| name.eq_ignore_ascii_case(scheme))
 }
 
 /// The end of a host and port, or of a newsgroup.

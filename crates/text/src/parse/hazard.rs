@@ -11,7 +11,7 @@ use super::components::{
 use super::found::FoundUrl;
 use super::redirector::{LinkRewriter, QUERY_TARGET, redirect_targets};
 use super::verdict::Verdicts;
-use crate::byte_scan::prefix_len;
+use crate::byte_scan::{is_one_of, prefix_len};
 use crate::grammar::decode;
 use crate::repair::Repair;
 use crate::scan::{cut, plausible_host};
@@ -316,11 +316,7 @@ fn is_ambiguous(host: &[u8], rest: &[u8]) -> bool {
     let second = text.rsplit('.').nth(1).unwrap_or_default();
     // Under a country's domain, such a second label is part of the public suffix.
     let is_below_suffix = matches!(second, "co" | "com" | "net" | "org" | "edu" | "gov" | "ac");
-    let is_file = rest.is_empty()
-        && !is_below_suffix
-        && FILE_EXTENSIONS
-            .iter()
-            .any(|known| known.as_bytes().eq_ignore_ascii_case(last));
+    let is_file = rest.is_empty() && !is_below_suffix && is_one_of(last, &FILE_EXTENSIONS);
     is_file
         || host.contains(&b'_')
         || !last

@@ -13,7 +13,7 @@ use data_encoding::BASE64URL_NOPAD;
 use memchr::memmem;
 
 use super::components::{UrlComponents, components};
-use crate::byte_scan::prefix_len;
+use crate::byte_scan::{is_one_of, prefix_len, starts_with_caseless};
 use crate::grammar::{BareRequirement, Scheme, decode, is_scheme_char};
 use crate::limits::QUERY_TARGETS;
 use crate::scan::{CutText, HostAndPort, cut, plausible_host};
@@ -343,9 +343,7 @@ fn saved(rest: &[u8]) -> Option<Vec<u8>> {
 fn valid_target(text: &[u8]) -> Option<&[u8]> {
     let text = text.trim_ascii();
     let (scheme, rest) = text.split_at(scheme_len(text));
-    let is_script = ["javascript", "vbscript", "data"]
-        .iter()
-        .any(|name| scheme.eq_ignore_ascii_case(name.as_bytes()));
+    let is_script = is_one_of(scheme, &["javascript", "vbscript", "data"]);
     let first = rest.strip_prefix(b"://")?.first()?;
     let is_valid = scheme.first().is_some_and(u8::is_ascii_alphabetic)
         && !is_script
@@ -375,10 +373,7 @@ struct WebAddress<'a> {
 impl<'a> WebAddress<'a> {
     /// Splits `url`. Returns `None` for other schemes and for URLs without a host.
     fn of(url: &'a [u8]) -> Option<WebAddress<'a>> {
-        let is_web = url
-            .get(..4)
-            .is_some_and(|start| start.eq_ignore_ascii_case(b"http"));
-        if !is_web {
+        if !starts_with_caseless(url, b"http") {
             return None;
         }
         WebAddress::of_components(url, &components(cut(url, b'#').before))
@@ -386,8 +381,7 @@ impl<'a> WebAddress<'a> {
 
     /// Splits `url`, given the components of `url` without its fragment.
     fn of_components(url: &'a [u8], components: &UrlComponents<'a>) -> Option<WebAddress<'a>> {
-        let is_web = components.scheme.eq_ignore_ascii_case(b"http")
-            || components.scheme.eq_ignore_ascii_case(b"https");
+        let is_web = is_one_of(components.scheme, &["http", "https"]);
         let host = components.host.filter(|_| is_web)?;
         let after_slashes = &url[components.scheme.len() + 3..];
         let authority_len = prefix_len(after_slashes, |byte| !b"/\\?#".contains(byte));

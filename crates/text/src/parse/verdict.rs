@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use iri_string::spec::UriSpec;
 
-use super::components::{UrlComponents, components, key_of_components};
+use super::components::{UrlComponents, components, is_special_scheme, key_of_components};
 use crate::grammar::{Reject, Url, escaped_byte};
 
 named_enum! {
@@ -94,7 +94,7 @@ impl<'u> Verdicts<'u> {
             }) => key_of_components(&self.components),
             // Without a fragment, the serialization of `url` equals the whole text's.
             Some(reading)
-                if is_site_scheme(self.components.scheme) && !reading.href.contains('#') =>
+                if is_special_scheme(self.components.scheme) && !reading.href.contains('#') =>
             {
                 key_of_components(&components(reading.href.as_bytes()))
             }
@@ -117,7 +117,7 @@ impl<'u> Verdicts<'u> {
 pub fn key(url: &[u8]) -> Vec<u8> {
     let written = components(url);
     let reading =
-        if is_site_scheme(written.scheme) && canonical(url).is_none() && !url.contains(&b'#') {
+        if is_special_scheme(written.scheme) && canonical(url).is_none() && !url.contains(&b'#') {
             whatwg(url)
         } else {
             None
@@ -126,13 +126,6 @@ pub fn key(url: &[u8]) -> Vec<u8> {
         Some(reading) => key_of_components(&components(reading.href.as_bytes())),
         None => key_of_components(&written),
     }
-}
-
-/// The schemes whose URLs are identified by WHATWG's serialization.
-const SITES: [&[u8]; 5] = [b"http", b"https", b"ftp", b"ws", b"wss"];
-
-fn is_site_scheme(scheme: &[u8]) -> bool {
-    SITES.iter().any(|name| scheme.eq_ignore_ascii_case(name))
 }
 
 /// Returns `true` if RFC 3986 accepts a text as a `URI`.

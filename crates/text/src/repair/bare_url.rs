@@ -8,11 +8,11 @@
 use super::continuation::{Continuation, continuations};
 use super::elsewhere::Elsewhere;
 use super::notation::{bracketed_identifier, pieces_with_marks};
-use super::quote_marks::{QuoteStyle, marks};
+use super::quote_marks::{QuoteMarks, QuoteStyle};
 use super::quoted_printable::{Residue, ResidueText, holds_residue, push_over_soft_breaks};
 use super::rewritten_link::push_to_end;
 use super::url_run::{BareWord, LineBreakPolicy, after_slashes, ends_with_page, url_run_end};
-use super::{LogicalLine, Repair, is_blank, is_line_end, line_end};
+use super::{LogicalLine, Repair, is_blank, is_line_end, rest_of_line};
 use crate::byte_scan::prefix_len;
 use crate::grammar::{BareRequirement, Scheme};
 use crate::limits::CONTINUATION_BYTES;
@@ -229,9 +229,9 @@ fn after_blanks(text: &[u8], at: usize) -> Option<usize> {
     let blanks = |at: usize| at + prefix_len(&text[at..], |&byte| is_blank(byte));
     let mut end = blanks(at);
     if text.get(end).is_some_and(|&byte| is_line_end(byte)) {
+        let next = rest_of_line(text, end).next;
         // No quote mark crosses a line end.
-        let rest = Span::new(line_end(text, end).next, text.len());
-        end = blanks(marks(text, rest, QuoteStyle::Wide).end);
+        end = blanks(next + QuoteMarks::of(&text[next..], QuoteStyle::Wide).len);
     }
     (at < end).then_some(end)
 }

@@ -17,6 +17,7 @@ mod tests;
 
 use super::LineBreakPolicy;
 use super::elsewhere::Elsewhere;
+use crate::byte_scan::prefix_len;
 use crate::limits::{CONTINUATION_BYTES, CONTINUATION_LINES};
 use crate::scan::guessed_scheme;
 use crate::span::Span;
@@ -24,15 +25,15 @@ use crate::span::Span;
 use line_break::LineBreak;
 use token::ContinuationToken;
 
-/// A possible continuation of a bare URL over one line break.
+/// A possible continuation of a bare URL over one line break, and the evidence about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Continuation {
+pub struct Continuation {
     /// The range of the text to append to the URL: the untrimmed token of the next line. Never
     /// empty.
-    pub(super) token: Span,
+    pub token: Span,
     /// Number of bytes to remove from the end of the URL first: 1 for a `=` or `\` left over from
     /// another encoding, 2 for a soft hyphen, otherwise 0.
-    pub(super) dropped: usize,
+    pub dropped: usize,
     /// `true` if a program removed a hyphen between the URL and the token.
     pub(super) lost_hyphen: bool,
     /// `true` if quote marks were skipped before the token.
@@ -41,7 +42,7 @@ pub(super) struct Continuation {
     /// continuation.
     pub(super) whole_line: bool,
     /// The features for and against the continuation.
-    pub(super) features: Features,
+    pub features: Features,
 }
 
 impl Continuation {
@@ -56,17 +57,6 @@ impl Continuation {
     pub(super) fn confidence(&self) -> f32 {
         self.features.confidence()
     }
-}
-
-/// A line break after a bare URL, and the evidence about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LineBreakEvidence {
-    /// The range of the text that the next line would add to the URL.
-    pub token: Span,
-    /// Number of bytes to remove from the end of the URL first.
-    pub dropped: usize,
-    /// The features for and against the continuation.
-    pub features: Features,
 }
 
 /// Minimum confidence for joining a bare URL over a line end. Of all joins at this confidence or
@@ -97,31 +87,41 @@ pub(super) fn continuations(
     breaks: LineBreakPolicy,
     elsewhere: Option<&dyn Elsewhere>,
 ) -> Vec<Continuation> {
+    let is_likely = |step: &Continuation| LIKELY_POINTS <= step.points();
+    let mut found = follow(text, head, elsewhere, POSSIBLE_POINTS, is_likely);
+    if breaks == LineBreakPolicy::JoinWhole {
+        found.truncate(prefix_len(&found, |step| step.features.has_whole()));
+    }
+    found
+}
+
+/// Returns the continuations with at least `least_points`, up to the first one at which
+/// the URL ends by `goes_on`.
+fn follow(
+    text: &[u8],
+    head: Span,
+    elsewhere: Option<&dyn Elsewhere>,
+    least_points: f32,
+    goes_on: impl Fn(&Continuation) -> bool,
+) -> Vec<Continuation> {
     let mut found = Vec::new();
-    let mut next = LineBreak::after(text, head);
-    let mut url = if next.is_some() {
-        with_scheme(head.of(text))
-    } else {
-        Vec::new()
+    let Some(first) = LineBreak::after(text, head) else {
+        return found;
     };
+    let mut url = with_scheme(head.of(text));
+    let mut next = Some(first);
     while let Some(line_break) = next
-        && let Some(continuation) =
-            features::evaluate(&line_break, &url, elsewhere, POSSIBLE_POINTS)
-        && (breaks == LineBreakPolicy::Join || continuation.features.has_whole())
+        && let Some(step) = features::evaluate(&line_break, &url, elsewhere, least_points)
     {
-        found.push(continuation);
-        url.truncate(url.len() - continuation.dropped);
-        if continuation.lost_hyphen {
+        url.truncate(url.len() - step.dropped);
+        if step.lost_hyphen {
             url.push(b'-');
         }
-        url.extend_from_slice(continuation.token.of(text));
-        let may_continue = continuation.points() >= LIKELY_POINTS && continuation.whole_line;
+        url.extend_from_slice(step.token.of(text));
+        found.push(step);
         let has_room = found.len() < CONTINUATION_LINES && url.len() <= CONTINUATION_BYTES;
-        next = if may_continue && has_room {
-            line_break.next()
-        } else {
-            None
-        };
+        let goes_on = has_room && step.whole_line && goes_on(&step);
+        next = if goes_on { line_break.next() } else { None };
     }
     found
 }
@@ -149,22 +149,6 @@ fn with_scheme(head: &[u8]) -> Vec<u8> {
 /// (`docs/evidence/joins.md`); extraction does not use it. It has the cost and bounds of
 /// extraction.
 #[must_use]
-pub fn line_break_evidence(text: &[u8], head: Span) -> Vec<LineBreakEvidence> {
-    let mut found = Vec::new();
-    let mut next = LineBreak::after(text, head);
-    let mut url = with_scheme(head.of(text));
-    while let Some(line_break) = next
-        && let Some(step) = features::evaluate(&line_break, &url, None, f32::NEG_INFINITY)
-    {
-        found.push(LineBreakEvidence {
-            token: step.token,
-            dropped: step.dropped,
-            features: step.features,
-        });
-        url.truncate(url.len() - step.dropped);
-        url.extend_from_slice(step.token.of(text));
-        let has_room = found.len() < CONTINUATION_LINES && url.len() <= CONTINUATION_BYTES;
-        next = line_break.next().filter(|_| step.whole_line && has_room);
-    }
-    found
+pub fn line_break_evidence(text: &[u8], head: Span) -> Vec<Continuation> {
+    follow(text, head, None, f32::NEG_INFINITY, |_| true)
 }

@@ -1,9 +1,8 @@
 //! Quote marks: the characters that replies insert before quoted lines. `mark_len` recognizes them
 //! for wrappers, bare URLs, quoted-printable and the depth of a quotation.
 
-use super::{LineEnd, is_blank, line_end, line_start};
+use super::{is_blank, line_start, rest_of_line};
 use crate::byte_scan::prefix_len;
-use crate::span::Span;
 
 /// The characters that count as quote marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,97 +11,91 @@ pub(super) enum QuoteStyle {
     Strict,
     /// Also `:`, `›`, `│`, and a person's initials before a `>` (`JD> `).
     Wide,
+    /// Like `Wide`. One blank may also precede the first bar or colon.
+    Indented,
 }
+
+/// Maximum number of quote marks to read on one line. No one quotes this deeply, and a line may
+/// consist of marks.
+const MAX_MARKS: usize = 100;
 
 /// The quote marks at the start of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct QuoteMarks {
-    /// Each mark, with its initials, as a range of the text.
-    pub(super) marks: Vec<Span>,
-    /// The offset after the last mark, or the start of the line if there are no marks.
-    pub(super) end: usize,
+pub(super) struct QuoteMarks<'t> {
+    /// The marks, with their initials.
+    pub(super) marks: Vec<&'t [u8]>,
+    /// The length of the line in bytes up to the last mark.
+    pub(super) len: usize,
 }
 
-/// The quote marks before `at` in the line that contains it.
-fn marks_before(text: &[u8], at: usize, style: QuoteStyle) -> QuoteMarks {
-    let start = line_start(text, at).unwrap_or(at);
-    marks(text, Span::new(start, at), style)
-}
+impl<'t> QuoteMarks<'t> {
+    /// Reads the marks of `line`.
+    pub(super) fn of(line: &'t [u8], style: QuoteStyle) -> QuoteMarks<'t> {
+        QuoteMarks::read(line, style, |_| true)
+    }
 
-/// The quote marks at the start of `line`.
-pub(super) fn marks(text: &[u8], line: Span, style: QuoteStyle) -> QuoteMarks {
-    let mut found = QuoteMarks {
-        marks: Vec::new(),
-        end: line.start,
-    };
-    loop {
-        let at = skip_blanks(text, found.end, line.end);
-        let position = MarkPosition {
-            blanks: at - found.end,
-            is_first: found.marks.is_empty(),
-        };
-        let len = mark_len(&text[at..line.end], style, position);
-        if len == 0 {
-            return found;
+    /// Reads the marks of a line before or after a line break.
+    pub(super) fn at_break(line: &'t [u8]) -> QuoteMarks<'t> {
+        QuoteMarks::of(line, QuoteStyle::Indented)
+    }
+
+    /// Reads the marks of the line after a line break. Initials and `:` count only if this line has
+    /// them too, because they may belong to the URL. The number of arrows and bars does not matter:
+    /// a mailer that breaks a quoted line leaves the second half unquoted.
+    pub(super) fn next(&self, line: &'t [u8]) -> QuoteMarks<'t> {
+        QuoteMarks::read(line, QuoteStyle::Indented, |mark| {
+            matches!(mark, b">" | b"|" | UNICODE_ARROW | UNICODE_BAR) || self.marks.contains(&mark)
+        })
+    }
+
+    /// Returns the leading marks that `line` shares, in the same order.
+    pub(super) fn common(&self, line: &'t [u8]) -> QuoteMarks<'t> {
+        let mut common = QuoteMarks::default();
+        for &mark in &self.marks {
+            let at = common.len + blanks(&line[common.len..]);
+            if !line[at..].starts_with(mark) {
+                break;
+            }
+            common.marks.push(mark);
+            common.len = at + mark.len();
         }
-        found.marks.push(Span::new(at, at + len));
-        found.end = at + len;
+        common
+    }
+
+    fn read(line: &'t [u8], style: QuoteStyle, counts: impl Fn(&[u8]) -> bool) -> QuoteMarks<'t> {
+        let mut found = QuoteMarks::default();
+        while found.marks.len() < MAX_MARKS {
+            let blanks = blanks(&line[found.len..]);
+            let rest = &line[found.len + blanks..];
+            let is_inner = style == QuoteStyle::Indented || !found.marks.is_empty();
+            let mark = &rest[..mark_len(rest, style, blanks, is_inner)];
+            if mark.is_empty() || !counts(mark) {
+                break;
+            }
+            found.marks.push(mark);
+            found.len += blanks + mark.len();
+        }
+        found
     }
 }
 
-/// The quote marks that two lines share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CommonMarks {
-    /// The number of marks.
-    pub(super) count: usize,
-    /// The offset after the last shared mark in the second line, or the start of that line if there
-    /// are none.
-    pub(super) end: usize,
-}
-
-/// Returns the leading marks of `first` that also start `line`, in the same order.
-pub(super) fn common_marks(text: &[u8], line: Span, first: &QuoteMarks) -> CommonMarks {
-    let mut end = line.start;
-    for (count, mark) in first.marks.iter().enumerate() {
-        let at = skip_blanks(text, end, line.end);
-        if !text[at..line.end].starts_with(mark.of(text)) {
-            return CommonMarks { count, end };
-        }
-        end = at + mark.len();
-    }
-    CommonMarks {
-        count: first.marks.len(),
-        end,
-    }
-}
-
-/// The position of a mark in its line.
-#[derive(Clone, Copy)]
-pub(super) struct MarkPosition {
-    /// Number of blanks before it.
-    pub(super) blanks: usize,
-    /// `true` if no other mark precedes it.
-    pub(super) is_first: bool,
-}
-
-/// The length of the mark at the start of `rest`, or 0.
-pub(super) fn mark_len(rest: &[u8], style: QuoteStyle, position: MarkPosition) -> usize {
-    match (rest, style) {
-        ([b'>', ..], _) | ([b'|', ..], QuoteStyle::Strict) => 1,
-        (_, QuoteStyle::Strict) => 0,
-        (rest, QuoteStyle::Wide) if rest.starts_with(UNICODE_ARROW) => UNICODE_ARROW.len(),
-        (rest, QuoteStyle::Wide) if rest.starts_with(UNICODE_BAR) && position.blanks <= 1 => {
-            UNICODE_BAR.len()
-        }
+/// The length of the mark at the start of `rest`, or 0. `blanks` precede it. `is_inner` is `true`
+/// after another mark.
+fn mark_len(rest: &[u8], style: QuoteStyle, blanks: usize, is_inner: bool) -> usize {
+    match rest {
+        [b'>', ..] => 1,
+        [b'|', ..] if style == QuoteStyle::Strict => 1,
+        _ if style == QuoteStyle::Strict => 0,
+        _ if rest.starts_with(UNICODE_ARROW) => UNICODE_ARROW.len(),
+        _ if rest.starts_with(UNICODE_BAR) && blanks <= 1 => UNICODE_BAR.len(),
         // A bar or colon is a quote mark only at the very start of a line or after other marks.
-        ([b'|' | b':', after @ ..], QuoteStyle::Wide) => {
+        [b'|' | b':', after @ ..] => {
             let is_mark = after.first().is_none_or(|&byte| {
                 is_blank(byte)
                     || matches!(byte, b'>' | b'|' | b':' | b'_' | b'\r' | b'\n')
                     || byte.is_ascii_alphabetic()
             });
-            let max_blanks = usize::from(!position.is_first);
-            usize::from(is_mark && position.blanks <= max_blanks)
+            usize::from(is_mark && blanks <= usize::from(is_inner))
         }
         _ => initials(rest),
     }
@@ -139,43 +132,36 @@ fn initials(rest: &[u8]) -> usize {
     }
 }
 
-fn skip_blanks(text: &[u8], from: usize, end: usize) -> usize {
-    from + prefix_len(&text[from..end], |&byte| is_blank(byte))
+/// The number of blanks at the start of `text`.
+fn blanks(text: &[u8]) -> usize {
+    prefix_len(text, |&byte| is_blank(byte))
 }
 
 /// The quote depth of the line that contains `at`: the number of quote marks before `at`, not
 /// counting `:` and the bars of a table.
 #[must_use]
 pub fn quote_depth(text: &[u8], at: usize) -> usize {
-    let found = marks_before(text, at, QuoteStyle::Wide);
-    if found.marks.is_empty() {
-        return 0;
-    }
-    let colons = found.marks.iter().filter(|mark| mark.of(text) == b":");
-    let bars = match found
-        .marks
+    let start = line_start(text, at).unwrap_or(at);
+    let QuoteMarks { marks, len } = QuoteMarks::of(&text[start..at], QuoteStyle::Wide);
+    let colons = marks.iter().filter(|&&mark| mark == b":").count();
+    let bars = marks
         .iter()
-        .filter(|mark| matches!(mark.of(text), b"|" | UNICODE_BAR))
-        .count()
-    {
-        0 => 0,
-        _ if !is_row(text, found.end, at) => 0,
-        bars => bars,
-    };
-    found.marks.len() - colons.count() - bars
+        .filter(|&&mark| matches!(mark, b"|" | UNICODE_BAR))
+        .count();
+    let is_table = 0 < bars && is_row(text, start + len, at);
+    marks.len() - colons - if is_table { bars } else { 0 }
 }
 
 /// Returns `true` if the line that contains `at` is a table row. Such a row ends with another bar,
 /// has two more bars, or is next to a rule of hyphens between bars (`|---|---|`). The quote marks
 /// of the line end at `marks_end`.
 fn is_row(text: &[u8], marks_end: usize, at: usize) -> bool {
-    let LineEnd { end, next } = line_end(text, at);
-    let rest = text[marks_end..end].trim_ascii_end();
+    let line = rest_of_line(text, at);
+    let rest = text[marks_end..line.span.end].trim_ascii_end();
     let bar = |text: &[u8]| memchr::memmem::find_iter(text, UNICODE_BAR).count();
     let bars = memchr::memchr_iter(b'|', rest).count() + bar(rest);
     let is_closed = rest.ends_with(b"|") || rest.ends_with(UNICODE_BAR);
-    let below = Span::new(next, line_end(text, next).end);
-    is_closed || 2 <= bars || is_rule(below.of(text))
+    is_closed || 2 <= bars || is_rule(rest_of_line(text, line.next).span.of(text))
 }
 
 /// Returns `true` for the rule between the head of a table and its rows.
@@ -194,7 +180,7 @@ mod tests {
 
     /// The offset after the marks at the start of a line.
     fn end(line: &str, style: QuoteStyle) -> usize {
-        marks(line.as_bytes(), Span::new(0, line.len()), style).end
+        QuoteMarks::of(line.as_bytes(), style).len
     }
 
     #[test]
@@ -236,11 +222,27 @@ mod tests {
 
     #[test]
     fn common_marks_are_counted_from_the_start_of_the_line() {
-        let text = b"> > >a\n> >b";
-        let first = marks(text, Span::new(0, 6), QuoteStyle::Wide);
+        let common = QuoteMarks::of(b"> > >a", QuoteStyle::Wide).common(b"> >b");
+        assert_eq!((common.marks.len(), common.len), (2, 3));
+    }
+
+    #[test]
+    fn initials_bars_and_colons_are_marks() {
         assert_eq!(
-            common_marks(text, Span::new(7, 11), &first),
-            CommonMarks { count: 2, end: 10 }
+            QuoteMarks::at_break(b" > JD> *JD>| x").marks,
+            [&b">"[..], b"JD>", b"*JD>", b"|"]
         );
+        assert_eq!(QuoteMarks::at_break(b": :word").len, 3);
+        assert_eq!(QuoteMarks::at_break(b":8080").len, 0);
+        assert_eq!(QuoteMarks::at_break(b"  | x").len, 0);
+        assert_eq!(QuoteMarks::at_break(b"Maria> x").len, 0);
+        assert_eq!(QuoteMarks::at_break(&[b'>'; 199]).len, MAX_MARKS);
+    }
+
+    #[test]
+    fn initials_and_colons_count_only_in_both_lines() {
+        assert_eq!(QuoteMarks::at_break(b"x").next(b"> JD> x").len, 1);
+        assert_eq!(QuoteMarks::at_break(b"JD> x").next(b"> JD> x").len, 5);
+        assert_eq!(QuoteMarks::at_break(b"JD> x").next(b": x").len, 0);
     }
 }

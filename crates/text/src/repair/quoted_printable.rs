@@ -11,9 +11,9 @@ use memchr::{memchr, memchr_iter};
 
 use super::continuation::starts_other_url;
 use super::notation::Respelling;
-use super::quote_marks::{QuoteMarks, QuoteStyle, common_marks, marks};
+use super::quote_marks::{QuoteMarks, QuoteStyle};
 use super::url_run::{BareWord, url_run_end, word_terminator_len};
-use super::{LogicalLine, Repair, is_blank, is_line_end, line_end, line_start};
+use super::{LogicalLine, Repair, is_blank, is_line_end, line_start, rest_of_line};
 use crate::byte_scan::{prefix_len, suffix_len};
 use crate::limits::{
     CONTINUATION_LINES, PREFILTER_BYTES, RESIDUE_SEARCH_BYTES, RESIDUE_WORD_BYTES,
@@ -164,7 +164,7 @@ pub(super) fn push_over_soft_breaks(
     line: &mut LogicalLine,
 ) -> bool {
     let first = line_start(text, word.from).unwrap_or(word.from);
-    let first = marks(text, Span::new(first, word.from), QuoteStyle::Wide);
+    let first = QuoteMarks::of(&text[first..word.from], QuoteStyle::Wide);
     let mut run = Span::new(word.from, end);
     for lines in 0..CONTINUATION_LINES {
         let next = next_run(text, word, run, &first);
@@ -182,7 +182,7 @@ pub(super) fn push_over_soft_breaks(
 }
 
 /// Returns the run of the next line if `run` ends with a soft line break.
-fn next_run(text: &[u8], word: &BareWord, run: Span, first: &QuoteMarks) -> Option<Span> {
+fn next_run(text: &[u8], word: &BareWord, run: Span, first: &QuoteMarks<'_>) -> Option<Span> {
     let is_broken = run.of(text).last() == Some(&b'=')
         && EqualsSign::of(text, run.end - 1) == EqualsSign::SoftBreak;
     is_broken.then(|| {
@@ -224,15 +224,12 @@ fn may_be_residue(text: &[u8], run: Span) -> bool {
 }
 
 /// Returns the offset in the next line after the quote marks that it shares with the first line.
-fn after_soft_break(text: &[u8], at: usize, first: &QuoteMarks) -> usize {
-    let next = line_end(text, at).next;
-    let line = Span::new(next, line_end(text, next).end);
-    let marks = common_marks(text, line, first);
-    if marks.count == 0 {
-        return next;
-    }
+fn after_soft_break(text: &[u8], at: usize, first: &QuoteMarks<'_>) -> usize {
+    let next = rest_of_line(text, at).next;
+    let common = first.common(rest_of_line(text, next).span.of(text));
+    let end = next + common.len;
     // The reply added a blank after its marks.
-    marks.end + usize::from(text.get(marks.end) == Some(&b' '))
+    end + usize::from(0 < common.len && text.get(end) == Some(&b' '))
 }
 
 /// Treatment of residue.

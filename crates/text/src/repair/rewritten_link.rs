@@ -11,8 +11,8 @@ use memchr::memmem::{self, Finder};
 
 use super::notation::Respelling;
 use super::url_run::{after_slashes, word_terminator_len};
-use super::{LogicalLine, Repair, is_blank, line_end};
-use crate::byte_scan::prefix_len;
+use super::{LogicalLine, Repair, is_blank, rest_of_line};
+use crate::byte_scan::{prefix_len, starts_with_caseless};
 use crate::grammar::escaped_byte;
 use crate::limits::{REWRITTEN_LINK_BYTES, REWRITTEN_LINK_LINES};
 use crate::scan::{Rules, names_site, spelled_head};
@@ -93,11 +93,8 @@ impl LinkForm {
     /// Returns the format of the link at the start of `url`. If one gateway has rewritten another's
     /// link, the outer gateway comes first.
     fn of(url: &[u8]) -> Option<&'static LinkForm> {
-        let is_web = url
-            .get(..4)
-            .is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"http"));
         let host = &url[..url.len().min(MARK_BYTES)];
-        if !is_web || !may_have_mark(host) {
+        if !starts_with_caseless(url, b"http") || !may_have_mark(host) {
             return None;
         }
         FORMS
@@ -202,12 +199,8 @@ pub fn rewritten_link_len(run: &[u8]) -> Option<usize> {
 /// Returns the format of a headless Safe Link if `head` is the first piece of one: the head ends
 /// its line, precedes a quote mark, or is whole.
 fn headless(text: &[u8], head: Span) -> Option<&'static LinkForm> {
-    let name = head.of(text).get(..4);
-    let is_web = name.is_some_and(|name| name.eq_ignore_ascii_case(b"http"));
-    let is_open = match text.get(head.end) {
-        None => true,
-        Some(byte) => matches!(byte, b'\r' | b'\n' | b'>'),
-    };
+    let is_web = starts_with_caseless(head.of(text), b"http");
+    let is_open = matches!(text.get(head.end), None | Some(b'\r' | b'\n' | b'>'));
     (is_web && is_open && is_headless(text, head.start)).then_some(&HEADLESS)
 }
 
@@ -243,8 +236,8 @@ fn pieces(text: &[u8], head: Span, form: &LinkForm) -> Option<Vec<LinkPiece>> {
     }
     let mut url = head.of(text).to_vec();
     let mut found = Vec::new();
-    let mut ended = line_end(text, head.end);
-    let mut rest = Span::new(head.end, ended.end);
+    let mut ended = rest_of_line(text, head.end);
+    let mut rest = ended.span;
     for _ in 0..REWRITTEN_LINK_LINES {
         let is_glued = form.has_marks
             && matches!(rest.of(text), [b'>', next, ..] if next.is_ascii_alphanumeric());
@@ -255,11 +248,11 @@ fn pieces(text: &[u8], head: Span, form: &LinkForm) -> Option<Vec<LinkPiece>> {
             return None;
         }
         let from = if is_glued { rest.start } else { ended.next };
-        ended = line_end(text, from);
-        let row = Span::new(from, ended.end).of(text);
+        ended = rest_of_line(text, from);
+        let row = ended.span.of(text);
         let marks = prefix_len(row, |&byte| is_blank(byte) || matches!(byte, b'>' | b'|'));
         let word = Span::new(from + marks, from + marks + word_len(&row[marks..]));
-        rest = Span::new(word.end, ended.end);
+        rest = Span::new(word.end, ended.span.end);
         if word.is_empty() {
             continue;
         }

@@ -4,7 +4,7 @@
 //! `continuation` decides which line ends the URL crosses, and `parse` trims punctuation from the
 //! end of the run.
 
-use crate::byte_scan::suffix_len;
+use crate::byte_scan::{ends_with_caseless, is_one_of, starts_with_caseless, suffix_len};
 use crate::grammar::is_scheme_char;
 use crate::limits::SCHEME_CHARS;
 use crate::scan::Rules;
@@ -168,11 +168,7 @@ pub fn after_userinfo(url: &[u8]) -> usize {
 /// touches a letter or digit, otherwise before the scheme. The value of a field may contain both
 /// (`?q=...http://`).
 fn script_separator(text: &[u8], from: usize, scheme: Span) -> Option<usize> {
-    let name = scheme.of(text);
-    if ![&b"http"[..], b"https", b"ftp"]
-        .iter()
-        .any(|known| name.eq_ignore_ascii_case(known))
-    {
+    if !is_one_of(scheme.of(text), &["http", "https", "ftp"]) {
         return None;
     }
     let lowest = from.max(scheme.start.saturating_sub(COMPARED_BYTES));
@@ -201,8 +197,7 @@ const PAGE_WORDS: usize = 3;
 /// In a query or fragment, and after other names, the second URL is an argument of a page archive,
 /// a proxy or a script.
 fn slash_separator(text: &[u8], first: Span, scheme: Span) -> Option<usize> {
-    let name = scheme.of(text);
-    if !(name.eq_ignore_ascii_case(b"http") || name.eq_ignore_ascii_case(b"https")) {
+    if !is_one_of(scheme.of(text), &["http", "https"]) {
         return None;
     }
     let url = first.of(text);
@@ -254,7 +249,7 @@ const PAGE_EXTENSIONS: [&str; 28] = [
 #[must_use]
 pub fn ends_with_page(text: &[u8]) -> bool {
     PAGE_EXTENSIONS.iter().any(|extension| {
-        ends_with(text, extension.as_bytes())
+        ends_with_caseless(text, extension.as_bytes())
             && text[..text.len() - extension.len()].ends_with(b".")
     })
 }
@@ -310,24 +305,18 @@ fn is_title(name: &[u8]) -> bool {
 fn glued_scheme_len(text: &[u8]) -> Option<usize> {
     let scheme = [&b"https"[..], b"http"]
         .into_iter()
-        .find(|scheme| ends_with(text, scheme))?;
+        .find(|scheme| ends_with_caseless(text, scheme))?;
     let before = &text[..text.len() - scheme.len()];
     let is_escape = matches!(before, [.., b'%', high, low]
         if high.is_ascii_hexdigit() && low.is_ascii_hexdigit());
     let is_word = before.last().is_some_and(u8::is_ascii_alphanumeric);
     let is_protocol = [&b"s"[..], b"u"].iter().any(|letter| {
-        ends_with(before, letter)
+        ends_with_caseless(before, letter)
             && !before[..before.len() - 1]
                 .last()
                 .is_some_and(u8::is_ascii_alphanumeric)
     });
     (is_word && !is_escape && !is_protocol).then_some(scheme.len())
-}
-
-fn ends_with(text: &[u8], name: &[u8]) -> bool {
-    text.len()
-        .checked_sub(name.len())
-        .is_some_and(|at| text[at..].eq_ignore_ascii_case(name))
 }
 
 /// Returns `true` for references to `<`, `>` and quotes in any case. They come from text that was
@@ -336,13 +325,53 @@ fn is_entity(rest: &[u8]) -> bool {
     const NAMES: [&[u8]; 9] = [
         b"&gt;", b"&lt;", b"&quot;", b"&apos;", b"&#39;", b"&#039;", b"&#x27;", b"&#34;", b"&nbsp;",
     ];
-    let begins = |name: &[u8]| {
-        rest.get(..name.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(name))
-    };
+    let begins = |name: &[u8]| starts_with_caseless(rest, name);
     let continues = |byte: &u8| byte.is_ascii_alphanumeric() || b"=_-%;".contains(byte);
     let is_cut = (begins(b"&gt") || begins(b"&lt")) && !rest.get(3).is_some_and(continues);
     is_cut || NAMES.into_iter().any(begins)
+}
+
+/// Returns `true` for the punctuation that ends sentences and clauses. It also follows URLs.
+#[must_use]
+pub const fn is_sentence_mark(byte: u8) -> bool {
+    matches!(byte, b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\'')
+}
+
+/// Returns `text` without sentence punctuation and unopened closing brackets at its end. RFC 1738
+/// leaves this to the reader (appendix).
+#[must_use]
+pub fn without_punctuation(text: &[u8]) -> &[u8] {
+    let mut surplus = BracketSurplus::default();
+    let mut rest = text;
+    while let [before @ .., last] = rest
+        && (is_sentence_mark(*last) || surplus.ends(rest))
+    {
+        rest = before;
+    }
+    rest
+}
+
+/// Number of closing brackets that a text does not open: round, square and curly. Counted at the
+/// first bracket, because most texts do not end with one.
+#[derive(Default)]
+pub struct BracketSurplus(Option<[usize; 3]>);
+
+impl BracketSurplus {
+    /// Returns `true` if `text` ends with a closing bracket that it does not open. The next text
+    /// must be a shorter prefix of this one.
+    pub fn ends(&mut self, text: &[u8]) -> bool {
+        let last = text.last().copied().unwrap_or_default();
+        let Some(kind) = b")]}".iter().position(|&close| close == last) else {
+            return false;
+        };
+        let surplus = self.0.get_or_insert_with(|| {
+            let count = |byte: u8| memchr::memchr_iter(byte, text).count();
+            [b"()", b"[]", b"{}"].map(|[open, close]| count(*close).saturating_sub(count(*open)))
+        });
+        let is_surplus = 0 < surplus[kind];
+        surplus[kind] -= usize::from(is_surplus);
+        is_surplus
+    }
 }
 
 /// The pair of brackets or quotes opened before a URL.
@@ -531,6 +560,39 @@ mod tests {
             prop_assert_eq!(
                 url_run_end(&text, from, before, rules, max_bytes),
                 url_run_end_simple(&text, from, before, rules, max_bytes)
+            );
+        }
+    }
+
+    /// The simple twin of [`without_punctuation`]: counts all brackets again before each removal.
+    fn without_punctuation_simple(mut text: &[u8]) -> &[u8] {
+        let count = |text: &[u8], bracket: u8| text.split(|&byte| byte == bracket).count();
+        while let [before @ .., last] = text {
+            let off = match last {
+                b')' => count(text, b')') > count(text, b'('),
+                b']' => count(text, b']') > count(text, b'['),
+                b'}' => count(text, b'}') > count(text, b'{'),
+                _ => b".,;:!?'".contains(last),
+            };
+            if !off {
+                break;
+            }
+            text = before;
+        }
+        text
+    }
+
+    #[test]
+    fn punctuation_and_unopened_brackets_are_removed() {
+        assert_eq!(without_punctuation(b"(x)).]"), b"(x)");
+        let bytes = b"()[]{}.,x'";
+        for number in 0..100_000_usize {
+            let text: Vec<u8> = (0..5)
+                .map(|place| bytes[number / 10_usize.pow(place) % 10])
+                .collect();
+            assert_eq!(
+                without_punctuation(&text),
+                without_punctuation_simple(&text)
             );
         }
     }

@@ -8,13 +8,13 @@
 //! RFC 1738 itself has them.
 
 use super::bare_url::{AT_SIGN_CONFIDENCE, host_at, is_local_part};
-use super::quote_marks::{CommonMarks, QuoteMarks, QuoteStyle, common_marks, marks};
+use super::quote_marks::{QuoteMarks, QuoteStyle};
 use super::quoted_printable::{Residue, ResidueText, is_residue};
 use super::{
-    Features, LineEnd, LogicalLine, Repair, RepairSet, after_slashes, after_userinfo, is_blank,
-    is_line_end, line_end, line_start, whitespace_len,
+    Features, LogicalLine, Repair, RepairSet, TextLine, after_slashes, after_userinfo, is_blank,
+    is_line_end, line_start, rest_of_line, whitespace_len,
 };
-use crate::byte_scan::prefix_len;
+use crate::byte_scan::{prefix_len, starts_with_caseless};
 use crate::grammar::{BareRequirement, Scheme, SchemeClass};
 use crate::limits::RFC1738_WRAPPER_BYTES;
 use crate::scan::{Rules, UrlStart};
@@ -210,7 +210,7 @@ struct WrapperContent<'t> {
     limit: usize,
     rules: Rules,
     /// The quote marks of the line on which the wrapper starts.
-    first: QuoteMarks,
+    first: QuoteMarks<'t>,
     /// `true` if the `+` of a diff follows these marks.
     has_plus: bool,
 }
@@ -223,18 +223,18 @@ impl<'t> WrapperContent<'t> {
             QuoteStyle::Strict
         };
         let line = line_start(text, start.at).unwrap_or(start.at);
-        let mut first = marks(text, Span::new(line, start.at), style);
+        let mut first = QuoteMarks::of(&text[line..start.at], style);
         // In a diff, `<` and a blank start each line of the first text.
         if rules == Rules::Wide
             && first.marks.is_empty()
             && line < start.at
             && text[line..].starts_with(b"< ")
         {
-            first.marks.push(Span::new(line, line + 1));
-            first.end = line + 1;
+            first.marks.push(&text[line..=line]);
+            first.len = 1;
         }
         let has_plus = rules == Rules::Wide
-            && text[first.end..start.at].trim_ascii_start().first() == Some(&b'+');
+            && text[line + first.len..start.at].trim_ascii_start().first() == Some(&b'+');
         WrapperContent {
             text,
             limit,
@@ -257,7 +257,7 @@ impl<'t> WrapperContent<'t> {
         if line.text().last() == Some(&b'-') {
             repairs.add(Repair::Hyphen);
         }
-        end = line_end(self.text, end).next;
+        end = rest_of_line(self.text, end).next;
         if let Some(next) = page_break(self.text, end, self.limit) {
             repairs.add(Repair::PageBreak);
             end = next;
@@ -355,14 +355,12 @@ impl<'t> WrapperContent<'t> {
     /// The strict rules require all marks of the first line; the wide rules allow any number.
     /// Further marks are not skipped, because a `>` closes the wrapper.
     fn skip_marks(&self, begin: usize) -> usize {
-        let CommonMarks { count, end } = common_marks(
-            self.text,
-            Span::new(begin, self.limit.max(begin)),
-            &self.first,
-        );
+        let common = self.first.common(&self.text[begin..self.limit.max(begin)]);
+        let count = common.marks.len();
         if count == 0 || (self.rules == Rules::Rfc1738 && count < self.first.marks.len()) {
             return begin;
         }
+        let end = begin + common.len;
         let rest = self.skip_blanks(end);
         if self.has_plus && self.text.get(rest) == Some(&b'+') {
             rest + 1
@@ -375,13 +373,14 @@ impl<'t> WrapperContent<'t> {
     /// has. A mailer leaves such a line between the pieces of a broken line. Any other blank line
     /// ends the wrapper.
     fn marks_only_line(&self, begin: usize) -> Option<usize> {
-        let LineEnd { end, next } = line_end(self.text, begin);
+        let TextLine { span, next, .. } = rest_of_line(self.text, begin);
         if self.rules == Rules::Rfc1738 || self.first.marks.is_empty() || next > self.limit {
             return None;
         }
-        let count = common_marks(self.text, Span::new(begin, end), &self.first).count;
-        let all = marks(self.text, Span::new(begin, end), QuoteStyle::Wide);
-        let only_marks = self.text[all.end..end].trim_ascii().is_empty();
+        let line = span.of(self.text);
+        let count = self.first.common(line).marks.len();
+        let all = QuoteMarks::of(line, QuoteStyle::Wide);
+        let only_marks = line[all.len..].trim_ascii().is_empty();
         (only_marks && count == self.first.marks.len() && all.marks.len() >= count + 2)
             .then_some(next)
     }
@@ -400,13 +399,14 @@ impl<'t> WrapperContent<'t> {
     /// Returns the offset after the quote marks of the line at `start` if it has more marks than
     /// the first line. Only the rest of the URL, one word, and the closing `>` may follow.
     fn skip_added_marks(&self, start: usize) -> Option<usize> {
-        let line = Span::new(start, line_end(self.text, start).end.min(self.limit));
-        let added = marks(self.text, line, QuoteStyle::Wide);
-        let rest = self.text[added.end..line.end].trim_ascii_start();
+        let end = rest_of_line(self.text, start).span.end.min(self.limit);
+        let line = &self.text[start..end];
+        let added = QuoteMarks::of(line, QuoteStyle::Wide);
+        let rest = line[added.len..].trim_ascii_start();
         let word = prefix_len(rest, |&byte| PLAIN[usize::from(byte)]);
         let is_deeper = self.first.marks.len() < added.marks.len();
         if self.rules == Rules::Wide && is_deeper && 0 < word && rest.get(word) == Some(&b'>') {
-            Some(added.end)
+            Some(start + added.len)
         } else {
             None
         }
@@ -478,8 +478,8 @@ pub(super) fn page_break(text: &[u8], from: usize, limit: usize) -> Option<usize
     let mut at = from;
     let mut broken = false;
     while at < limit.min(text.len()) {
-        let LineEnd { end, next } = line_end(text, at);
-        match page_line(&text[at..end]) {
+        let TextLine { span, next, .. } = rest_of_line(text, at);
+        match page_line(span.of(text)) {
             PageLine::Blank => {}
             PageLine::Break | PageLine::BreakAndHeader => broken = true,
             PageLine::Header if broken => {}
@@ -524,7 +524,7 @@ fn is_footer(line: &[u8]) -> bool {
 
 /// Returns `true` for `RFC n ... 19xx` or `20xx`, and for `INTERNET-DRAFT ...`.
 fn is_header(line: &[u8]) -> bool {
-    if line.len() >= 14 && line[..14].eq_ignore_ascii_case(b"INTERNET-DRAFT") {
+    if starts_with_caseless(line, b"INTERNET-DRAFT") {
         return true;
     }
     let numbered = line.strip_prefix(b"RFC ").is_some_and(|rest| {

@@ -3,7 +3,9 @@
 
 use psl::{List, Psl};
 
-use crate::byte_scan::{prefix_len, suffix_len};
+use crate::byte_scan::{
+    ends_with_caseless, is_one_of, prefix_len, starts_with_caseless, suffix_len,
+};
 use crate::limits::{TRACE_FIELD_BYTES, TRACE_FIELD_LINES};
 
 /// The host and port of an authority.
@@ -297,7 +299,7 @@ fn ends_in_top_level_domain(host: &[u8]) -> bool {
         _ => {
             last.iter()
                 .all(|&byte| byte.is_ascii_alphabetic() || byte >= 0x80)
-                || last[..4.min(last.len())].eq_ignore_ascii_case(b"xn--")
+                || starts_with_caseless(last, b"xn--")
         }
     }
 }
@@ -332,22 +334,22 @@ pub fn public_suffix(labels: &mut dyn Iterator<Item = &[u8]>) -> Option<psl::Inf
 
 /// Fields in which mail and news servers name themselves and each other (RFC 5321, 5536, 8601 and
 /// 3464), in lower case.
-const TRACE_FIELDS: [&[u8]; 15] = [
-    b"received",
-    b"x-received",
-    b"original-received",
-    b"received-spf",
-    b"authentication-results",
-    b"arc-authentication-results",
-    b"x-authentication-warning",
-    b"reporting-mta",
-    b"remote-mta",
-    b"received-from-mta",
-    b"nntp-posting-host",
-    b"x-nntp-posting-host",
-    b"injection-info",
-    b"x-trace",
-    b"x-originating-host",
+const TRACE_FIELDS: [&str; 15] = [
+    "received",
+    "x-received",
+    "original-received",
+    "received-spf",
+    "authentication-results",
+    "arc-authentication-results",
+    "x-authentication-warning",
+    "reporting-mta",
+    "remote-mta",
+    "received-from-mta",
+    "nntp-posting-host",
+    "x-nntp-posting-host",
+    "injection-info",
+    "x-trace",
+    "x-originating-host",
 ];
 
 /// Returns `true` if the host without a scheme at `at` is the name of a machine in a trace field or
@@ -376,10 +378,10 @@ fn is_certificate_name(before: &[u8]) -> bool {
 
 /// Returns `true` if `text` ends with `word`, in any case, and no letter precedes `word`.
 fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
-    text.len().checked_sub(word.len()).is_some_and(|at| {
-        text[at..].eq_ignore_ascii_case(word)
-            && !text[..at].last().is_some_and(u8::is_ascii_alphanumeric)
-    })
+    ends_with_caseless(text, word)
+        && !text[..text.len() - word.len()]
+            .last()
+            .is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// Returns `true` if `before` ends in a trace field or in its folded lines, even if quoted.
@@ -389,9 +391,7 @@ fn is_in_trace_field(before: &[u8]) -> bool {
         let line_feed = memchr::memrchr(b'\n', &before[..end]);
         let line = QuotedLine::of(&before[line_feed.map_or(0, |at| at + 1)..end]);
         if let Some(name) = line.field_name() {
-            return TRACE_FIELDS
-                .iter()
-                .any(|trace| trace.eq_ignore_ascii_case(name));
+            return is_one_of(name, &TRACE_FIELDS);
         }
         match line_feed.filter(|_| line.is_folded) {
             Some(at) => end = at,

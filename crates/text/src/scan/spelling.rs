@@ -10,7 +10,7 @@
 use std::sync::LazyLock;
 
 use super::host_check::names_site;
-use crate::byte_scan::{WordSearcher, prefix_len};
+use crate::byte_scan::{WordSearcher, prefix_len, starts_with_caseless};
 use crate::grammar::{Scheme, is_scheme_char};
 use crate::limits::SCHEME_CHARS;
 
@@ -37,34 +37,23 @@ pub struct SpelledHead {
 
 /// Spellings in lower case, with the intended schemes. A spelling that ends with a scheme, such as
 /// `hhttp`, is that scheme after a letter of the text (see `trigger`).
-const SPELLINGS: [(&[u8], &str, Option<Spelling>); 27] = [
-    (b"http", "http", None),
-    (b"https", "https", None),
-    (b"ftp", "ftp", None),
-    (b"htp", "http", Some(Spelling::Mistyped)),
-    (b"ttp", "http", Some(Spelling::Mistyped)),
-    (b"htpp", "http", Some(Spelling::Mistyped)),
-    (b"httpp", "http", Some(Spelling::Mistyped)),
-    (b"htttp", "http", Some(Spelling::Mistyped)),
-    (b"hhtp", "http", Some(Spelling::Mistyped)),
-    (b"thtp", "http", Some(Spelling::Mistyped)),
-    (b"hptt", "http", Some(Spelling::Mistyped)),
-    (b"htps", "https", Some(Spelling::Mistyped)),
-    (b"ttps", "https", Some(Spelling::Mistyped)),
-    (b"htpps", "https", Some(Spelling::Mistyped)),
-    (b"httpss", "https", Some(Spelling::Mistyped)),
-    (b"htttps", "https", Some(Spelling::Mistyped)),
-    (b"hhtps", "https", Some(Spelling::Mistyped)),
-    (b"httsp", "https", Some(Spelling::Mistyped)),
-    (b"hxxp", "http", Some(Spelling::Defanged)),
-    (b"hxtp", "http", Some(Spelling::Defanged)),
-    (b"htxp", "http", Some(Spelling::Defanged)),
-    (b"hxxps", "https", Some(Spelling::Defanged)),
-    (b"hxtps", "https", Some(Spelling::Defanged)),
-    (b"htxps", "https", Some(Spelling::Defanged)),
-    (b"fxp", "ftp", Some(Spelling::Defanged)),
-    (b"h00p", "http", Some(Spelling::Defanged)),
-    (b"h00ps", "https", Some(Spelling::Defanged)),
+const SPELLINGS: [(&str, &str, Option<Spelling>); 8] = [
+    ("http", "http", None),
+    ("https", "https", None),
+    ("ftp", "ftp", None),
+    (
+        "htp ttp htpp httpp htttp hhtp thtp hptt",
+        "http",
+        Some(Spelling::Mistyped),
+    ),
+    (
+        "htps ttps htpps httpss htttps hhtps httsp",
+        "https",
+        Some(Spelling::Mistyped),
+    ),
+    ("hxxp hxtp htxp h00p", "http", Some(Spelling::Defanged)),
+    ("hxxps hxtps htxps h00ps", "https", Some(Spelling::Defanged)),
+    ("fxp", "ftp", Some(Spelling::Defanged)),
 ];
 
 /// Maximum number of bytes of a spelled head: a scheme, a delimiter in brackets, and slashes.
@@ -93,9 +82,10 @@ pub fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
     }
     let letters = prefix_len(&text[..text.len().min(7)], u8::is_ascii_alphanumeric);
     let name = &text[..letters];
-    let &(_, scheme, of_name) = SPELLINGS
-        .iter()
-        .find(|(spelled, ..)| spelled.eq_ignore_ascii_case(name))?;
+    let &(_, scheme, of_name) = SPELLINGS.iter().find(|(spelled, ..)| {
+        let mut spelled = spelled.split(' ').map(str::as_bytes);
+        spelled.any(|spelled| spelled.eq_ignore_ascii_case(name))
+    })?;
     let Delimiter { len, spelling } = delimiter(&text[letters..])?;
     let end = letters + len;
     if spelling != Some(Spelling::Defanged)
@@ -155,10 +145,8 @@ fn starts_spelling(first: u8) -> bool {
 /// Returns a second scheme at the start of `text`, and its length with colon and slashes: in
 /// `http://http://a.example/`, a URL was pasted after a scheme.
 fn second_head(text: &[u8]) -> Option<(usize, &'static str)> {
-    let scheme = ["https", "http", "ftp"].into_iter().find(|scheme| {
-        text.get(..scheme.len())
-            .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme.as_bytes()))
-    })?;
+    let mut schemes = ["https", "http", "ftp"].into_iter();
+    let scheme = schemes.find(|scheme| starts_with_caseless(text, scheme.as_bytes()))?;
     let rest = &text[scheme.len()..];
     let colon = usize::from(rest.starts_with(b":"));
     rest[colon..]
@@ -443,7 +431,8 @@ mod tests {
         assert!(
             SPELLINGS
                 .iter()
-                .all(|(spelled, ..)| starts_spelling(spelled[0]))
+                .flat_map(|(spelled, ..)| spelled.split(' '))
+                .all(|spelled| starts_spelling(spelled.as_bytes()[0]))
         );
     }
 

@@ -8,7 +8,9 @@ use memchr::memchr;
 use super::host_check::{host_len_before, may_end_with_host, names_site};
 use super::spelling::{self, HostPrefix, spelled_head};
 use super::{Opening, Rules, Scanner, UrlStart};
-use crate::byte_scan::{last_char, prefix_len, suffix_len};
+use crate::byte_scan::{
+    ends_with_caseless, is_one_of, last_char, prefix_len, starts_with_caseless, suffix_len,
+};
 use crate::grammar::{BareRequirement, Scheme, SchemeClass, SchemeRule, is_scheme_char};
 use crate::limits::SCHEME_CHARS;
 
@@ -303,9 +305,7 @@ fn archive_before(text: &[u8]) -> Option<usize> {
         u8::is_ascii_digit,
     );
     let at = (before.len() - digits).checked_sub(ARCHIVE.len())?;
-    let is_archive = before[at..]
-        .get(..ARCHIVE.len())?
-        .eq_ignore_ascii_case(ARCHIVE);
+    let is_archive = starts_with_caseless(&before[at..], ARCHIVE);
     let is_time = matches!(digits, 1..=TIME_DIGITS) && matches!(kind, 0 | KIND_BYTES);
     (is_time && is_archive).then_some(at)
 }
@@ -373,10 +373,7 @@ fn wide_scheme(scanner: &Scanner, name: &[u8], after: &[u8]) -> Option<usize> {
 
 /// Returns `true` if `mailto:` follows itself. The second one starts the URL.
 fn is_repeated(scheme: &[u8], after: &[u8]) -> bool {
-    let len = scheme.len();
-    scheme.eq_ignore_ascii_case(b"mailto")
-        && after.get(len) == Some(&b':')
-        && after[..len].eq_ignore_ascii_case(scheme)
+    scheme.eq_ignore_ascii_case(b"mailto") && starts_with_caseless(after, b"mailto:")
 }
 
 /// Returns the start at the host prefix, such as `www` or `ftp5`, that ends with the dot at `end`,
@@ -569,8 +566,8 @@ const GLUED: [&[u8]; 8] = [
 /// Separate protocols whose names end with one of [`GLUED`]. `shttp` (RFC 2660), `tftp` (RFC 3617),
 /// `sftp` and `xftp` are registered at IANA; `uhttp` was an Internet-Draft, `gsiftp` belongs to
 /// Globus, and the others are programs with their own URLs.
-const PROTOCOLS: [&[u8]; 10] = [
-    b"shttp", b"tftp", b"sftp", b"xftp", b"uhttp", b"gsiftp", b"lftp", b"ncftp", b"aftp", b"bbftp",
+const PROTOCOLS: [&str; 10] = [
+    "shttp", "tftp", "sftp", "xftp", "uhttp", "gsiftp", "lftp", "ncftp", "aftp", "bbftp",
 ];
 
 /// Returns the offset of the known scheme at the end of `name` if a letter precedes it. `after` is
@@ -581,11 +578,12 @@ const PROTOCOLS: [&[u8]; 10] = [
 /// like part of its name.
 fn glued_scheme(name: &[u8], after: &[u8]) -> Option<usize> {
     let word = name.len() - trailing_letters(name);
-    let is_protocol = |own: &[u8]| own.eq_ignore_ascii_case(&name[word..]);
-    if PROTOCOLS.iter().any(|own| is_protocol(own)) {
+    if is_one_of(&name[word..], &PROTOCOLS) {
         return None;
     }
-    let scheme = GLUED.iter().find(|scheme| ends_with(name, scheme))?;
+    let scheme = GLUED
+        .iter()
+        .find(|scheme| ends_with_caseless(name, scheme))?;
     let needs_slashes = *scheme != b"mailto";
     (!needs_slashes || after.starts_with(b"//")).then_some(name.len() - scheme.len())
 }
@@ -602,12 +600,6 @@ fn is_compound(name: &[u8], scheme: usize) -> bool {
         && word
             .iter()
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-}
-
-fn ends_with(name: &[u8], scheme: &[u8]) -> bool {
-    name.len()
-        .checked_sub(scheme.len())
-        .is_some_and(|at| name[at..].eq_ignore_ascii_case(scheme))
 }
 
 fn trailing_letters(name: &[u8]) -> usize {

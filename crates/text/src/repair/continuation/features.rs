@@ -13,13 +13,13 @@ use super::line_break::{FollowingLine, LineBreak, is_soft_break};
 use super::line_layout::{
     FILLED_COLUMNS, WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end,
 };
-use super::token::{ContinuationToken, bare};
+use super::token::ContinuationToken;
 use super::url_head::UrlHead;
 use super::{Continuation, LIKELY_POINTS};
 use crate::byte_scan::prefix_len;
 use crate::repair::elsewhere::{Elsewhere, JoinedReading};
 use crate::repair::quote_marks::UNICODE_BAR;
-use crate::repair::{is_blank, set_bits};
+use crate::repair::{is_blank, set_bits, without_punctuation};
 
 /// A feature of a line break after a bare URL: evidence for or against a continuation on the next
 /// line.
@@ -777,7 +777,7 @@ fn is_quote_closed(line_break: &LineBreak<'_>, url: &[u8]) -> bool {
         return false;
     };
     let is_quote = !matches!(closer, b")" | b"]" | b"}");
-    let token = bare(line_break.token_and(0));
+    let token = without_punctuation(line_break.token_and(0));
     is_quote
         && memmem::find(url, closer).is_none()
         && (line_break.rest().starts_with(closer) || token.ends_with(closer))
@@ -791,8 +791,9 @@ fn is_last_of_quote(line_break: &LineBreak<'_>, url: &[u8]) -> bool {
     let closer = closer(line_break.before_start());
     let after = closer.and_then(|closer| rest.strip_prefix(closer));
     let is_value = line_break.before_start().ends_with(b"=\"");
-    after.is_some_and(|after| bare(after).is_empty() || is_value && after.starts_with(b">"))
-        && is_quote_closed(line_break, url)
+    after.is_some_and(|after| {
+        without_punctuation(after).is_empty() || is_value && after.starts_with(b">")
+    }) && is_quote_closed(line_break, url)
 }
 
 /// The partner of the bracket or quote at the end of `before`.

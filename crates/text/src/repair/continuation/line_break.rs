@@ -4,14 +4,14 @@
 use std::cell::OnceCell;
 
 use super::line_layout::{
-    FILLED_COLUMNS, LinePrefix, TextLine, columns, common_lead, holds_url, indentation,
-    line_before, nearby, rest_of_line, trim_end,
+    FILLED_COLUMNS, columns, common_lead, holds_url, indentation, line_before, nearby, trim_end,
 };
 use super::token::ContinuationToken;
 use crate::byte_scan::suffix_len;
 use crate::limits::CONTINUATION_BYTES;
-use crate::repair::url_run::{INERT, word_terminator_len};
-use crate::repair::{is_blank, line_start};
+use crate::repair::quote_marks::QuoteMarks;
+use crate::repair::url_run::url_run_end;
+use crate::repair::{TextLine, is_blank, line_start, start_of_line};
 use crate::scan::Rules;
 use crate::span::Span;
 
@@ -95,7 +95,7 @@ impl<'t> LineBreak<'t> {
         if head.is_empty() || head.len() > CONTINUATION_BYTES {
             return None;
         }
-        let rest = rest_of_line(text, head.end, CONTINUATION_BYTES);
+        let rest = start_of_line(text, head.end, CONTINUATION_BYTES);
         let blank = indentation(rest.span.of(text)) == rest.span.len();
         if rest.cut || !blank || run(head.of(text)) < head.len() {
             return None;
@@ -132,15 +132,15 @@ impl<'t> LineBreak<'t> {
 
     fn between(text: &'t [u8], upper: UpperLine, next: usize) -> Option<LineBreak<'t>> {
         let upper_line = upper.line.of(text);
-        let upper_marks = LinePrefix::first(upper_line);
+        let upper_marks = QuoteMarks::at_break(upper_line);
         let upper_body = upper.piece.min(upper.line.start + upper_marks.len);
-        let mut lower = rest_of_line(text, next, CONTINUATION_BYTES);
+        let mut lower = start_of_line(text, next, CONTINUATION_BYTES);
         let mut blanks = 0;
         while blanks < MOVED_BLANKS
-            && !upper_marks.is_empty()
+            && !upper_marks.marks.is_empty()
             && is_quoted_blank(lower.span.of(text), &upper_marks)
         {
-            lower = rest_of_line(text, lower.next, CONTINUATION_BYTES);
+            lower = start_of_line(text, lower.next, CONTINUATION_BYTES);
             blanks += 1;
         }
         let blank_between = 0 < blanks;
@@ -154,23 +154,23 @@ impl<'t> LineBreak<'t> {
         let body = lower.span.start + lower_marks.len;
         if blank_between {
             let fills_line = starts_with_full_word(&text[body..lower.span.end]);
-            let is_moved = lower_marks.count() < upper_marks.count()
+            let is_moved = lower_marks.marks.len() < upper_marks.marks.len()
                 && is_open(&upper, upper_line, fills_line);
             let is_one = blanks == 1;
             if !(is_moved && (is_one || fills_line)
-                || is_one && lower_marks.count() == upper_marks.count())
+                || is_one && lower_marks.marks.len() == upper_marks.marks.len())
             {
                 return None;
             }
         }
         // The `>` that closes `< URL >` from a separate line is not a quote mark.
         let before = &text[upper_body..upper.piece];
-        if trim_end(before).ends_with(b"<") && upper_marks.count() < lower_marks.count() {
+        if trim_end(before).ends_with(b"<") && upper_marks.marks.len() < lower_marks.marks.len() {
             return None;
         }
         // The sign of a patch is at the start of a line, or after the quote marks and one blank.
-        let after_marks = |marks: &LinePrefix<'_>, line: &'t [u8]| match line {
-            [b' ', after @ ..] if !marks.is_empty() => after,
+        let after_marks = |marks: &QuoteMarks<'_>, line: &'t [u8]| match line {
+            [b' ', after @ ..] if !marks.marks.is_empty() => after,
             _ => line,
         };
         let upper_text = after_marks(&upper_marks, &text[upper_body..upper.line.end]);
@@ -197,7 +197,7 @@ impl<'t> LineBreak<'t> {
             token,
             whole_line: !lower.cut && indentation(rest) == rest.len(),
             marks: MarksAtBreak {
-                quoted: !lower_marks.is_empty(),
+                quoted: !lower_marks.marks.is_empty(),
                 blank_between,
             },
             following: OnceCell::new(),
@@ -210,7 +210,7 @@ impl<'t> LineBreak<'t> {
             if self.lower.cut {
                 return FollowingLine::Text;
             }
-            let upper_marks = LinePrefix::first(self.upper_line());
+            let upper_marks = QuoteMarks::at_break(self.upper_line());
             following_line(self.text, self.lower.next, &upper_marks)
         })
     }
@@ -224,12 +224,12 @@ impl<'t> LineBreak<'t> {
     pub(super) fn has_inserted_blanks(&self) -> bool {
         let (mut inserted, mut unbroken, mut after_text) = (0, 0, false);
         for line in self.nearby() {
-            let marks = LinePrefix::first(line);
-            let is_blank =
-                !marks.is_empty() && indentation(&line[marks.len..]) == line.len() - marks.len;
+            let marks = QuoteMarks::at_break(line);
+            let is_blank = !marks.marks.is_empty()
+                && indentation(&line[marks.len..]) == line.len() - marks.len;
             inserted += usize::from(is_blank && after_text);
             unbroken += usize::from(!is_blank && after_text);
-            after_text = !is_blank && !marks.is_empty();
+            after_text = !is_blank && !marks.marks.is_empty();
             if 1 < unbroken {
                 return false;
             }
@@ -307,7 +307,7 @@ impl<'t> LineBreak<'t> {
     /// not exist.
     pub(super) fn starts_paragraph(&self) -> bool {
         line_before(self.text, self.upper.line.start).is_none_or(|line| {
-            let body = &line[LinePrefix::first(line).len..];
+            let body = &line[QuoteMarks::at_break(line).len..];
             indentation(body) == body.len()
         })
     }
@@ -338,21 +338,9 @@ impl<'t> LineBreak<'t> {
     }
 }
 
-/// The length of the prefix of `line` that can belong to a bare URL. It ends before white space, an
-/// angle bracket, a quote or similar, or before an HTML entity for one.
+/// The length of the prefix of `line` that can belong to a bare URL.
 fn run(line: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(inert) = line[at..]
-        .iter()
-        .position(|&byte| !INERT[usize::from(byte)])
-    {
-        at += inert;
-        if word_terminator_len(&line[at..], Rules::Wide) > 0 || is_entity(&line[at..]) {
-            return at;
-        }
-        at += 1;
-    }
-    line.len()
+    url_run_end(line, 0, None, Rules::Wide, line.len())
 }
 
 /// Returns `true` if the URL at the end of the upper line cannot be whole. Either the line ends
@@ -370,22 +358,15 @@ fn starts_with_full_word(line: &[u8]) -> bool {
 }
 
 /// Returns `true` if `line` has quote marks and no other text.
-fn is_quoted_blank(line: &[u8], upper: &LinePrefix<'_>) -> bool {
+fn is_quoted_blank(line: &[u8], upper: &QuoteMarks<'_>) -> bool {
     let marks = upper.next(line);
     let body = &line[marks.len..];
-    !marks.is_empty() && indentation(body) == body.len()
-}
-
-/// Returns `true` for `&lt;`, `&gt;` or `&quot;`.
-fn is_entity(rest: &[u8]) -> bool {
-    [&b"&lt;"[..], b"&gt;", b"&quot;"]
-        .iter()
-        .any(|entity| rest.starts_with(entity))
+    !marks.marks.is_empty() && indentation(body) == body.len()
 }
 
 /// Classifies the start of the line at `at`, after its quote marks.
-fn following_line(text: &[u8], at: usize, upper: &LinePrefix<'_>) -> FollowingLine {
-    let row = rest_of_line(text, at, CONTINUATION_BYTES);
+fn following_line(text: &[u8], at: usize, upper: &QuoteMarks<'_>) -> FollowingLine {
+    let row = start_of_line(text, at, CONTINUATION_BYTES);
     let line = row.span.of(text);
     let body = &line[upper.next(line).len..];
     let start = &body[indentation(body)..];

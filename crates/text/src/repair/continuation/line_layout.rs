@@ -3,13 +3,11 @@
 
 use std::iter;
 
-use memchr::{memchr, memchr_iter, memchr2, memrchr2};
+use memchr::{memchr, memchr_iter, memrchr2};
 
 use crate::byte_scan::prefix_len;
-use crate::repair::quote_marks::{MarkPosition, QuoteStyle, UNICODE_ARROW, UNICODE_BAR, mark_len};
 use crate::repair::url_run::INERT;
-use crate::repair::{last_line_end_len, line_end_len, whitespace_len};
-use crate::span::Span;
+use crate::repair::{is_blank, last_line_end_len, start_of_line, whitespace_len};
 
 /// Maximum number of lines read on each side of a line break. A wrapped paragraph shows its width
 /// within a screen.
@@ -33,38 +31,6 @@ pub(super) const FILLED_COLUMNS: usize = 64;
 
 /// Minimum number of words of a line of prose.
 const PROSE_WORDS: usize = 4;
-
-/// A line of a text, or its start.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TextLine {
-    /// The range of the line without its line end, up to the limit.
-    pub(super) span: Span,
-    /// The offset of the next line.
-    pub(super) next: usize,
-    /// `true` if the line is longer than the limit and `span` and `next` end inside it.
-    pub(super) cut: bool,
-}
-
-/// Returns the rest of the line that contains `at`, at most `max_bytes` of it. LF, CR, CRLF and CR
-/// CR LF end lines.
-pub(super) fn rest_of_line(text: &[u8], at: usize, max_bytes: usize) -> TextLine {
-    let limit = text.len().min(at.saturating_add(max_bytes));
-    match memchr2(b'\n', b'\r', &text[at..limit]) {
-        None => TextLine {
-            span: Span::new(at, limit),
-            next: limit,
-            cut: limit < text.len(),
-        },
-        Some(len) => {
-            let end = at + len;
-            TextLine {
-                span: Span::new(at, end),
-                next: end + line_end_len(&text[end..]),
-                cut: false,
-            }
-        }
-    }
-}
 
 /// The number of columns of `text`, the start of a line. A tab extends to the next multiple of
 /// eight.
@@ -168,7 +134,7 @@ fn below(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
     let ceiling = text.len().min(at.saturating_add(NEARBY_BYTES));
     iter::from_fn(move || {
         let max_bytes = ceiling.checked_sub(at).filter(|&bytes| bytes > 0)?;
-        let row = rest_of_line(text, at, max_bytes);
+        let row = start_of_line(text, at, max_bytes);
         at = row.next;
         (!row.cut).then(|| row.span.of(text))
     })
@@ -177,67 +143,6 @@ fn below(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
 /// The line before the one at `at`; `None` if there is no such line or if it is too long.
 pub(super) fn line_before(text: &[u8], at: usize) -> Option<&[u8]> {
     above(text, at).next()
-}
-
-/// Maximum number of quote marks to read on one line. No one quotes this deeply, and a line may
-/// consist of marks.
-const MAX_MARKS: usize = 32;
-
-/// The quote marks at the start of a line.
-#[derive(Debug, Default)]
-pub(super) struct LinePrefix<'t> {
-    marks: Vec<&'t [u8]>,
-    /// The length of the prefix in bytes, up to the last mark.
-    pub(super) len: usize,
-}
-
-impl<'t> LinePrefix<'t> {
-    /// Reads the marks of a line without regard to other lines.
-    pub(super) fn first(line: &'t [u8]) -> LinePrefix<'t> {
-        LinePrefix::read(line, |_| true)
-    }
-
-    /// Reads the marks of the next line. Initials and `:` count only if this line has them too,
-    /// because they may belong to the URL. The number of arrows and bars does not matter: a mailer
-    /// that breaks a quoted line leaves the second half unquoted.
-    pub(super) fn next(&self, line: &'t [u8]) -> LinePrefix<'t> {
-        LinePrefix::read(line, |mark| {
-            matches!(mark, b">" | b"|" | UNICODE_ARROW | UNICODE_BAR) || self.marks.contains(&mark)
-        })
-    }
-
-    pub(super) fn count(&self) -> usize {
-        self.marks.len()
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.marks.is_empty()
-    }
-
-    fn read(line: &'t [u8], counts: impl Fn(&[u8]) -> bool) -> LinePrefix<'t> {
-        let mut found = LinePrefix::default();
-        while found.marks.len() < MAX_MARKS {
-            let rest = &line[found.len..];
-            let blanks = prefix_len(rest, |&byte| is_blank(byte));
-            // One blank may precede a bar or a colon.
-            let position = MarkPosition {
-                blanks,
-                is_first: false,
-            };
-            let rest = &rest[blanks..];
-            let mark = &rest[..mark_len(rest, QuoteStyle::Wide, position)];
-            if mark.is_empty() || !counts(mark) {
-                break;
-            }
-            found.marks.push(mark);
-            found.len += blanks + mark.len();
-        }
-        found
-    }
-}
-
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t')
 }
 
 /// The characters that mark a line of a diff or of a comment in a program.
@@ -382,26 +287,6 @@ mod tests {
         assert_eq!(width("one two three"), 0);
         assert_eq!(width("one two three x://four five"), 0);
         assert_eq!(width(&"word ".repeat(21)), 0);
-    }
-
-    #[test]
-    fn initials_bars_and_colons_are_marks() {
-        assert_eq!(
-            LinePrefix::first(b" > JD> *JD>| x").marks,
-            [&b">"[..], b"JD>", b"*JD>", b"|"]
-        );
-        assert_eq!(LinePrefix::first(b": :word").len, 3);
-        assert_eq!(LinePrefix::first(b":8080").len, 0);
-        assert_eq!(LinePrefix::first(b"  | x").len, 0);
-        assert_eq!(LinePrefix::first(b"Maria> x").len, 0);
-        assert_eq!(LinePrefix::first(&[b'>'; 99]).len, MAX_MARKS);
-    }
-
-    #[test]
-    fn initials_and_colons_count_only_in_both_lines() {
-        assert_eq!(LinePrefix::first(b"x").next(b"> JD> x").len, 1);
-        assert_eq!(LinePrefix::first(b"JD> x").next(b"> JD> x").len, 5);
-        assert_eq!(LinePrefix::first(b"JD> x").next(b": x").len, 0);
     }
 
     #[test]

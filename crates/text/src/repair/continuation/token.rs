@@ -4,7 +4,8 @@
 //! `features` decides whether a property is evidence for or against a continuation.
 
 use super::line_layout::{columns, is_word};
-use crate::byte_scan::{prefix_len, suffix_len};
+use crate::byte_scan::{is_one_of, prefix_len, starts_with_caseless, suffix_len};
+use crate::repair::without_punctuation;
 use crate::scan::{defanged_mark, names_site, public_suffix, spelled_head};
 
 /// Bytes that start no continuation: opening marks, or bytes after which programs break lines.
@@ -29,7 +30,7 @@ pub(super) struct ContinuationToken<'t> {
 impl<'t> ContinuationToken<'t> {
     /// Returns the token `all`; `None` if it is only sentence punctuation.
     pub(super) fn new(all: &'t [u8]) -> Option<ContinuationToken<'t>> {
-        let bare = bare(all);
+        let bare = without_punctuation(all);
         (!bare.is_empty()).then_some(ContinuationToken { all, bare })
     }
 
@@ -80,44 +81,6 @@ fn all(text: &[u8], is: impl Fn(&u8) -> bool) -> bool {
     text.iter().all(is)
 }
 
-/// Removes sentence punctuation and unopened closing brackets from the end of `text`.
-///
-/// Brackets are counted once, because a token may be long and full of brackets. A test compares the
-/// result with a new count for each removed bracket.
-pub(super) fn bare(text: &[u8]) -> &[u8] {
-    // Most texts end with a letter or digit.
-    if text.last().is_some_and(u8::is_ascii_alphanumeric) {
-        return text;
-    }
-    let surplus = |open: u8, close: u8| {
-        text.iter().fold(0_i64, |sum, &byte| {
-            sum + i64::from(byte == close) - i64::from(byte == open)
-        })
-    };
-    let mut round = surplus(b'(', b')');
-    let mut square = surplus(b'[', b']');
-    let mut curly = surplus(b'{', b'}');
-    let mut rest = text;
-    while let [before @ .., last] = rest {
-        let unopened = match last {
-            b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\'' => {
-                rest = before;
-                continue;
-            }
-            b')' => &mut round,
-            b']' => &mut square,
-            b'}' => &mut curly,
-            _ => break,
-        };
-        if *unopened <= 0 {
-            break;
-        }
-        *unopened -= 1;
-        rest = before;
-    }
-    rest
-}
-
 /// Minimum number of columns of a token that is longer than words of prose.
 pub(super) const LONG_TOKEN: usize = 20;
 
@@ -136,9 +99,9 @@ impl ContinuationToken<'_> {
         scheme
             || spelled_head(all).is_some()
             || self.defanged_delimiter() == Some(b':')
-            || ["www.", "mailto:", "news:", "url:"]
+            || [&b"www."[..], b"mailto:", b"news:", b"url:"]
                 .iter()
-                .any(|prefix| starts_with(self.all, prefix))
+                .any(|prefix| starts_with_caseless(self.all, prefix))
     }
 
     /// The delimiter in brackets after the name at the start of the token, as in defanged URLs,
@@ -182,7 +145,7 @@ impl ContinuationToken<'_> {
             [b'%', one, two, ..] => one.is_ascii_hexdigit() && two.is_ascii_hexdigit(),
             [b'#', name @ ..] => {
                 !name.is_empty()
-                    && all(bare(name), |&byte| {
+                    && all(without_punctuation(name), |&byte| {
                         is_word(byte) || b".-=+:&".contains(&byte)
                     })
                     && !self.is_issue()
@@ -277,10 +240,6 @@ impl ContinuationToken<'_> {
     }
 }
 
-fn starts_with(text: &[u8], prefix: &str) -> bool {
-    text.len() >= prefix.len() && text[..prefix.len()].eq_ignore_ascii_case(prefix.as_bytes())
-}
-
 /// Extensions of files at the ends of URLs in archives. `Z` is always upper-case.
 const EXTENSIONS: [&str; 85] = [
     "html", "htm", "shtml", "xhtml", "txt", "text", "gif", "jpg", "jpeg", "png", "svg", "pdf",
@@ -297,11 +256,7 @@ const EXTENSION_LETTERS: usize = 6;
 
 /// Returns `true` if `text` ends with a dot and an extension, in any case.
 pub(super) fn has_extension(text: &[u8]) -> bool {
-    last_name(text).is_some_and(|name| {
-        EXTENSIONS
-            .iter()
-            .any(|row| row.as_bytes().eq_ignore_ascii_case(name))
-    })
+    last_name(text).is_some_and(|name| is_one_of(name, &EXTENSIONS))
 }
 
 /// Returns `true` if `end` completes an extension that starts at the end of `url`: `.ht` and `ml`,
@@ -436,7 +391,8 @@ impl ContinuationToken<'_> {
 
     /// Returns `true` if the token starts with `www.` and another label.
     pub(super) fn starts_host_label(&self) -> bool {
-        starts_with(self.all, "www.") && self.all.get(4).is_some_and(u8::is_ascii_alphanumeric)
+        starts_with_caseless(self.all, b"www.")
+            && self.all.get(4).is_some_and(u8::is_ascii_alphanumeric)
     }
 
     /// Returns `true` if the token can be the host of a URL, with or without a path, and is not a
@@ -866,35 +822,5 @@ mod tests {
             ),
             "1. 123) -- -option //x"
         );
-    }
-
-    /// The simple twin of [`bare`]: counts all brackets again before each removal.
-    fn bare_simple(mut text: &[u8]) -> &[u8] {
-        let count = |text: &[u8], bracket: u8| text.split(|&byte| byte == bracket).count();
-        while let [before @ .., last] = text {
-            let off = match last {
-                b')' => count(text, b')') > count(text, b'('),
-                b']' => count(text, b']') > count(text, b'['),
-                b'}' => count(text, b'}') > count(text, b'{'),
-                _ => b".,;:!?'".contains(last),
-            };
-            if !off {
-                break;
-            }
-            text = before;
-        }
-        text
-    }
-
-    #[test]
-    fn punctuation_and_unopened_brackets_are_removed() {
-        assert_eq!(bare(b"(x)).]"), b"(x)");
-        let bytes = b"()[]{}.,x'";
-        for number in 0..100_000_usize {
-            let text: Vec<u8> = (0..5)
-                .map(|place| bytes[number / 10_usize.pow(place) % 10])
-                .collect();
-            assert_eq!(bare(&text), bare_simple(&text));
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! Properties of the end of the URL read so far.
 
 use super::line_layout::is_word;
-use super::token::{ContinuationToken, bare, has_extension, is_top_domain};
+use super::token::{ContinuationToken, has_extension, is_top_domain};
 use crate::byte_scan::{prefix_len, suffix_len};
+use crate::repair::without_punctuation;
 
 /// Numbers of digits of a git commit hash: SHA-1 and SHA-256.
 const COMMIT_DIGITS: [usize; 2] = [40, 64];
@@ -103,7 +104,7 @@ impl<'u> UrlHead<'u> {
 
     /// Returns `true` if the path ends with a file extension, not counting sentence punctuation.
     pub(super) fn ends_with_file(&self) -> bool {
-        !self.path.is_empty() && has_extension(bare(self.url))
+        !self.path.is_empty() && has_extension(without_punctuation(self.url))
     }
 
     /// Returns `true` if the URL cannot be whole without `token`, and `token` can complete it.
@@ -195,7 +196,7 @@ impl<'u> UrlHead<'u> {
     /// Returns `true` if the URL ends with a whole identifier: a commit hash, a line number of a
     /// source file, or a Message-ID.
     pub(super) fn ends_with_identifier(&self) -> bool {
-        let path = bare(self.path);
+        let path = without_punctuation(self.path);
         let path = path.strip_suffix(b"/").unwrap_or(path);
         let last = path
             .rsplit(|byte| b"/=#".contains(byte))
@@ -213,7 +214,7 @@ impl<'u> UrlHead<'u> {
 
     /// Returns `true` if the URL ends with a line number of a source file: `#L12`.
     pub(super) fn ends_with_line_number(&self) -> bool {
-        let path = bare(self.path);
+        let path = without_punctuation(self.path);
         let digits = suffix_len(path, u8::is_ascii_digit);
         let before = &path[..path.len() - digits];
         0 < digits
