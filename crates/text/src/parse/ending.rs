@@ -6,17 +6,18 @@
 
 use super::acceptance::mailbox_host;
 use super::components::{is_special_scheme, scheme};
-use crate::byte_scan::{last_char, prefix_len, starts_with_caseless, suffix_len};
+use crate::byte_scan::{prefix_len, starts_with_caseless, suffix_len};
 use crate::grammar::{BareRequirement, escaped_byte};
 use crate::limits::LINE_LOOKBACK_BYTES;
 use crate::repair::{
     BracketSurplus, after_slashes, after_userinfo, ends_with_page, is_frequent_word,
-    is_sentence_mark, rewritten_link_len, url_run_end, without_punctuation, word_terminator_len,
+    is_sentence_mark, rewritten_link_len, url_run_end, without_punctuation,
 };
 use crate::scan::{
-    HostAndPort, Rules, Scanner, host_before_refused, is_country, is_ipv4, plausible_host,
+    HostAndPort, Rules, Scanner, host_before_refused, is_country, names_site, plausible_host,
 };
 use crate::span::Span;
+use unicode_script::{Script, UnicodeScript};
 
 /// End of the URL in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +73,7 @@ pub(super) fn end_of_run(text: WordInText<'_>, rules: Rules) -> UrlEnd {
         };
     }
     let end = end_before_markup(run, prior);
-    let end = end - pod_escape_prefix_len(&run[..end], &run[end..], text.after);
-    let end = end - rule_len(&run[..end]);
-    let run = &run[..end - escaped_indentation_len(&run[..end])];
+    let run = &run[..end - rule_len(&run[..end])];
     let word = guessed_end(run, text);
     let url = trimmed(&run[..word], before, rules);
     let other = if word < run.len() {
@@ -93,29 +92,16 @@ pub(super) fn end_of_run(text: WordInText<'_>, rules: Rules) -> UrlEnd {
 /// glued to it. `text` is the word that `run` is the certain part of.
 fn guessed_end(run: &[u8], text: WordInText<'_>) -> usize {
     let end = end_before_glued_word(run, text.prior);
-    let end = match end_before_outer_syntax(&run[..end], text.prior) {
-        // Inside quotation marks, no other syntax continues.
-        cut if cut < end && end == text.word.len() && is_enclosed(text) => end,
-        cut => cut,
-    };
+    let end = end_before_outer_syntax(&run[..end], text.prior);
     let end = end_before_open_bracket(&run[..end]);
-    let end = end - position_len(&run[..end]);
     if run[..end].is_ascii() {
         return end;
     }
     end_before_script(&run[..end], text)
 }
 
-/// Returns 1 if the `E` at the end of `run` starts a POD escape (`aE<gt>`), else 0. `cut` is the
-/// text that was cut off after it, and `after` is the text after `cut`.
-fn pod_escape_prefix_len(run: &[u8], cut: &[u8], after: &[u8]) -> usize {
-    let is_escape = run.ends_with(b"E") && cut.is_empty();
-    let mut names = [&b"<gt>"[..], b"<lt>", b"<verbar>"].into_iter();
-    usize::from(is_escape && names.any(|name| after.starts_with(name)))
-}
-
 /// Returns the end of the URL in `run` before surrounding markup that follows without a space: the
-/// bar of a wiki, table, Jira, Slack or shell (`url|title`, `url|sh`), a shell's `&&`, a Jira tag
+/// bar of a wiki, table, Jira or Slack (`url|title`), a shell's `&&`, a Jira tag
 /// (`url{code}`), an `AsciiDoc` link text (`url[text]`), or the next Texinfo argument
 /// (`@uref{url,,text}`).
 fn end_before_outer_syntax(run: &[u8], prior: &[u8]) -> usize {
@@ -126,15 +112,15 @@ fn end_before_outer_syntax(run: &[u8], prior: &[u8]) -> usize {
     }
     let host = after_userinfo(run);
     let query = memchr::memchr2(b'?', b'#', run).unwrap_or(run.len());
-    let is_cell = is_cell(prior, run);
+    // A bar ends a link or cell even after a query.
+    let is_cell = matches!(prior, [.., b'|' | b'<' | b'[']);
     let mut commands = [&b"@uref{"[..], b"@url{", b"@indicateurl{"].into_iter();
     let is_argument = commands.any(|command| prior.ends_with(command));
     let found = (host..end).find(|&at| {
         let rest = &run[at + 1..];
         match run[at] {
-            b'|' if at < query => is_cell || is_label(rest),
-            b'|' => is_cell || is_field(prior, rest) || is_piped(prior, rest),
-            b'{' => is_jira_tag(&run[..at], rest, prior),
+            b'|' => is_cell || at < query && is_label(rest),
+            b'{' => is_jira_tag(rest),
             b'&' => rest.starts_with(b"&") && (at < query || rest.len() == 1),
             b',' => is_argument,
             _ => false,
@@ -159,7 +145,6 @@ fn end_before_label(run: &[u8]) -> usize {
             && !content.contains(&b']')
             && memchr::memchr(b'#', url).is_none()
             && memchr::memchr2(b'/', b'?', &url[after_slashes(url).unwrap_or(open)..]).is_some()
-            && !is_index(url)
     });
     open.unwrap_or(run.len())
 }
@@ -171,45 +156,14 @@ fn is_label(rest: &[u8]) -> bool {
     letters != 1 && !matches!(rest.first(), Some(b'/' | b'0'..=b'9'))
 }
 
-/// Returns `true` if `prior` opens a link or cell that a bar ends, even after a query: in a wiki
-/// (`[[`), a table (`|`), Slack (`<`), or Jira, whose links have one bar (`[`).
-fn is_cell(prior: &[u8], run: &[u8]) -> bool {
-    match prior {
-        [.., b'|' | b'<'] | [.., b'[', b'['] => true,
-        [.., b'['] => memchr::memchr_iter(b'|', run).nth(1).is_none(),
-        _ => false,
-    }
-}
-
-/// Returns `true` if the URL between `prior` and `rest`, which follows a bar, is a template
-/// argument: `{{cite|url=http://a.example/?b|title=c}}`.
-fn is_field(prior: &[u8], rest: &[u8]) -> bool {
-    let name = prefix_len(rest, |&byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    prior.trim_ascii_end().ends_with(b"=") && 0 < name && rest.get(name) == Some(&b'=')
-}
-
-/// Returns `true` if `rest`, which follows a bar, names a program that reads the output of a
-/// download command in the same line: `curl http://a.example/?b|sh`.
-fn is_piped(prior: &[u8], rest: &[u8]) -> bool {
-    rest.iter().all(u8::is_ascii_lowercase) && {
-        let line = &prior[line_start_of(prior)..];
-        let mut programs = [&b"curl "[..], b"wget "].into_iter();
-        programs.any(|program| memchr::memmem::find(line, program).is_some())
-    }
-}
-
-/// Returns `true` if `rest`, which follows a `{`, starts with the rest of a Jira tag. In a
-/// template, a slash or an equals sign precedes the name (`/{code}`), unless another tag precedes
-/// the URL.
-fn is_jira_tag(url: &[u8], rest: &[u8], prior: &[u8]) -> bool {
+/// Returns `true` if `rest`, which follows a `{`, starts with the rest of a Jira tag.
+fn is_jira_tag(rest: &[u8]) -> bool {
     /// Maximum length of a tag in bytes: `color:` and a color.
     const TAG_BYTES: usize = 24;
     const NAMES: &str = "code color noformat panel quote * _ - + ^ ~ ?";
     let tag = &rest[..rest.len().min(TAG_BYTES)];
     let name = memchr::memchr2(b'}', b':', tag).map_or(tag, |len| &tag[..len]);
-    NAMES.split(' ').any(|known| known.as_bytes() == name)
-        && memchr::memchr(b'}', tag).is_some()
-        && (prior.ends_with(b"}") || !matches!(url.last(), Some(b'/' | b'=')))
+    NAMES.split(' ').any(|known| known.as_bytes() == name) && memchr::memchr(b'}', tag).is_some()
 }
 
 /// Returns the length of `url` before a part that belongs to it although another end is possible:
@@ -230,8 +184,7 @@ fn doubtful_part(url: &[u8]) -> Option<usize> {
 }
 
 /// Returns the length of `word` without trailing sentence punctuation and without closing brackets
-/// that it does not open. The wide rules also trim signs of emphasis, opening brackets, and
-/// invisible characters.
+/// that it does not open. The wide rules also trim signs of emphasis and opening brackets.
 pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
     if rules == Rules::Rfc1738 {
         return without_punctuation(word).len();
@@ -239,22 +192,16 @@ pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
     let mut surplus = BracketSurplus::default();
     let mut end = word.len();
     while let Some(&last) = word[..end].last() {
-        let len = match last {
-            // A character reference ends with its semicolon.
-            b';' if word[..end].ends_with(b"&amp;") => 0,
+        let is_trimmed = match last {
             // An opening bracket starts the text after the URL.
-            b'|' | b'\\' | b'(' | b'[' | b'{' => 1,
-            b'*' | b'_' => usize::from(before == Some(last) || last == b'*' && is_pair(word, end)),
-            0x80.. => match invisible_tail_len(&word[..end]) {
-                0 => closing_tail_len(&word[..end]),
-                len => len,
-            },
-            _ => usize::from(is_sentence_mark(last) || surplus.ends(&word[..end])),
+            b'|' | b'\\' | b'(' | b'[' | b'{' => true,
+            b'*' | b'_' => before == Some(last) || last == b'*' && is_pair(word, end),
+            _ => is_sentence_mark(last) || surplus.ends(&word[..end]),
         };
-        if len == 0 {
+        if !is_trimmed {
             break;
         }
-        end -= len;
+        end -= 1;
     }
     end
 }
@@ -273,13 +220,9 @@ fn rule_len(word: &[u8]) -> usize {
     if RULE_SIGNS <= signs { signs } else { 0 }
 }
 
-/// Minimum number of identical signs in a row that form a rule inside a URL before a capitalized
-/// word. A program that lost the line ends glued both to the URL.
+/// Minimum number of identical signs in a row that form a rule inside a URL. A program that lost the
+/// line ends glued the rule to the URL. Page names have fewer hyphens.
 const INNER_RULE_SIGNS: usize = 12;
-
-/// Minimum number of identical signs in a row that always form a rule inside a URL. Page names
-/// have fewer hyphens, and numbers in base64url fewer underscores.
-const LONG_RULE_SIGNS: usize = 24;
 
 /// Returns the end of the URL at the start of `run`, before a word that was glued to it because a
 /// program lost a line end or a space. The word follows a mail gateway's link, the host
@@ -290,8 +233,7 @@ fn end_before_glued_word(run: &[u8], prior: &[u8]) -> usize {
         return len;
     }
     let run = &run[..end_of_remark(run, prior)];
-    let may_be_rule =
-        |one: u8, other: u8| one == other && matches!(one, b'-' | b'_' | b'=' | b'~' | b'*');
+    let may_be_rule = |one: u8, other: u8| one == other && matches!(one, b'-' | b'=' | b'~' | b'*');
     // Most URLs have no capital letter after a lowercase one, no page extension, and none of these
     // signs twice in a row.
     let may_be_glued = any_pair(run, |one, other| {
@@ -367,42 +309,6 @@ fn end_of_remark(run: &[u8], prior: &[u8]) -> usize {
     run.len()
 }
 
-/// Returns the length of the file position (`:41:9`) at the end of `run`, with the punctuation
-/// after it; 0 if there is none. Compilers and logs append such a position to a file name.
-fn position_len(run: &[u8]) -> usize {
-    let mut end = run.len() - suffix_len(run, |byte| b".,;:)".contains(byte));
-    let whole = end;
-    if !run[..end].last().is_some_and(u8::is_ascii_digit) {
-        return 0;
-    }
-    for _ in 0..2 {
-        let digits = suffix_len(&run[..end], u8::is_ascii_digit);
-        if 0 < digits && run[..end - digits].ends_with(b":") {
-            end -= digits + 1;
-        }
-    }
-    let path = host_span(run).end;
-    let is_file = |path: &[u8]| path.starts_with(b"/") && ends_with_file(path);
-    if end < whole && run.get(path..end).is_some_and(is_file) {
-        run.len() - end
-    } else {
-        0
-    }
-}
-
-/// Maximum number of characters of a file name extension.
-const MAX_EXTENSION_CHARS: usize = 5;
-
-/// Returns `true` if `text` ends with a file name: a name, a dot and an extension that contains a
-/// letter.
-fn ends_with_file(text: &[u8]) -> bool {
-    let ending = suffix_len(text, u8::is_ascii_alphanumeric);
-    let (before, ending) = text.split_at(text.len() - ending);
-    (1..=MAX_EXTENSION_CHARS).contains(&ending.len())
-        && ending.iter().any(u8::is_ascii_alphabetic)
-        && matches!(before, [.., last, b'.'] if last.is_ascii_alphanumeric() || *last == b'_')
-}
-
 /// Returns `true` if `is_found` accepts a pair of adjacent bytes of `run`.
 fn any_pair(run: &[u8], is_found: impl Fn(u8, u8) -> bool) -> bool {
     let next = run.get(1..).unwrap_or_default();
@@ -436,8 +342,6 @@ fn glued_host_len(host: &[u8], is_mail: bool) -> Option<usize> {
         b"com" | b"net" | b"org" | b"edu" | b"gov" => {
             !names.is_empty() && !names.eq_ignore_ascii_case(b"www")
         }
-        // Examples use `www.host.myDomain`.
-        b"my" => false,
         country => is_country(country) && (is_mail || names.contains(&b'.')),
     };
     (is_glued && starts_capitalized(&label[small..])).then_some(dot + 1 + small)
@@ -454,40 +358,12 @@ fn inner_rule(path: &[u8]) -> Option<usize> {
     for signs in path.chunk_by(|one, other| one == other) {
         let end = at + signs.len();
         // In base64url, underscores occur among letters of both cases.
-        let is_before_word =
-            INNER_RULE_SIGNS <= signs.len() && signs[0] != b'_' && starts_capitalized(&path[end..]);
-        if b"-_=~*".contains(&signs[0]) && (is_before_word || LONG_RULE_SIGNS <= signs.len()) {
+        if b"-=~*".contains(&signs[0]) && INNER_RULE_SIGNS <= signs.len() {
             return Some(at);
         }
         at = end;
     }
     None
-}
-
-/// Minimum number of escaped spaces that indent a line.
-const ESCAPED_INDENTATION: usize = 2;
-
-/// Returns the length of an escaped line end and the escaped indentation after it at the end of
-/// `word`: a program escaped the white space around the URL as well. Returns 0 if there is none,
-/// and for a `mailto` URL, where they are lines of the message.
-fn escaped_indentation_len(word: &[u8]) -> usize {
-    let blanks = escapes_len(word, &[b"%20", b"%09"]);
-    if blanks < ESCAPED_INDENTATION * 3 || starts_with_caseless(word, b"mailto:") {
-        return 0;
-    }
-    let line_ends = escapes_len(
-        &word[..word.len() - blanks],
-        &[b"%0A", b"%0a", b"%0D", b"%0d", b"%20", b"%09"],
-    );
-    if 0 < line_ends { line_ends + blanks } else { 0 }
-}
-
-/// Returns the length in bytes of the run of `escapes` at the end of `word`.
-fn escapes_len(word: &[u8], escapes: &[&[u8; 3]]) -> usize {
-    3 * word
-        .rchunks_exact(3)
-        .take_while(|chunk: &&[u8]| escapes.iter().any(|escape| *chunk == escape.as_slice()))
-        .count()
 }
 
 /// Returns `true` if the asterisk before `end` is one of two that close bold type.
@@ -533,13 +409,7 @@ fn end_before_markup(run: &[u8], prior: &[u8]) -> usize {
     } else {
         run.len()
     };
-    let end = end_before_italics(&run[..end], prior);
-    let end = end - shown_path_len(&run[..end], prior);
-    if run.is_ascii() {
-        end
-    } else {
-        end_before_partner(&run[..end], prior)
-    }
+    end - shown_path_len(&run[..end], prior)
 }
 
 /// Start of a terminal link (OSC 8), without its control character.
@@ -556,114 +426,30 @@ fn shown_path_len(run: &[u8], prior: &[u8]) -> usize {
     if one == other { one.len() } else { 0 }
 }
 
-/// Returns the end of the URL before the trailing underscore or slash of `run` that closes italics
-/// of several words: `_see http://a.example/b_`, `/get http://a.example/b.zip!/`. Sentence
-/// punctuation may follow. A slash ends a folder's path, unless punctuation or a file extension
-/// precedes it.
-fn end_before_italics(run: &[u8], prior: &[u8]) -> usize {
-    let end = run.len() - suffix_len(run, |byte| b".,;:!?)'".contains(byte));
-    let Some((&mark @ (b'_' | b'/'), before)) = run[..end].split_last() else {
-        return run.len();
-    };
-    let closes = mark == b'_' || ends_sentence_or_file(before);
-    if closes && LineBefore::new(prior).opens_italics(mark) {
-        end - 1
-    } else {
-        run.len()
-    }
-}
-
-/// Returns `true` if `url` has a path that ends with sentence punctuation or with a dot and a file
-/// extension.
-fn ends_sentence_or_file(url: &[u8]) -> bool {
-    let authority = after_slashes(url).unwrap_or(0);
-    let Some(slash) = memchr::memrchr(b'/', &url[authority..]) else {
-        return false;
-    };
-    let name = &url[authority + slash + 1..];
-    let ending = memchr::memrchr(b'.', name).map_or(&b""[..], |dot| &name[dot + 1..]);
-    matches!(url.last(), Some(b'!' | b'?' | b'.' | b',' | b')'))
-        || matches!(ending.len(), 2..=4)
-            && ending.iter().all(u8::is_ascii_alphanumeric)
-            && ending.iter().any(u8::is_ascii_alphabetic)
-}
-
-/// Returns the end of the URL before the closing partner of the bracket or quote before the URL.
-/// Covers the Unicode brackets and quotes that also occur in URLs.
-fn end_before_partner(run: &[u8], prior: &[u8]) -> usize {
-    let close = last_char(prior).and_then(partner);
-    let at = close
-        .and_then(|close| memchr::memmem::find(run, close.encode_utf8(&mut [0; 4]).as_bytes()));
-    at.unwrap_or(run.len())
-}
-
-/// Returns the closing partner of a non-ASCII opening bracket or quote, if it does not end every
-/// word (Unicode general categories Ps and Pi, and the next character of Pe and Pf).
-fn partner(open: char) -> Option<char> {
-    let code = u32::from(open);
-    let next =
-        match code {
-            0x0F3A | 0x0F3C | 0x169B | 0x2045 | 0x207D | 0x208D | 0x2308 | 0x230A => 1,
-            0x2768..=0x2774 | 0x27E6..=0x27EE | 0xFE36..=0xFE44 if code.is_multiple_of(2) => 1,
-            0x2983..=0x2997 | 0xFE35..=0xFE43 | 0x2E55..=0x2E5B if !code.is_multiple_of(2) => 1,
-            0x27C5 | 0x29D8 | 0x29DA | 0x29FC | 0x2E02 | 0x2E04 | 0x2E09 | 0x2E0C | 0x2E1C
-            | 0x2E20 => 1,
-            0x2E22 | 0x2E24 | 0x2E26 | 0x2E28 | 0xFE17 | 0xFE47 | 0xFE59 | 0xFE5B | 0xFE5D
-            | 0xFF5F => 1,
-            // The full-width square brackets have a backslash between them.
-            0xFF3B => 2,
-            _ => return None,
-        };
-    char::from_u32(code + next)
-}
-
-/// Returns the length of the closing bracket or quote at the end of `word`, if it is not ASCII and
-/// its partner does not precede it in `word`; 0 otherwise.
-fn closing_tail_len(word: &[u8]) -> usize {
-    let Some(last) = last_char(word) else {
-        return 0;
-    };
-    let opens = |back: u32| {
-        let open = char::from_u32(u32::from(last) - back)?;
-        (partner(open) == Some(last)).then_some(open)
-    };
-    let Some(open) = opens(1).or_else(|| opens(2)) else {
-        return 0;
-    };
-    let is_open = memchr::memmem::find(word, open.encode_utf8(&mut [0; 4]).as_bytes()).is_some();
-    if is_open { 0 } else { last.len_utf8() }
-}
-
 fn end_before_ascii_markup(run: &[u8], prior: &[u8]) -> usize {
-    let mut line = LineBefore::new(prior);
-    let mut brackets = 0usize;
-    let is_in_tag = is_after_tag(prior);
+    let line = &prior[line_start_of(prior)..];
+    let has_open_bracket = || memchr::memrchr2(b'[', b']', line).is_some_and(|at| line[at] == b'[');
+    let (mut is_bold, mut brackets) = (None, 0usize);
     for (at, &byte) in run.iter().enumerate() {
         let rest = &run[at + 1..];
         let ends = match byte {
             b'[' => {
                 brackets += 1;
-                is_closing_tag(rest) || is_note(&run[..at], rest)
+                is_note(&run[..at], rest)
             }
             b']' if rest.starts_with(&TERMINAL_LINK[1..]) => true,
             // `[text](destination)` and `[text][label]` (CommonMark, section 6.3), whose text is
-            // the URL, and `[url=destination]text[/url]` (BBCode).
+            // the URL.
             b']' if brackets == 0 => {
-                is_in_tag
-                    || matches!(rest.first(), Some(b'(' | b'['))
-                    || line.has_open_bracket() && rest.first().is_some_and(u8::is_ascii_alphabetic)
+                matches!(rest.first(), Some(b'(' | b'['))
+                    || has_open_bracket() && rest.first().is_some_and(u8::is_ascii_alphabetic)
             }
             b']' => {
                 brackets -= 1;
                 false
             }
-            b'\\' => {
-                is_literal_escape(rest)
-                    || is_font_escape(rest)
-                    || is_rtf_control_word(rest)
-                    || is_line_escape(rest) && line.is_in_literal()
-            }
-            b'*' => closes_bold(rest) && line.is_bold(),
+            b'\\' => is_literal_escape(rest),
+            b'*' => closes_bold(rest) && *is_bold.get_or_insert_with(|| opens_bold(prior)),
             _ => false,
         };
         if ends {
@@ -674,41 +460,18 @@ fn end_before_ascii_markup(run: &[u8], prior: &[u8]) -> usize {
 }
 
 /// Returns `true` if a backslash before `rest` starts an escape that no path has: several escapes
-/// in a row, one at the end (`\r\n`, `\n`), or the JSON escape of a character that ends a URL.
+/// in a row, or one at the end (`\r\n`, `\n`).
 fn is_literal_escape(rest: &[u8]) -> bool {
-    is_line_escape(rest) && matches!(rest.get(1), None | Some(b'\\'))
+    matches!(rest, [b'n' | b'r' | b't'] | [b'n' | b'r' | b't', b'\\', ..])
         // The line end of a calendar (RFC 5545, section 3.3.11).
         || matches!(rest, [b'n', next, ..] if *next == b'+' || next.is_ascii_digit() || next.is_ascii_uppercase())
-        || [&b"u003c"[..], b"u003e", b"u0022", b"x3c", b"x3e", b"x22"]
-            .iter()
-            .any(|code| starts_with_caseless(rest, code))
-}
-
-/// Returns `true` if `text` ends with a `BBCode` tag that only lacks its `]`: `[url=`.
-fn is_after_tag(text: &[u8]) -> bool {
-    let Some(tag) = text.strip_suffix(b"=") else {
-        return false;
-    };
-    let name = suffix_len(&tag[tag.len().saturating_sub(8)..], u8::is_ascii_alphabetic);
-    0 < name && tag[..tag.len() - name].last() == Some(&b'[')
-}
-
-/// Returns `true` if `rest`, which follows a `[`, starts with the rest of a closing `BBCode` tag:
-/// `/url]`.
-fn is_closing_tag(rest: &[u8]) -> bool {
-    let Some(name) = rest.strip_prefix(b"/") else {
-        return false;
-    };
-    let letters = prefix_len(&name[..name.len().min(8)], u8::is_ascii_alphabetic);
-    0 < letters && name.get(letters) == Some(&b']')
 }
 
 /// Returns `true` if `rest`, which follows a `[` after `url`, belongs to a note on the URL. A note
 /// is a number (`http://a.example/b[1]`), or a link that a mailer rewrote as its picture or
 /// destination (`[Image.jpeg]`, `[http://a.example/b]`).
 ///
-/// A query index (`?a[1]=`), a list of numbers (`0.[123]`) and a VMS folder (`disk:[a.b]`) are
-/// parts of a URL.
+/// A list of numbers (`0.[123]`) and a VMS folder (`disk:[a.b]`) are parts of a URL.
 fn is_note(url: &[u8], rest: &[u8]) -> bool {
     let authority = after_slashes(url).unwrap_or(0);
     if url.len() <= authority
@@ -733,19 +496,7 @@ fn is_note(url: &[u8], rest: &[u8]) -> bool {
     }
     let (content, after) = (&rest[..len], &rest[len + 1..]);
     let is_number = matches!(content.len(), 1..=3) && content.iter().all(u8::is_ascii_digit);
-    (is_number && !is_index(url) || ends_with_page(content)) && ends_run(after)
-}
-
-/// Returns `true` if a number in brackets after `url` can be the index of a query field. The
-/// field's value would follow.
-fn is_index(url: &[u8]) -> bool {
-    memchr::memchr(b'?', url).is_some_and(|query| {
-        let field = url[query..]
-            .rsplit(|&byte| matches!(byte, b'?' | b'&'))
-            .next()
-            .unwrap_or_default();
-        !field.contains(&b'=') && !field.contains(&b'#')
-    })
+    (is_number || ends_with_page(content)) && ends_run(after)
 }
 
 /// Returns `true` if `rest` contains only punctuation and further numbers in brackets.
@@ -753,32 +504,6 @@ fn ends_run(rest: &[u8]) -> bool {
     rest.iter()
         .all(|byte| byte.is_ascii_digit() || b".,;:!?)'[]*_".contains(byte))
         && !rest.first().is_some_and(u8::is_ascii_digit)
-}
-
-/// Returns `true` if `rest`, which follows a backslash, is an RTF control word that a converter
-/// left at the end of the run: of a color, size, font or language, or the end of a paragraph.
-fn is_rtf_control_word(rest: &[u8]) -> bool {
-    const NUMBERED: [&[u8]; 5] = [b"cf", b"fs", b"lang", b"highlight", b"f"];
-    const ALONE: [&[u8]; 4] = [b"par", b"pard", b"plain", b"ulnone"];
-    let letters = prefix_len(rest, u8::is_ascii_lowercase);
-    let (word, after) = rest.split_at(letters);
-    let digits = prefix_len(after, u8::is_ascii_digit);
-    let known = if digits == 0 { &ALONE[..] } else { &NUMBERED };
-    known.contains(&word) && matches!(after.get(digits), None | Some(b'\\' | b'}'))
-}
-
-/// Returns `true` if `rest`, which follows a backslash, changes the font in roff (`\fR`). No URL
-/// contains that.
-fn is_font_escape(rest: &[u8]) -> bool {
-    matches!(rest, [b'f', b'B' | b'I' | b'R' | b'P', next @ ..] if !next.first().is_some_and(u8::is_ascii_lowercase))
-        || rest.starts_with(b"f[")
-        || rest.starts_with(b"m[")
-}
-
-/// Returns `true` if `rest`, which follows a backslash, starts with the letter of a line feed,
-/// carriage return or tab.
-fn is_line_escape(rest: &[u8]) -> bool {
-    matches!(rest.first(), Some(b'n' | b'r' | b't'))
 }
 
 /// Returns `true` if the asterisk before `rest` can close bold type: another asterisk follows, or
@@ -790,7 +515,7 @@ fn closes_bold(rest: &[u8]) -> bool {
             .is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"/.-_~%?&=#".contains(byte))
 }
 
-/// Number of lines before the URL's line in which bold type or italics may start.
+/// Number of lines before the URL's line in which bold type may start.
 const TYPE_LINES: usize = 2;
 
 /// Returns the start of the last line of `prior`, looking back at most [`LINE_LOOKBACK_BYTES`].
@@ -799,19 +524,10 @@ fn line_start_of(prior: &[u8]) -> usize {
     memchr::memrchr2(b'\n', b'\r', &prior[lowest..]).map_or(lowest, |end| lowest + end + 1)
 }
 
-/// The text of the line before the URL. Its properties are computed on demand.
-struct LineBefore<'t> {
-    line: &'t [u8],
-    /// The line and up to [`TYPE_LINES`] lines of its paragraph before it.
-    lines: &'t [u8],
-    is_bold: Option<bool>,
-    is_in_literal: Option<bool>,
-}
-
-/// Returns the start of the first line in `prior` that belongs to the same paragraph as the line
-/// at `line`. It is at most [`TYPE_LINES`] lines earlier and not before `lowest`.
-fn paragraph_start(prior: &[u8], lowest: usize, line: usize) -> usize {
-    let mut start = line;
+/// Returns the last line of `prior` and up to [`TYPE_LINES`] lines of its paragraph before it.
+fn paragraph_before(prior: &[u8]) -> &[u8] {
+    let lowest = prior.len().saturating_sub(LINE_LOOKBACK_BYTES);
+    let mut start = line_start_of(prior);
     for _ in 0..TYPE_LINES {
         let ([above @ .., b'\r', b'\n'] | [above @ .., b'\n' | b'\r']) = &prior[lowest..start]
         else {
@@ -826,12 +542,14 @@ fn paragraph_start(prior: &[u8], lowest: usize, line: usize) -> usize {
         }
         start = lowest + from;
     }
-    start
+    &prior[start..]
 }
 
-/// Returns `true` if `text` opens bold type: its last asterisk does not follow a word, and a word
-/// follows it.
-fn opens_bold(text: &[u8]) -> bool {
+/// Returns `true` if bold type is open at the end of `prior`: the last asterisk does not follow a
+/// word, and a word follows it. Gmail writes it as `*word word*` when it converts HTML to text, and
+/// then wraps the lines.
+fn opens_bold(prior: &[u8]) -> bool {
+    let text = paragraph_before(prior);
     memchr::memrchr(b'*', text).is_some_and(|at| {
         let opens = text[..at]
             .last()
@@ -840,87 +558,20 @@ fn opens_bold(text: &[u8]) -> bool {
     })
 }
 
-impl<'t> LineBefore<'t> {
-    fn new(prior: &'t [u8]) -> LineBefore<'t> {
-        let lowest = prior.len().saturating_sub(LINE_LOOKBACK_BYTES);
-        let start = line_start_of(prior);
-        LineBefore {
-            line: &prior[start..],
-            lines: &prior[paragraph_start(prior, lowest, start)..],
-            is_bold: None,
-            is_in_literal: None,
-        }
-    }
-
-    /// Returns `true` if the last square bracket in the line is an opening one.
-    fn has_open_bracket(&self) -> bool {
-        memchr::memrchr2(b'[', b']', self.line).is_some_and(|at| self.line[at] == b'[')
-    }
-
-    /// Returns `true` if bold type is open. Gmail writes it as `*word word*` when it converts HTML
-    /// to text, and then wraps the lines.
-    fn is_bold(&mut self) -> bool {
-        let lines = self.lines;
-        *self.is_bold.get_or_insert_with(|| opens_bold(lines))
-    }
-
-    /// Returns `true` if `mark` opened italics: its last occurrence does not follow a word, and a
-    /// word that is not a path follows it. Underscores and slashes occur in names as well.
-    fn opens_italics(&self, mark: u8) -> bool {
-        let mut words = self.lines.split(u8::is_ascii_whitespace).rev();
-        // Trimming compares the mark directly before the URL, as in `_http://a.example/b_`.
-        let adjacent = words.next().unwrap_or_default();
-        if adjacent.last() == Some(&mark) {
-            return false;
-        }
-        words
-            .map(<[u8]>::trim_ascii_start)
-            .find(|word| word.contains(&mark))
-            .is_some_and(|word| {
-                let word = match word.first() {
-                    Some(b'(' | b'"' | b'\'' | b'*' | b'>') => &word[1..],
-                    _ => word,
-                };
-                matches!(word, [first, second, rest @ ..]
-                    if *first == mark && second.is_ascii_alphabetic() && !rest.contains(&mark))
-            })
-    }
-
-    /// Returns `true` if the URL is in a string literal: an odd number of unescaped quotes
-    /// precedes it.
-    fn is_in_literal(&mut self) -> bool {
-        let line = self.line;
-        *self.is_in_literal.get_or_insert_with(|| {
-            let quotes = memchr::memchr_iter(b'"', line)
-                .filter(|&at| at == 0 || line[at - 1] != b'\\')
-                .count();
-            !quotes.is_multiple_of(2)
-        })
-    }
-}
-
 /// Returns the end of the URL at the start of `run`, the certain part of the word `text`. The URL
 /// ends before its first non-ASCII character if that is a symbol, or a letter of another script at
 /// which no URL continues.
 fn end_before_script(run: &[u8], text: WordInText<'_>) -> usize {
     let (before, rest) = run.split_at(prefix_len(run, u8::is_ascii));
-    let site = &before[after_slashes(before).unwrap_or(0)..];
-    let first = rest
-        .utf8_chunks()
-        .next()
-        .and_then(|chunk| chunk.valid().chars().next());
+    let chunk = rest.utf8_chunks().next();
+    let Some(first) = chunk.and_then(|chunk| chunk.valid().chars().next()) else {
+        return run.len();
+    };
     let is_whole = run.len() == text.word.len() && is_enclosed(text);
-    let ends = first.is_some_and(|first| {
-        if is_whole || continues_title(first, before, rest) {
-            return false;
-        }
-        is_symbol(first) && !site.is_empty()
-            || is_text_kana(first, before, site, rest)
-            || is_unescaped(first, before)
-            || is_right_to_left(first, before, site)
-            || starts_text(first, before, site, rest)
-            || continues_line(first, site, rest, text)
-    });
+    let ends = !is_whole
+        && !continues_title(first, before)
+        && (is_symbol(first)
+            || is_of_other_script(first) && starts_text(first, before, rest, text));
     if ends { before.len() } else { run.len() }
 }
 
@@ -933,19 +584,19 @@ fn is_enclosed(text: WordInText<'_>) -> bool {
     })
 }
 
-/// Returns `true` if `rest`, which starts with `first`, continues a page title that starts with
-/// one capital letter, or with a few after `/wiki/`: some Japanese, Russian and Hebrew words do.
-fn continues_title(first: char, before: &[u8], rest: &[u8]) -> bool {
+/// Returns `true` if `first` continues a page title that starts with one capital letter, or with a
+/// few after `/wiki/`: some Japanese, Russian and Hebrew words do. No word continues in hiragana.
+fn continues_title(first: char, before: &[u8]) -> bool {
     /// Maximum number of letters of an abbreviation.
     const LETTERS: usize = 4;
     let capitals = suffix_len(before, u8::is_ascii_uppercase);
-    let is_title = match &before[..before.len() - capitals] {
-        [.., b'/', b'/'] => false,
-        path if path.ends_with(b"/wiki/") => (1..=LETTERS).contains(&capitals),
-        path => capitals == 1 && path.ends_with(b"/"),
+    let path = &before[..before.len() - capitals];
+    let is_title = match capitals {
+        1 => path.ends_with(b"/") && !path.ends_with(b"//"),
+        2..=LETTERS => path.ends_with(b"/wiki/"),
+        _ => false,
     };
-    let is_hiragana = matches!(Kana::of(first), Some(Kana::Particle | Kana::Hiragana));
-    is_title && is_of_other_script(first) && !is_hiragana && !is_particle(first, rest)
+    is_title && is_of_other_script(first) && first.script() != Script::Hiragana
 }
 
 /// Returns `true` for bullets, rights signs, arrows, box drawing, shapes and dingbats other than
@@ -956,192 +607,51 @@ fn is_symbol(first: char) -> bool {
             | 0x2794..=0x27BF | 0x2B00..=0x2BFF)
 }
 
-/// Returns `true` if `rest`, which starts with `first`, consists of letters of another script
-/// after an ASCII one, and the line continues in that script: such letters also precede the URL,
-/// and a line end or an East Asian full stop follows. If a space or a delimiter follows, they
-/// belong to the URL.
-fn continues_line(first: char, site: &[u8], rest: &[u8], text: WordInText<'_>) -> bool {
-    let is_stop =
-        |after: &[u8]| !after[0].is_ascii() && word_terminator_len(after, Rules::Wide) > 0;
-    let ends_line = match text.after.first() {
-        None | Some(b'\r' | b'\n') => true,
-        Some(_) => is_stop(text.after),
-    };
-    let in_path = memchr::memchr(b'/', site).is_some()
-        && memchr::memchr3(b'?', b'#', b'%', site).is_none()
-        && site.last().is_some_and(u8::is_ascii_alphanumeric);
-    ends_line
-        && in_path
-        && is_of_other_script(first)
-        && memchr::memchr3(b'/', b'?', b'=', rest).is_none()
-        && String::from_utf8_lossy(&text.prior[line_start_of(text.prior)..])
-            .chars()
-            .any(|letter| !letter.is_ascii() && is_of_other_script(letter))
+/// Returns `true` for letters and numbers that are neither Latin nor ASCII.
+fn is_of_other_script(first: char) -> bool {
+    first.is_alphanumeric() && !first.is_ascii() && first.script() != Script::Latin
 }
 
-/// Returns `true` if `first` is kana that belongs to the text after an ASCII URL. Japanese has no
-/// spaces between words, so particles directly follow a URL.
-///
-/// After a slash or another delimiter, kana may start a path segment, except kana that cannot
-/// start a word.
-fn is_text_kana(first: char, before: &[u8], site: &[u8], rest: &[u8]) -> bool {
-    let Some(kana) = Kana::of(first) else {
-        return false;
-    };
-    let path = memchr::memchr2(b'/', b'?', site);
-    match before.last() {
-        // In a host, the kana are part of a label if a dot follows.
-        Some(last) if last.is_ascii_alphanumeric() => path.is_some() || !is_host_label(rest),
-        Some(_) => match path {
-            None => false,
-            Some(slash) if slash + 1 == site.len() => kana != Kana::Katakana,
-            Some(_) => kana == Kana::Particle,
-        },
-        None => false,
-    }
+/// Returns `true` if `rest`, which starts with the letter `first` of another script, directly
+/// follows an ASCII letter or digit of the URL `before` and starts the text after the URL.
+fn starts_text(first: char, before: &[u8], rest: &[u8], text: WordInText<'_>) -> bool {
+    let site = &before[after_slashes(before).unwrap_or(0)..];
+    let is_in_path =
+        memchr::memchr(b'/', site).is_some() && memchr::memchr3(b'?', b'#', b'%', site).is_none();
+    before.last().is_some_and(u8::is_ascii_alphanumeric)
+        && (is_unescaped(before)
+            // A top-level domain has one script.
+            || memchr::memchr3(b'/', b'?', b'#', site).is_none()
+                && names_site(site)
+                && memchr::memchr2(b'.', b'/', rest).is_none()
+            // In a path, words of these scripts follow a slash or hyphen: 21 places in Arabic.
+            || is_in_path
+                && (ends_with_page(site)
+                    || matches!(
+                        first.script(),
+                        Script::Arabic | Script::Hebrew | Script::Hiragana | Script::Katakana
+                    )
+                    || continues_line(text)))
 }
 
-/// Returns `true` if a dot and another label follow in the host that `rest` is part of. A dot
-/// after `www.` belongs to another host.
-fn is_host_label(rest: &[u8]) -> bool {
-    let host = rest
-        .split(|byte| matches!(byte, b'/' | b'?' | b'#'))
-        .next()
-        .unwrap_or_default();
-    if memchr::memmem::find(host, b"www.").is_some() {
-        return false;
-    }
-    host.windows(2)
-        .any(|pair| pair[0] == b'.' && (pair[1].is_ascii_alphanumeric() || !pair[1].is_ascii()))
-}
-
-/// Returns `true` if `first` is a letter of another script that directly follows an ASCII letter
-/// or digit, and an escaped non-ASCII byte precedes it. The program that wrote the URL escapes
-/// such letters, so this one belongs to the text after the URL. Directly after such an escape, the
-/// letter may be one whose escape was decoded.
-fn is_unescaped(first: char, before: &[u8]) -> bool {
+/// Returns `true` if an escaped non-ASCII byte is in the URL `before`, but not at its end. The
+/// program that wrote the URL escapes letters of other scripts, so an unescaped one belongs to the
+/// text after the URL. Directly after such an escape, the letter may be one whose escape was
+/// decoded.
+fn is_unescaped(before: &[u8]) -> bool {
     let is_escape = |percent| escaped_byte(&before[percent..]).is_some_and(|byte| !byte.is_ascii());
-    is_of_other_script(first)
-        && before.last().is_some_and(u8::is_ascii_alphanumeric)
-        && !before.len().checked_sub(3).is_some_and(is_escape)
+    !before.len().checked_sub(3).is_some_and(is_escape)
         && memchr::memchr_iter(b'%', before).any(is_escape)
 }
 
-/// Returns `true` if `first` is an Arabic or Hebrew letter that directly follows a letter or digit
-/// of the path: text that was pasted after the URL without a space.
-///
-/// In a path, words in these scripts follow a slash or hyphen. An escape can start such a word as
-/// well, and a query value may mix scripts.
-fn is_right_to_left(first: char, before: &[u8], site: &[u8]) -> bool {
-    ('\u{590}'..='\u{6FF}').contains(&first)
-        && before.last().is_some_and(u8::is_ascii_alphanumeric)
-        && memchr::memchr3(b'%', b'?', b'#', before).is_none()
-        && memchr::memchr(b'/', site).is_some()
-}
-
-/// Returns `true` if `first` is a letter or digit of another script at a place where no URL
-/// continues in it: after a top-level domain, which has one script, after an IPv4 address, after a
-/// page extension, or before a Korean particle, which has no space before it. A circled or
-/// superscript number there is a note's number. A dash ends a domain or page in the same way.
-fn starts_text(first: char, before: &[u8], site: &[u8], rest: &[u8]) -> bool {
-    if !is_of_other_script(first) && !is_dash(first) {
-        return false;
-    }
-    match memchr::memchr3(b'/', b'?', b'#', site) {
-        None => {
-            let is_site = ends_with_top_level(site) || is_ipv4(site);
-            is_site && (is_dash(first) || !is_host_label(rest))
-        }
-        Some(path) => {
-            let has_query = memchr::memchr3(b'?', b'#', b'%', &site[path..]).is_some();
-            let is_name = !has_query && memchr::memchr3(b'/', b'?', b'=', rest).is_none();
-            is_name
-                && (ends_with_page(before)
-                    || (may_precede_particle(before) && is_particle(first, rest)))
-        }
-    }
-}
-
-/// Returns `true` for letters and numbers that are neither Latin nor ASCII.
-fn is_of_other_script(first: char) -> bool {
-    let is_latin = matches!(
-        u32::from(first),
-        0xAA | 0xBA | 0xC0..=0x2FF | 0x1E00..=0x1EFF | 0x2C60..=0x2C7F | 0xA720..=0xA7FF
-            | 0xFB00..=0xFB06
-    );
-    first.is_alphanumeric() && !is_latin
-}
-
-/// Returns `true` for the dashes of sentences (U+2012 to U+2015), which are not allowed in a host.
-fn is_dash(first: char) -> bool {
-    matches!(first, '\u{2012}'..='\u{2015}')
-}
-
-/// Returns `true` if a particle may follow the URL `before`. After a hyphen or an underscore, or
-/// as a title (after `/wiki/`), it is a word of the path.
-fn may_precede_particle(before: &[u8]) -> bool {
-    before
-        .last()
-        .is_some_and(|last| last.is_ascii_alphanumeric() || matches!(last, b'/' | b')'))
-        && !before.ends_with(b"/wiki/")
-}
-
-/// Returns `true` if `site` ends with a dot and a top-level domain of letters.
-fn ends_with_top_level(site: &[u8]) -> bool {
-    let letters = suffix_len(site, u8::is_ascii_alphabetic);
-    let before = &site[..site.len() - letters];
-    2 <= letters && matches!(before, [.., last, b'.'] if last.is_ascii_alphanumeric())
-}
-
-/// Korean particles that follow nouns and names.
-const PARTICLES: &str = "은 는 이 가 을 를 의 에 와 과 로 도 만 으로 에서 에는 에도 입니다";
-
-/// Returns `true` if `rest`, which starts with `first`, is a Korean particle and punctuation.
-fn is_particle(first: char, rest: &[u8]) -> bool {
-    let punctuation = suffix_len(rest, |byte| b".,;:!?)'".contains(byte));
-    let word = &rest[..rest.len() - punctuation];
-    ('가'..='힣').contains(&first) && PARTICLES.split(' ').any(|known| known.as_bytes() == word)
-}
-
-/// A kind of kana.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kana {
-    /// Characters that cannot start a word: the particle `wo`, small kana, `n`, and the long vowel
-    /// mark.
-    Particle,
-    Hiragana,
-    Katakana,
-}
-
-impl Kana {
-    /// Returns the kind of `first`, or `None` if it is not kana (U+3041 to U+30FF).
-    fn of(first: char) -> Option<Kana> {
-        match u32::from(first) {
-            0x3092 | 0x3093 | 0x30F2 | 0x30F3 | 0x30FC => Some(Kana::Particle),
-            0x3041 | 0x3043 | 0x3045 | 0x3047 | 0x3049 | 0x3063 | 0x3083 | 0x3085 | 0x3087 => {
-                Some(Kana::Particle)
-            }
-            0x3041..=0x309F => Some(Kana::Hiragana),
-            0x30A0..=0x30FF => Some(Kana::Katakana),
-            _ => None,
-        }
-    }
-}
-
-/// Returns the length of the invisible character at the end of `text`, or 0 if there is none.
-/// Pasting leaves such zero-width and bidirectional controls after a URL.
-fn invisible_tail_len(text: &[u8]) -> usize {
-    match text {
-        // U+200B to U+200F, U+202A to U+202E
-        [.., 0xE2, 0x80, 0x8B..=0x8F | 0xAA..=0xAE] => 3,
-        // U+2060 to U+2064, U+2066 to U+2069
-        [.., 0xE2, 0x81, 0xA0..=0xA4 | 0xA6..=0xA9] => 3,
-        // U+FEFF
-        [.., 0xEF, 0xBB, 0xBF] => 3,
-        // U+00AD and U+061C
-        [.., 0xC2, 0xAD] | [.., 0xD8, 0x9C] => 2,
-        _ => 0,
-    }
+/// Returns `true` if the word ends its line, and letters of another script precede it there.
+fn continues_line(text: WordInText<'_>) -> bool {
+    let line = &text.prior[line_start_of(text.prior)..];
+    matches!(text.after.first(), None | Some(b'\r' | b'\n'))
+        && !line.is_ascii()
+        && String::from_utf8_lossy(line)
+            .chars()
+            .any(is_of_other_script)
 }
 
 /// Returns the end of the URL at the start of `word`, before the first character that cannot
@@ -1163,30 +673,17 @@ pub(super) fn end_before_refused(word: &[u8], scanner: &Scanner) -> Option<usize
     } else {
         first_refused(word, path)
     };
-    let host_end = match (authority, requirement) {
-        (Some(_), BareRequirement::Slashes) => SiteEnd::Plausible,
+    let site_end = match (authority, requirement) {
+        (Some(_), BareRequirement::Slashes) => end,
         (Some(authority), _) => end_of_site(word, authority)?,
         (None, BareRequirement::Mailbox(_)) => {
             let host = mailbox_host(&rest[..end - begin])?;
             end_of_site(word, Span::new(begin + host.start, begin + host.end))?
         }
-        (None, BareRequirement::News) if rest.contains(&b'@') => {
-            let at = memchr::memchr(b'@', rest).unwrap_or(0);
-            match end_of_site(word, Span::new(begin + at + 1, word.len()))? {
-                SiteEnd::Plausible => return None,
-                before @ SiteEnd::Before(_) => before,
-            }
-        }
-        (None, BareRequirement::News) => {
-            end_of_group(word, begin).map_or(SiteEnd::Plausible, SiteEnd::Before)
-        }
         // Only its characters show that such a word is a URL.
         (None, _) => return None,
     };
-    let end = match host_end {
-        SiteEnd::Plausible => end,
-        SiteEnd::Before(at) => at,
-    };
+    let end = end.min(site_end);
     (end < word.len()).then_some(end)
 }
 
@@ -1200,36 +697,18 @@ fn authority(after: &[u8], from: usize) -> Span {
     Span::new(from, from + len)
 }
 
-/// The end of a host and port, or of a newsgroup.
-enum SiteEnd {
-    /// The host and port, or the newsgroup, are plausible as a whole.
-    Plausible,
-    /// The offset of a refused character after a plausible start.
-    Before(usize),
-}
-
-/// Returns the end of the host and port at `span`, or `None` if there is no plausible host.
-fn end_of_site(word: &[u8], span: Span) -> Option<SiteEnd> {
+/// Returns the offset of the first character that the host and port at `span` cannot contain, or
+/// the end of the word. `None` if there is no plausible host.
+fn end_of_site(word: &[u8], span: Span) -> Option<usize> {
     let authority = span.of(word);
     let start = memchr::memrchr(b'@', authority).map_or(0, |at| at + 1);
     let site = &authority[start..];
     let HostAndPort { host, port } = HostAndPort::of(site);
     let is_port = port.is_none_or(|port| port.iter().all(u8::is_ascii_digit));
     if plausible_host(host) && is_port {
-        return Some(SiteEnd::Plausible);
+        return Some(word.len());
     }
-    host_before_refused(site).map(|len| SiteEnd::Before(span.start + start + len))
-}
-
-/// Returns the end of the newsgroup at `begin`, if a character follows that is not allowed in one.
-/// A wildcard after a dot is part of the name.
-fn end_of_group(word: &[u8], begin: usize) -> Option<usize> {
-    let end = begin
-        + prefix_len(&word[begin..], |byte| {
-            byte.is_ascii_alphanumeric() || matches!(*byte, b'.' | b'-' | b'+' | b'_')
-        });
-    let is_name = word[..end].last().is_some_and(u8::is_ascii_alphanumeric);
-    (is_name && !word[begin..].contains(&b'@')).then_some(end)
+    host_before_refused(site).map(|len| span.start + start + len)
 }
 
 /// Returns the offset of the first character at or after `from` that RFC 3986 does not allow in a
@@ -1301,14 +780,6 @@ mod tests {
     }
 
     #[test]
-    fn invisible_characters_at_the_end_are_trimmed() {
-        check(" http://a.example/b‖\u{200b}");
-        check(" http://a.example/b‖\u{202c}\u{200e}.");
-        check(" http://a.example/b‖.\u{feff}");
-        check(" http://a.example/b\u{200b}c‖");
-    }
-
-    #[test]
     fn a_word_glued_to_the_url_is_excluded() {
         check(" http://a.com‖Please");
         check(" mailto:joe@a.com.sg‖Surfer's");
@@ -1316,7 +787,6 @@ mod tests {
         check(" http://a.example/b.html‖Vote");
         check(" http://a.example/b.htm‖Vote");
         check(&format!(" http://a.example/?c=2‖{}Visit", "-".repeat(12)));
-        check(&format!(" http://a.example/?c=2‖{}more", "_".repeat(24)));
         check(" http://www.a.de‖Bitte");
         check(" http://a.example/b.htmlx‖");
         check(" http://a.example/b.htmlVOTE‖");
@@ -1329,14 +799,13 @@ mod tests {
         check(" http://a.Company‖");
         check(" http://www.ACompany.com‖");
         check(" http://a.example/b----c‖");
-        check(&format!(" http://a.example/b{}c.html‖", "-".repeat(12)));
+        check(&format!(" http://a.example/b{}c.html‖", "-".repeat(11)));
         check(&format!(
             " http://a.example/?b=ARo{0}AQ{0}8B&c=1‖",
             "_".repeat(12)
         ));
         check(" http://www.netScape/b‖");
         check(" http://server.myDomain/b‖");
-        check(" http://www.server.myDomain/b‖");
         check(" http://Server.inHouse:8080/b‖");
     }
 
@@ -1374,28 +843,18 @@ mod tests {
     #[test]
     fn surrounding_markup_ends_the_url() {
         let cases = "[[«http://a.example/b»|c [[«http://a.example/?b=1»|c [«http://a.example/?b=1»|c \
-            [«http://a.example/?b=1|2|3» {{cite|url=«http://a.example/b»|title=c \
-            {{cite|url=«http://a.example/?b»|title=c |«http://a.example/b»|12| «http://a.example/b|12» «http://a.example/b|c» \
+            {{cite|url=«http://a.example/b»|title=c \
+            |«http://a.example/b»|12| «http://a.example/b|12» «http://a.example/b|c» \
             «http://a.example/?b=0:|c|d&e=f» «http://a.example/b»|+49 <«http://a.example/?b»|c \
             «http://a.example/?b|sh» «http://a.example/b»&&make «http://a.example/?b=c»&& \
             «http://a.example/?b&&c=d» {code}«http://a.example/b/»{code} «http://a.example/b»{quote}c \
-            {color:red}«http://a.example/b»{color} «http://a.example/b»{*} «http://a.example/{code}» \
+            {color:red}«http://a.example/b»{color} «http://a.example/b»{*} \
             «http://a.example/b{id}» @uref{«http://a.example/b»,,c {«http://a.example/b,c» \
             «http://a.example/b»[c-d]. «http://a.example/b/»[] «http://a.example/?b=c»[d^] «http://a.example/b[c]» \
             «http://a.example/?b[c]» «http://a.example/b[c]/d» «http://a.example/#b=c[d,e]» \
             «http://a.example|@b.example/c» «http://a.example{code}@b.example/» «http://a&&b:c@d.example/» \
             «mailto:a&&b@c.example» «mailto:a@b.example»|bc@d.example «file:///C|/b»";
         cases.split(' ').for_each(check_markup);
-        check_markup("curl «http://a.example/?b»|sh");
-        let pod = |after: &str| {
-            let text = WordInText {
-                word: b"http://a.example/bE",
-                prior: b"E<lt>",
-                after: after.as_bytes(),
-            };
-            end(text, Rules::Wide).url
-        };
-        assert_eq!((pod("<gt>"), pod("<br>")), (18, 19));
     }
 
     #[test]
@@ -1414,9 +873,6 @@ mod tests {
             ("", "http://a.example/b/DVD\u{30B7}", " ", false),
             ("", "http://a.example/C\u{5DC}\u{5D1}", " ", true),
             ("", "http://a.example/C\u{3092}", " ", false),
-            ("\"", "http://a.example/b[cd]", "\"", true),
-            ("\"", "http://a.example/b|cd", "\"", true),
-            ("\"", "http://a.example/b|cd", " ", false),
         ] {
             let text = WordInText {
                 word: word.as_bytes(),
@@ -1425,16 +881,12 @@ mod tests {
             };
             let found = end(text, Rules::Wide);
             assert_eq!(found.url == word.len(), whole, "{prior}{word}{after}");
-            assert!(found.other.is_some() || word.ends_with(']'));
+            assert!(found.other.is_some());
         }
     }
 
     #[test]
-    fn file_positions_and_terminal_links_are_excluded() {
-        check(" http://a.example/b.js‖:41:9");
-        check(" http://a.example/b.js‖:41:");
-        check(" http://a.example/b:41‖");
-        check(" http://a.example:80‖");
+    fn the_text_of_terminal_links_is_excluded() {
         check_markup("]8;;«file://a/lib/b.conf»/lib/b.conf]8;;:13");
         check_markup("]8;;«file://a/lib/b.conf»]8;;");
         check_markup("DESCRIPTION:«http://a.example/b»\\n+1 2");
@@ -1460,28 +912,9 @@ mod tests {
             "http://a.example/plan\u{8a08}\u{753b}",
         );
         assert_eq!(end("\u{8acb}\u{770b}", "\n"), short);
-        assert_eq!(end("\u{8acb}\u{770b}", "\u{3002}"), short);
         assert_eq!(end("\u{8acb}\u{770b} ", " "), long);
         assert_eq!(end("\u{8acb}\n", "\n"), long);
         assert_eq!(end("see ", "\n"), long);
-    }
-
-    #[test]
-    fn a_control_word_of_rtf_ends_the_url() {
-        check_markup(" «http://a.example/b»\\cf0");
-        check_markup(" «http://a.example/b»\\par}");
-        check_markup(" «http://a.example/b»\\cf0\\fs20");
-        check_markup(" «http://a.example/b\\partners»");
-    }
-
-    #[test]
-    fn an_escaped_line_end_and_indentation_are_trimmed() {
-        check(" http://a.example/b‖%0A%20%20%20");
-        check(" http://a.example/b‖%20%0D%0A%09%09>");
-        check(" http://a.example/b%20%20‖");
-        check(" mailto:joe@a.example?body=b%0D%0A%0D%0A‖");
-        check(" mailto:joe@a.example?body=Dear%20Joe,%0D%0A%20%20‖");
-        check(" http://a.example/?q=b%0A%20‖");
     }
 
     #[test]
@@ -1508,7 +941,6 @@ mod tests {
         check(" http://web.example/2001/http://b.example/‖");
         check(" http://a.example/?u=http://b.example‖");
         check(" http://a.example/‖&gt;");
-        check(" http://a.example/?b=c&amp;‖");
         check(" http://a.example/?b=c&amp‖");
         check(" http://a.example/b.html‖/http://b.example/");
         check(" http://a.example/b/‖http://a.example/b/c");
@@ -1558,8 +990,6 @@ mod tests {
     fn an_escape_of_a_string_literal_ends_the_url() {
         check_markup("\"see «http://a.example/b»\\n");
         check_markup("«http://a.example/b»\\r\\n\\r\\nThen");
-        check_markup("{\"text\": \"«http://a.example/b»\\nmore");
-        check_markup("«http://a.example/b»\\u003e");
         check_markup("«http://a.example/dir\\name»");
         check_markup("\"a\" «http://a.example/dir\\name»");
     }
@@ -1599,64 +1029,27 @@ mod tests {
         for glued in ["请看", "ниже", "에서", "ที่นี่", "१२", "①", "¹", "٣"]
         {
             check_markup(&format!("«http://www.a.example»{glued}"));
+            check_markup(&format!("«http://192.0.2.1»{glued}"));
             check_markup(&format!("«http://www.a.example/b/c.html»{glued}"));
             check_markup(&format!("«http://www.a.example/b.PDF»{glued}."));
-            for whole in [
-                "",
-                "b/",
-                "b-",
-                "?q=",
-                "?q=b.html",
-                "b.html/",
-                "#b.html",
-                "node.js",
-                "b%20",
-            ] {
-                let is_query = whole.contains(['?', '#', '%']);
-                let is_word = whole == "node.js";
-                if is_query || glued != "에서" && !(is_word && glued == "٣") {
-                    check_markup(&format!("«http://www.a.example/{whole}{glued}»"));
-                }
+            let paths = " b/ b- ?q= ?q=b.html b.html/ #b.html b%20";
+            for whole in paths.split(' ') {
+                check_markup(&format!("«http://www.a.example/{whole}{glued}»"));
             }
         }
         let cases = "http://www.a.exampleé/ http://www.a.example请看.example/ http://a例.example/ \
-            http://localhost例/ http://a.example/b.html例/c.html http://a.example/b.htmlé \
-            http://a.example/b\u{2013}c http://b.日本/路 http://日本/路.html";
+            http://localhost例/ http://a.example/b.htmlé http://a.example/b\u{2013}c \
+            http://b.日本/路 http://日本/路.html http://192.0.2.1/请看";
         for whole in cases.split(' ') {
             check_markup(&format!("«{whole}»"));
         }
     }
 
     #[test]
-    fn a_dash_after_a_host_and_text_after_an_ip_address_are_excluded() {
-        check_markup("«http://www.a.example»\u{2014}the");
-        check_markup("«http://www.a.example»\u{2013}b.example/");
-        check_markup("«http://a.example/b.html»\u{2014}it");
-        check_markup("«http://192.0.2.1»请看");
-        check_markup("«http://192.0.2.1/请看»");
-        check_markup("«http://www.a.example»或www.b.example吧");
-        check_markup("«http://www.a.example»またはwww.b.exampleを");
-    }
-
-    #[test]
-    fn a_korean_particle_ends_the_url() {
-        check_markup("«http://a.example/b12»를");
-        check_markup("«http://a.example/b/»에서.");
-        check_markup("«http://a.example/b12»는");
-        check_markup("«http://a.example/c언어»");
-        check_markup("«http://a.example/?q=c는»");
-        check_markup("«http://a.example/b_(c)»를");
-        check_markup("«http://a.example/b-에서»");
-        check_markup("«http://a.example/b_를»");
-        check_markup("«http://ko.a.example/wiki/이»");
-    }
-
-    #[test]
     fn kana_ends_an_ascii_url() {
         check_markup("«http://a.example/b.html»です。");
         check_markup("«http://a.example»をご覧");
-        check_markup("«http://a.example/»をご覧");
-        check_markup("«http://a.example/b/»をご覧");
+        check_markup("«http://a.example/b»をご覧");
         check_markup("«http://a.example/wiki/カタカナ»");
         check_markup("«http://a.example/wiki/ひらがな»");
         check_markup("«http://wwwテスト.example/»");
@@ -1689,7 +1082,6 @@ mod tests {
         );
         check_refusal("git://foo.com/b{c,d}", Some("git://foo.com/b"));
         check_refusal("git://foo.com/100%", Some("git://foo.com/100"));
-        check_refusal("news:comp.lang.c's", Some("news:comp.lang.c"));
         check_refusal("news:comp.lang.*", None);
     }
 }
