@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::{fs, io};
 
-use urlspool_text::repair::{Feature, line_break_evidence, url_run_end};
+use urlspool_text::repair::{line_break_evidence, url_run_end};
 use urlspool_text::scan::Rules;
 use urlspool_text::span::Span;
 
@@ -31,7 +31,7 @@ fn print_evidence(path: &str, text: &[u8], from: usize) {
     let mut url = head.of(text).to_vec();
     let evidence = line_break_evidence(text, head);
     for (number, step) in evidence.iter().enumerate() {
-        let names: Vec<&str> = step.features.iter().map(Feature::name).collect();
+        let names: Vec<&str> = step.features.iter().map(|feature| feature.name).collect();
         url.truncate(url.len() - step.dropped);
         println!(
             "{path}\t{from}\t{number}\t{:.4}\t{}\t{}\t{}",

@@ -119,6 +119,13 @@ pub fn field_name_len(line: &[u8]) -> usize {
     blocks.len() * 8 + prefix_len(rest, |&byte| !ends_field_name(byte))
 }
 
+/// Returns the first character of `text`, or `None` if `text` does not start with UTF-8.
+#[must_use]
+pub fn first_char(text: &[u8]) -> Option<char> {
+    let head = &text[..text.len().min(4)];
+    head.utf8_chunks().next()?.valid().chars().next()
+}
+
 /// Returns the last character of `text`, or `None` if `text` does not end in UTF-8.
 #[must_use]
 pub fn last_char(text: &[u8]) -> Option<char> {

@@ -189,23 +189,6 @@ impl<'a> Url<'a> {
     }
 }
 
-impl<'a> TryFrom<&'a [u8]> for Url<'a> {
-    type Error = Reject;
-
-    fn try_from(input: &'a [u8]) -> Result<Url<'a>, Reject> {
-        Url::parse(input)
-    }
-}
-
-/// Replaces `FromStr`, whose result cannot borrow.
-impl<'a> TryFrom<&'a str> for Url<'a> {
-    type Error = Reject;
-
-    fn try_from(input: &'a str) -> Result<Url<'a>, Reject> {
-        Url::parse(input)
-    }
-}
-
 impl fmt::Display for Url<'_> {
     /// Writes the text that was parsed. It is ASCII.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

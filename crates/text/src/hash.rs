@@ -4,20 +4,7 @@
 /// construct two inputs with the same hash.
 #[must_use]
 pub fn hash_pieces(pieces: &[&[u8]]) -> u128 {
-    // Called once per record. Most inputs are short and are concatenated without an allocation.
-    const USUAL_BYTES: usize = 256;
-    let mut buffer = [0; USUAL_BYTES];
-    let len = pieces.iter().map(|piece| piece.len()).sum();
-    let Some(joined) = buffer.get_mut(..len) else {
-        return hash(&pieces.concat());
-    };
-    let mut rest = &mut *joined;
-    for piece in pieces {
-        let (here, after) = rest.split_at_mut(piece.len());
-        here.copy_from_slice(piece);
-        rest = after;
-    }
-    hash(joined)
+    hash(&pieces.concat())
 }
 
 fn hash(bytes: &[u8]) -> u128 {

@@ -1,4 +1,4 @@
-//! Enums whose variants have names in the output.
+//! Macros: enums whose variants have names in the output, and tables of bytes.
 
 /// Declares an enum; each row is `Variant = "name",`. `ALL` lists the variants in the order of
 /// declaration, and `name` returns a variant's name.
@@ -31,4 +31,18 @@ macro_rules! named_enum {
             }
         }
     };
+}
+
+/// Returns the table of the bytes for which an expression holds, as a constant.
+macro_rules! byte_table {
+    (|$byte:ident| $belongs:expr) => {{
+        let mut table = [false; 256];
+        let mut at = 0;
+        while at < table.len() {
+            let $byte = at as u8;
+            table[at] = $belongs;
+            at += 1;
+        }
+        table
+    }};
 }

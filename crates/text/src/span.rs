@@ -77,11 +77,7 @@ impl ByteMap {
     /// Adds a run: bytes at and after offset `text` are copies of the raw bytes that start at
     /// `raw`.
     pub fn push_same(&mut self, text: usize, raw: usize) {
-        self.runs.push(Run {
-            at: text,
-            raw,
-            whole: None,
-        });
+        self.runs.push(Run::copy(text, raw));
     }
 
     /// Adds a run: the bytes at and after offset `text` were decoded from the raw bytes `raw` as a
@@ -98,21 +94,14 @@ impl ByteMap {
     /// with the digit at index `digit`. A map with such runs has no other runs.
     pub fn push_base64(&mut self, text: usize, digit: usize) {
         self.digits.get_or_insert_default();
-        self.runs.push(Run {
-            at: text,
-            raw: digit,
-            whole: None,
-        });
+        self.runs.push(Run::copy(text, digit));
     }
 
     /// Records that the base64 digit at index `digit` is at raw offset `raw`. The digits after it
     /// follow without a gap, up to the digit of the next call.
     pub fn push_digits(&mut self, digit: usize, raw: usize) {
-        self.digits.get_or_insert_default().push(Run {
-            at: digit,
-            raw,
-            whole: None,
-        });
+        let digits = self.digits.get_or_insert_default();
+        digits.push(Run::copy(digit, raw));
     }
 
     /// Returns the number of bytes of memory used by the map.
@@ -206,6 +195,12 @@ struct Run {
 }
 
 impl Run {
+    /// Returns a run of copies.
+    fn copy(at: usize, raw: usize) -> Run {
+        let whole = None;
+        Run { at, raw, whole }
+    }
+
     /// Returns the range of the raw bytes of the byte at `at`.
     fn origin(&self, at: usize) -> Span {
         match self.whole {

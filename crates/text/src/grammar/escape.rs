@@ -1,8 +1,6 @@
 //! `escape = "%" hex hex`: decoding and normalization (RFC 1738 section 2.2). Also the character
 //! classes of section 5, as one readable function and a table computed from it.
 
-use crate::byte_scan::prefix_len;
-
 /// Splits `input` after its longest prefix of escapes and members of `set`.
 ///
 /// Stops before a `%` without two hexadecimal digits after it. Linear, without allocation.
@@ -65,20 +63,7 @@ pub fn encode(text: &[u8], is_kept: impl Fn(u8) -> bool) -> String {
 #[must_use]
 pub fn decode(text: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(text.len());
-    let (plain, mut rest) = text.split_at(prefix_len(text, |&byte| byte != b'%'));
-    decoded.extend_from_slice(plain);
-    while let Some((&first, after)) = rest.split_first() {
-        match escaped_byte(rest) {
-            Some(byte) => {
-                decoded.push(byte);
-                rest = &rest[3..];
-            }
-            None => {
-                decoded.push(first);
-                rest = after;
-            }
-        }
-    }
+    replace_escapes(text, &mut decoded, |out, byte, _| out.push(byte));
     decoded
 }
 
@@ -94,28 +79,34 @@ pub fn decode(text: &[u8]) -> Vec<u8> {
 /// assert_eq!(key, b"/~user%2Fx");
 /// ```
 pub fn normalize(text: &[u8], out: &mut Vec<u8>) {
-    let (plain, mut rest) = text.split_at(prefix_len(text, |&byte| byte != b'%'));
-    out.extend_from_slice(plain);
-    while let Some((&first, after)) = rest.split_first() {
-        match escaped_byte(rest) {
-            Some(decoded) => {
-                if CharSet::UCHAR.has(decoded) || decoded == b'~' {
-                    out.push(decoded);
-                } else {
-                    out.extend([
-                        b'%',
-                        rest[1].to_ascii_uppercase(),
-                        rest[2].to_ascii_uppercase(),
-                    ]);
-                }
-                rest = &rest[3..];
+    replace_escapes(text, out, |out, byte, escape| {
+        if CharSet::UCHAR.has(byte) || byte == b'~' {
+            out.push(byte);
+        } else {
+            out.extend(escape.iter().map(u8::to_ascii_uppercase));
+        }
+    });
+}
+
+/// Appends `text` to `out`, with `push` called for the byte and the text of each escape instead.
+fn replace_escapes(text: &[u8], out: &mut Vec<u8>, push: impl Fn(&mut Vec<u8>, u8, &[u8])) {
+    let mut rest = text;
+    while let Some(percent) = memchr::memchr(b'%', rest) {
+        out.extend_from_slice(&rest[..percent]);
+        rest = &rest[percent..];
+        let len = match escaped_byte(rest) {
+            Some(byte) => {
+                push(out, byte, &rest[..3]);
+                3
             }
             None => {
-                out.push(first);
-                rest = after;
+                out.push(b'%');
+                1
             }
-        }
+        };
+        rest = &rest[len..];
     }
+    out.extend_from_slice(rest);
 }
 
 /// A set of character classes, with one bit for each class. One table lookup tests a byte against

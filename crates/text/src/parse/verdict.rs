@@ -273,21 +273,12 @@ fn is_inert_text(text: &[u8], dots: DotSegments) -> bool {
 }
 
 /// Bytes that are inert everywhere: unreserved ones and most delimiters.
-const INERT: [bool; 256] = {
-    let mut inert = [false; 256];
-    let marks = b"-._~!$&()*+,;=:@?";
-    let mut at = 0;
-    while at < marks.len() {
-        inert[marks[at] as usize] = true;
-        at += 1;
-    }
-    let mut byte = b'0';
-    while byte <= b'z' {
-        inert[byte as usize] |= byte.is_ascii_alphanumeric();
-        byte += 1;
-    }
-    inert
-};
+const INERT: [bool; 256] = byte_table!(|byte| byte.is_ascii_alphanumeric()
+    || matches!(
+        byte,
+        b'-' | b'.' | b'_' | b'~' | b'!' | b'$' | b'&' | b'('
+            ..=b',' | b';' | b'=' | b':' | b'@' | b'?'
+    ));
 
 #[cfg(test)]
 mod tests {

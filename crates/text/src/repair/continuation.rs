@@ -23,7 +23,6 @@ use crate::scan::guessed_scheme;
 use crate::span::Span;
 
 use line_break::LineBreak;
-use token::ContinuationToken;
 
 /// A possible continuation of a bare URL over one line break, and the evidence about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,22 +40,9 @@ pub struct Continuation {
     /// `true` if only blanks follow the token on the line. Otherwise, this is the last
     /// continuation.
     pub(super) whole_line: bool,
-    /// The features for and against the continuation.
-    pub features: Features,
-}
-
-impl Continuation {
-    /// The sum of the features' weights. A continuation with at least [`LIKELY_POINTS`] is part of
+    /// The features for and against the continuation. One with at least [`LIKELY_POINTS`] is part of
     /// the URL.
-    pub(super) fn points(&self) -> f32 {
-        self.features.points()
-    }
-
-    /// The probability, from 0 to 1, that the URL continues over this line break, provided that it
-    /// continues over the earlier ones.
-    pub(super) fn confidence(&self) -> f32 {
-        self.features.confidence()
-    }
+    pub features: Features,
 }
 
 /// Minimum confidence for joining a bare URL over a line end. Of all joins at this confidence or
@@ -87,7 +73,7 @@ pub(super) fn continuations(
     breaks: LineBreakPolicy,
     elsewhere: Option<&dyn Elsewhere>,
 ) -> Vec<Continuation> {
-    let is_likely = |step: &Continuation| LIKELY_POINTS <= step.points();
+    let is_likely = |step: &Continuation| LIKELY_POINTS <= step.features.points();
     let mut found = follow(text, head, elsewhere, POSSIBLE_POINTS, is_likely);
     if breaks == LineBreakPolicy::JoinWhole {
         found.truncate(prefix_len(&found, |step| step.features.has_whole()));
@@ -124,14 +110,6 @@ fn follow(
         next = if goes_on { line_break.next() } else { None };
     }
     found
-}
-
-/// Returns `true` if a word starts another URL or host, even a defanged one, or a calendar
-/// property.
-pub(super) fn starts_other_url(word: &[u8]) -> bool {
-    ContinuationToken::new(word).is_some_and(|token| {
-        token.starts_url() || token.defanged_delimiter().is_some() || token.is_property()
-    })
 }
 
 /// The start of a URL, with a guessed scheme if it has none.

@@ -49,11 +49,7 @@ fn ampersand_len(text: &[u8]) -> Option<usize> {
 pub(super) fn foreign(text: &[u8], at: usize, is_referenced: bool) -> Option<Notation> {
     let rest = &text[at..];
     match rest[0] {
-        b'&' if is_referenced => Some(Notation {
-            len: ampersand_len(rest)?,
-            meant: b"&",
-            repair: Repair::Reference,
-        }),
+        b'&' if is_referenced => Some(Notation::new(ampersand_len(rest)?, b"&", Repair::Reference)),
         b'\\' | b'{' | b'$' => tex_command(rest),
         b'^' => colour(rest),
         0x80.. => invisible(text, at),
@@ -69,27 +65,18 @@ fn colour(rest: &[u8]) -> Option<Notation> {
     let len = prefix_len(&numbers[..numbers.len().min(NUMBERS)], |byte| {
         byte.is_ascii_digit() || b";:".contains(byte)
     });
-    matches!(numbers.get(len)?, b'm' | b'K').then_some(Notation {
-        len: len + 4,
-        meant: b"",
-        repair: Repair::Escape,
-    })
+    matches!(numbers.get(len)?, b'm' | b'K').then_some(Notation::new(len + 4, b"", Repair::Escape))
 }
 
 fn tex_command(rest: &[u8]) -> Option<Notation> {
-    let escape = |len, meant| Notation {
-        len,
-        meant,
-        repair: Repair::Escape,
-    };
     if let [b'\\', b'%', b'2'..=b'7', low, ..] = rest
         && low.is_ascii_hexdigit()
     {
-        return Some(escape(2, b"%"));
+        return Some(Notation::new(2, b"%", Repair::Escape));
     }
     let mut commands = TEX.iter();
     let (command, meant) = commands.find(|(command, _)| rest.starts_with(command))?;
-    Some(escape(command.len(), meant))
+    Some(Notation::new(command.len(), meant, Repair::Escape))
 }
 
 fn invisible(text: &[u8], at: usize) -> Option<Notation> {
@@ -104,11 +91,7 @@ fn invisible(text: &[u8], at: usize) -> Option<Notation> {
             && rest.get(*len).is_some_and(u8::is_ascii_alphanumeric)
     };
     let len = first_of(&INVISIBLE).or_else(|| first_of(&JOINERS).filter(is_between_letters))?;
-    Some(Notation {
-        len,
-        meant: b"",
-        repair: Repair::Invisible,
-    })
+    Some(Notation::new(len, b"", Repair::Invisible))
 }
 
 #[cfg(test)]

@@ -69,29 +69,6 @@ fn scheme_len(text: &[u8]) -> usize {
     })
 }
 
-/// Returns the intended URL and the repair if the scheme of `url`, an attribute's value, is
-/// mistyped or `url` is defanged. The page's own escapes stay.
-#[must_use]
-pub fn restore_spelling(url: &[u8]) -> Option<(Vec<u8>, Repair)> {
-    let begin = &url[..url.len().min(PREFILTER_BYTES)];
-    if spelled_head(begin).is_none() && !begin.contains(&b'[') {
-        return None;
-    }
-    let (respellings, repairs) = respellings(url);
-    let repair = repairs
-        .iter()
-        .find(|repair| matches!(repair, Repair::SchemeCorrected | Repair::Defang))?;
-    let mut meant = Vec::with_capacity(url.len());
-    let mut at = 0;
-    for respelling in respellings {
-        meant.extend_from_slice(&url[at..respelling.span.start]);
-        meant.extend_from_slice(respelling.meant);
-        at = respelling.span.end;
-    }
-    meant.extend_from_slice(&url[at..]);
-    Some((meant, repair))
-}
-
 /// Returns the range of the Message-ID in angle brackets after the scheme for articles or messages
 /// at `from`: `news:<id@host>`, `mid:<id@host>`.
 pub(super) fn bracketed_identifier(text: &[u8], from: usize) -> Option<Span> {
@@ -229,18 +206,10 @@ impl Respelling {
 }
 
 /// The bytes that can start a notation, including those of other languages. Most URLs contain none.
-const STARTS_NOTATION: [bool; 256] = {
-    let mut begins = [false; 256];
-    let mut byte = 0;
-    while byte < begins.len() {
-        begins[byte] = matches!(
-            byte as u8,
-            b'\\' | b'[' | b'(' | b'{' | b'&' | b'$' | b'^' | 0x80..
-        );
-        byte += 1;
-    }
-    begins
-};
+const STARTS_NOTATION: [bool; 256] = byte_table!(|byte| matches!(
+    byte,
+    b'\\' | b'[' | b'(' | b'{' | b'&' | b'$' | b'^' | 0x80..
+));
 
 impl LogicalLine {
     /// Decodes the notations in the line, which starts with the URL or its host.
@@ -349,15 +318,9 @@ fn respellings(text: &[u8]) -> (Vec<Respelling>, RepairSet) {
         let notation = foreign(text, at, is_referenced).or_else(|| match byte {
             b'\\' => backslash(text, at, escapes, authority),
             b'[' | b'(' | b'{' if is_defanged || authority != Authority::Passed => {
-                defanged_mark(&text[at..]).map(|mark| Notation {
-                    len: mark.len,
-                    meant: match mark.byte {
-                        b'.' => b".",
-                        b'@' => b"@",
-                        b':' => b":",
-                        _ => b"/",
-                    },
-                    repair: Repair::Defang,
+                defanged_mark(&text[at..]).map(|mark| {
+                    let meant = &BYTES[usize::from(mark.byte)..][..1];
+                    Notation::new(mark.len, meant, Repair::Defang)
                 })
             }
             _ => None,
@@ -434,15 +397,17 @@ pub(super) struct Notation {
     pub(super) repair: Repair,
 }
 
+impl Notation {
+    pub(super) fn new(len: usize, meant: &'static [u8], repair: Repair) -> Notation {
+        Notation { len, meant, repair }
+    }
+}
+
 /// Returns the notation that the backslash at `at` starts.
 fn backslash(text: &[u8], at: usize, meaning: Backslash, authority: Authority) -> Option<Notation> {
     match meaning {
         Backslash::Plain => None,
-        Backslash::Slash => Some(Notation {
-            len: 1,
-            meant: b"/",
-            repair: Repair::SchemeCorrected,
-        }),
+        Backslash::Slash => Some(Notation::new(1, b"/", Repair::SchemeCorrected)),
         Backslash::Escape => roff_escape(&text[at + 1..])
             .or_else(|| other_escape(&text[at + 1..], &text[..at], authority)),
     }
@@ -471,38 +436,25 @@ const ROFF: [(&[u8], &[u8]); 14] = [
 fn roff_escape(rest: &[u8]) -> Option<Notation> {
     ROFF.iter()
         .find(|(escape, _)| rest.starts_with(escape))
-        .map(|&(escape, meant)| Notation {
-            len: 1 + escape.len(),
-            meant,
-            repair: Repair::Roff,
-        })
+        .map(|&(escape, meant)| Notation::new(1 + escape.len(), meant, Repair::Roff))
 }
 
-/// Returns the escape of Markdown, a shell or JSON whose backslash is between `before` and `rest`.
+/// Returns the escape of Markdown or a shell whose backslash is between `before` and `rest`.
 /// Markdown escapes punctuation in paths (`CommonMark`, section 2.4), and shells escape it in
 /// queries.
 fn other_escape(rest: &[u8], before: &[u8], authority: Authority) -> Option<Notation> {
     let is_passed = authority == Authority::Passed;
     let has_query = || memchr(b'?', before).is_some();
-    let (len, meant): (usize, &'static [u8]) = match rest {
-        [b'/', ..] => (2, b"/"),
-        [b'_', ..] if is_passed => (2, b"_"),
-        [b'~', ..] if is_passed => (2, b"~"),
-        [b'*', ..] if is_passed => (2, b"*"),
-        [b'#', ..] if is_passed => (2, b"#"),
-        [b'+', ..] if is_passed => (2, b"+"),
-        [b'?', ..] if is_passed => (2, b"?"),
-        [b'=', ..] if has_query() => (2, b"="),
-        [b'&', next, ..] if has_query() && next.is_ascii_alphanumeric() => (2, b"&"),
-        [b'u', b'0', b'0', b'2', b'6', ..] if is_passed => (6, b"&"),
-        [b'u', b'0', b'0', b'3', b'd' | b'D', ..] if is_passed => (6, b"="),
+    let meant: &'static [u8] = match rest {
+        [b'/', ..] => b"/",
+        [b'_', ..] if is_passed => b"_",
+        [b'#', ..] if is_passed => b"#",
+        [b'?', ..] if is_passed => b"?",
+        [b'=', ..] if has_query() => b"=",
+        [b'&', next, ..] if has_query() && next.is_ascii_alphanumeric() => b"&",
         _ => return None,
     };
-    Some(Notation {
-        len,
-        meant,
-        repair: Repair::Escape,
-    })
+    Some(Notation::new(2, meant, Repair::Escape))
 }
 
 #[cfg(test)]
@@ -568,19 +520,14 @@ mod tests {
         check("http://www\\&.a\\&.example/", "http://www.a.example/", roff);
         let escape = &["escape"];
         check(
-            "http://a.example/b\\_c\\~d",
-            "http://a.example/b_c~d",
+            "http://a.example/b\\_c\\#d",
+            "http://a.example/b_c#d",
             escape,
         );
         check("http:\\/\\/a.example\\/b", "http://a.example/b", escape);
         check(
             "http://a.example/?b=c\\&d\\=e",
             "http://a.example/?b=c&d=e",
-            escape,
-        );
-        check(
-            "http://a.example/?b\\u003dc\\u0026d",
-            "http://a.example/?b=c&d",
             escape,
         );
     }

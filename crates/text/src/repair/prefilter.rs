@@ -11,8 +11,7 @@ use super::whitespace_len;
 use crate::grammar::BareRequirement;
 use crate::limits::{PREFILTER_BYTES, SCHEME_CHARS};
 use crate::scan::{
-    HostAndPort, Rules, Scanner, cut, host_before_refused, is_cut_short, likely_host,
-    plausible_host,
+    HostAndPort, Rules, Scanner, cut, host_before_refused, likely_host, plausible_host,
 };
 
 /// The reason a word cannot be a URL.
@@ -20,8 +19,6 @@ use crate::scan::{
 pub enum PrefilterReject {
     /// No plausible host follows the scheme.
     Host,
-    /// The author shortened the host with dots.
-    Shortened,
     /// The text after the scheme does not meet the scheme's requirement for bare URLs.
     Implausible,
 }
@@ -66,8 +63,7 @@ pub fn prefilter(
         rest.starts_with(b"//").then_some(scheme_len + 2)
     };
     if let Some(from) = authority.filter(|_| !matches!(bare, BareRequirement::Slashes)) {
-        let scheme = guessed.map_or(WordScheme::Written, |_| WordScheme::Guessed);
-        return check_authority(&prefix, from, scheme);
+        return check_authority(&prefix, from, guessed);
     }
     // The word must contain one of several bytes; `found` is the first one after the scheme.
     let holds = |found: Option<usize>| found.is_some_and(|at| prefix.reaches(scheme_len + at + 1));
@@ -89,14 +85,6 @@ pub fn prefilter(
     } else {
         Err(PrefilterReject::Implausible)
     }
-}
-
-/// The scheme of a word: written or guessed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum WordScheme {
-    Written,
-    /// It was guessed from the host: `www.` or `ftp.`.
-    Guessed,
 }
 
 /// The first [`PREFILTER_BYTES`] bytes from the start of a word whose end is not known yet.
@@ -159,7 +147,7 @@ impl WordPrefix<'_> {
 fn check_authority(
     prefix: &WordPrefix<'_>,
     from: usize,
-    scheme: WordScheme,
+    guessed: Option<&str>,
 ) -> Result<(), PrefilterReject> {
     let closed = prefix.bytes[from..]
         .iter()
@@ -173,40 +161,34 @@ fn check_authority(
     // Trimming punctuation from the end makes the host shorter. A slash or fragment is not trimmed.
     let is_whole = closed.is_some_and(|end| matches!(prefix.bytes[end], b'/' | b'#'));
     let holds = match closed {
-        Some(_) if is_whole => has_host(authority, scheme),
+        Some(_) if is_whole => has_host(authority, guessed),
         // This may be a user name whose host is on the next line.
         None if prefix.ends_line(end) => true,
         _ => may_have_host(authority),
     };
     // The path of an FTP location, as in `ftp.a.example:x@y`, may contain an `@`.
     let location = cut(cut(authority, b':').before, b'(').before;
-    let is_location = scheme == WordScheme::Guessed && likely_host(location);
+    let is_location = guessed.is_some() && likely_host(location);
     if holds || is_location {
         Ok(())
-    } else if is_cut_short(host_of(authority, scheme)) {
-        Err(PrefilterReject::Shortened)
     } else {
         Err(PrefilterReject::Host)
     }
 }
 
 /// Returns `true` if a complete authority has a plausible host.
-fn has_host(authority: &[u8], scheme: WordScheme) -> bool {
-    let host = host_of(authority, scheme);
-    let is_whole_host =
-        plausible_host(host) && (scheme == WordScheme::Written || likely_host(host));
+fn has_host(authority: &[u8], guessed: Option<&str>) -> bool {
+    let host = host_of(authority, guessed);
+    let is_whole_host = plausible_host(host) && (guessed.is_none() || likely_host(host));
     let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
     is_whole_host || host_before_refused(site).is_some()
 }
 
 /// Returns the host of a complete authority.
-fn host_of(authority: &[u8], scheme: WordScheme) -> &[u8] {
+fn host_of<'t>(authority: &'t [u8], guessed: Option<&str>) -> &'t [u8] {
     let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
     // The address in parentheses after the host of an FTP location.
-    let site = match scheme {
-        WordScheme::Guessed => cut(site, b'(').before,
-        WordScheme::Written => site,
-    };
+    let site = guessed.map_or(site, |_| cut(site, b'(').before);
     HostAndPort::of(site).host
 }
 

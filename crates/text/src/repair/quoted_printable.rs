@@ -9,12 +9,12 @@ use std::iter;
 
 use memchr::{memchr, memchr_iter};
 
-use super::continuation::starts_other_url;
 use super::notation::Respelling;
 use super::quote_marks::{QuoteMarks, QuoteStyle};
 use super::url_run::{BareWord, url_run_end, word_terminator_len};
 use super::{LogicalLine, Repair, is_blank, is_line_end, line_start, rest_of_line};
 use crate::byte_scan::{prefix_len, suffix_len};
+use crate::grammar::escaped_byte;
 use crate::limits::{
     CONTINUATION_LINES, PREFILTER_BYTES, RESIDUE_SEARCH_BYTES, RESIDUE_WORD_BYTES,
 };
@@ -81,12 +81,8 @@ pub(super) fn is_residue(text: &[u8], url: Span) -> bool {
         || 0 < traces + escapes + soft_breaks && has_residue_around(text, url)
 }
 
-/// Minimum number of encoded equals signs around a URL that rule out chance if all equals signs are
-/// encoded.
-const MANY_SIGNS: usize = 3;
-
-/// Returns `true` if the text around `url` contains residue: `=3D` next to a blank or quote, only
-/// encoded equals signs, or two traces including another escape or the soft break of a long line. A
+/// Returns `true` if the text around `url` contains residue: `=3D` next to a blank or quote, or two
+/// traces including another escape or the soft break of a long line. A
 /// byte outside ASCII, or a majority of unencoded equals signs, is evidence against residue.
 fn has_residue_around(text: &[u8], url: Span) -> bool {
     let Span {
@@ -107,8 +103,7 @@ fn has_residue_around(text: &[u8], url: Span) -> bool {
         }
     }
     let traces = signs + others;
-    let is_seen = 0 < others && 2 <= traces || MANY_SIGNS <= signs && plain == 0;
-    is_seen && plain <= traces && text[first..last].is_ascii()
+    0 < others && 2 <= traces && plain <= traces && text[first..last].is_ascii()
 }
 
 /// The text around `url` to search for residue.
@@ -167,15 +162,11 @@ pub(super) fn push_over_soft_breaks(
     let first = QuoteMarks::of(&text[first..word.from], QuoteStyle::Wide);
     let mut run = Span::new(word.from, end);
     for lines in 0..CONTINUATION_LINES {
-        let next = next_run(text, word, run, &first);
-        let Some(next) = next.filter(|next| !is_before_url(text, run.end, *next)) else {
+        let Some(next) = next_run(text, word, run, &first) else {
             line.push(text, run.start, run.end);
             return lines > 0;
         };
         line.push(text, run.start, run.end - 1);
-        if is_rewrapped(text, run.end, next) {
-            return true;
-        }
         run = next;
     }
     true
@@ -190,20 +181,6 @@ fn next_run(text: &[u8], word: &BareWord, run: Span, first: &QuoteMarks<'_>) -> 
         let end = url_run_end(text, next, word.before, word.rules, word.max_bytes);
         Span::new(next, end)
     })
-}
-
-/// Returns `true` if the `=` before the line end at `end` belongs to the URL: the line is much
-/// shorter than an encoded line, and another URL follows. Joining would hide that URL.
-fn is_before_url(text: &[u8], end: usize, next: Span) -> bool {
-    is_short(text, end) && !text[..end].ends_with(b"://=") && starts_other_url(next.of(text))
-}
-
-/// Returns `true` if another program wrapped the line that ends at `end` after the mail was
-/// encoded: the line is much shorter than the 76 characters of an encoded line, and a plain word
-/// follows.
-fn is_rewrapped(text: &[u8], end: usize, next: Span) -> bool {
-    let is_prose = text.get(next.end).is_none_or(u8::is_ascii_whitespace);
-    is_short(text, end) && is_prose && next.of(text).iter().all(u8::is_ascii_alphabetic)
 }
 
 fn is_short(text: &[u8], end: usize) -> bool {
@@ -298,13 +275,10 @@ impl LogicalLine {
 
 /// Returns the decoded byte of the escape at the start of `text`.
 fn escaped(text: &[u8]) -> Option<u8> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'A'..=b'F' => Some(byte - b'A' + 10),
-        _ => None,
-    };
     match *text {
-        [b'=', high, low, ..] => Some(digit(high)? << 4 | digit(low)?),
+        [b'=', high, low, ..] if !high.is_ascii_lowercase() && !low.is_ascii_lowercase() => {
+            escaped_byte(&[b'%', high, low])
+        }
         _ => None,
     }
 }
@@ -355,18 +329,6 @@ mod tests {
             "http://a.com/bc",
             "http://a.com/b=\n> c",
         );
-        for other in [
-            "http://b.com/",
-            "hxxp://b.com/",
-            "http[:]//b.com/",
-            "www.b.com",
-        ] {
-            check(
-                &format!("x =3D 1\nhttp://a.com/?b=3Dc&d=\n{other}\n"),
-                "http://a.com/?b=c&d=",
-                "http://a.com/?b=3Dc&d=",
-            );
-        }
         check(
             "x =3D 1\nhttp://a.com/b=20\n",
             "http://a.com/b",

@@ -69,13 +69,14 @@ pub fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
     if is_common(text) {
         return None;
     }
+    let mistyped = |len, scheme| SpelledHead {
+        len,
+        scheme,
+        spelling: Spelling::Mistyped,
+        has_backslashes: false,
+    };
     if let Some(len) = overwritten_head_len(text) {
-        return Some(SpelledHead {
-            len,
-            scheme: "http",
-            spelling: Spelling::Mistyped,
-            has_backslashes: false,
-        });
+        return Some(mistyped(len, "http"));
     }
     if !text.first().is_some_and(|&first| starts_spelling(first)) {
         return None;
@@ -91,12 +92,7 @@ pub fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
     if spelling != Some(Spelling::Defanged)
         && let Some((len, scheme)) = second_head(&text[end..])
     {
-        return names_site(&text[end + len..]).then_some(SpelledHead {
-            len: end + len,
-            scheme,
-            spelling: Spelling::Mistyped,
-            has_backslashes: false,
-        });
+        return names_site(&text[end + len..]).then(|| mistyped(end + len, scheme));
     }
     // A correct name and a correct delimiter need no repair.
     let spelling = match (of_name, spelling) {
@@ -175,14 +171,6 @@ struct Delimiter {
 /// Returns the colon and slashes at the start of `text`, even if mistyped: too few or too many
 /// slashes, backslashes, or a colon that is missing, after the slashes, or replaced.
 fn delimiter(text: &[u8]) -> Option<Delimiter> {
-    for mark in [&b"[://]"[..], b"(://)"] {
-        if text.starts_with(mark) {
-            return Some(Delimiter {
-                len: mark.len(),
-                spelling: Some(Spelling::Defanged),
-            });
-        }
-    }
     let (colon, is_defanged) = match text {
         [b'[', b':', b']', ..] | [b'(', b':', b')', ..] => (3, true),
         [b':', b':', b'/', ..] => (2, false),
@@ -209,9 +197,6 @@ fn delimiter(text: &[u8]) -> Option<Delimiter> {
         spelling,
     })
 }
-
-/// Maximum number of bytes of a delimiter in brackets.
-pub(super) const MARK_BYTES: usize = 5;
 
 /// A delimiter put in brackets to keep the text from being a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -353,9 +338,7 @@ pub(super) fn defanged_host(text: &[u8], floor: usize, dot: usize) -> Option<Hos
     let mut at = dot;
     let mut host = Vec::new();
     while lowest < at {
-        if text[lowest..at].ends_with(MARK) {
-            at -= MARK.len();
-        } else if is_label(text[at - 1]) || text[at - 1] == b'.' {
+        if is_label(text[at - 1]) || text[at - 1] == b'.' {
             at -= 1;
         } else {
             break;
@@ -382,45 +365,17 @@ pub(super) fn defanged_host(text: &[u8], floor: usize, dot: usize) -> Option<Hos
 
 /// The sixteen spellings of `www` and `ftp`, the ends of schemes without a colon (`p//` and `s//`),
 /// and a dot in brackets.
+///
+/// The packed search is case-sensitive, and the list therefore contains all spellings. The search
+/// puts every eighth word, and words that differ from it only in case, into one of eight classes. It
+/// also stops at a mix of bytes from the words of one class. In this order, each word shares a class
+/// only with variants in case.
 static WORDS: LazyLock<WordSearcher> = LazyLock::new(|| {
-    // The packed search is case-sensitive, and the list therefore contains all spellings. The
-    // search puts every eighth word, and words that differ from it only in case, into one of eight
-    // classes. It also stops at a mix of bytes from the words of one class. In this order, each
-    // word shares a class only with variants in case.
-    let ends = ["p//", "s//", "P//", "S//"].map(|end| end.as_bytes().to_vec());
-    let (first, others) = ends.split_at(2);
-    let (www, ftp) = (spellings("www"), spellings("ftp"));
-    let dot = [b"[.]".to_vec()];
-    let words = [
-        &www[..1],
-        &ftp[..1],
-        first,
-        &dot,
-        &www[1..],
-        &ftp[1..],
-        others,
-    ]
-    .concat();
-    WordSearcher::new(&words)
+    WordSearcher::new(&[
+        "www", "ftp", "p//", "s//", "[.]", "Www", "wWw", "WWw", "wwW", "WwW", "wWW", "WWW", "Ftp",
+        "fTp", "FTp", "ftP", "FtP", "fTP", "FTP", "P//", "S//",
+    ])
 });
-
-/// The eight spellings of a word of three letters.
-fn spellings(word: &str) -> Vec<Vec<u8>> {
-    (0..8)
-        .map(|upper_bits: usize| {
-            word.bytes()
-                .enumerate()
-                .map(|(at, byte): (usize, u8)| {
-                    if upper_bits >> at & 1 == 1 {
-                        byte.to_ascii_uppercase()
-                    } else {
-                        byte
-                    }
-                })
-                .collect()
-        })
-        .collect()
-}
 
 #[cfg(test)]
 mod tests {
@@ -486,7 +441,6 @@ mod tests {
             ("hXXps://a", "hXXps://", "https"),
             ("hxxps[:]//a", "hxxps[:]//", "https"),
             ("http[:]//a", "http[:]//", "http"),
-            ("hxxp[://]a", "hxxp[://]", "http"),
             ("fxp://a", "fxp://", "ftp"),
         ] {
             check(text, Some((written, scheme)));

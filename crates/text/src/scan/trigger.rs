@@ -62,23 +62,23 @@ impl<'t> UrlStarts<'t> {
         }
         while self.colon.min(self.word_end).min(self.slash) < self.text.len() {
             // A trigger with a start is kept: after a skipped bracket, its colon is checked again.
-            if self.slash < self.colon.min(self.word_end) {
-                let start = start_at_slash(self.text, from, self.slash);
-                if start.is_some() {
-                    return start;
-                }
+            let is_slash = self.slash < self.colon.min(self.word_end);
+            let is_colon = self.colon < self.word_end;
+            let start = if is_slash {
+                start_at_slash(self.text, from, self.slash)
+            } else if is_colon {
+                start_at_colon(self.scanner, self.text, from, self.colon)
+            } else {
+                start_at_word_end(self.scanner, self.text, from, self.word_end)
+            };
+            if start.is_some() {
+                return start;
+            }
+            if is_slash {
                 self.slash = self.next_slash(self.slash + 1);
-            } else if self.colon < self.word_end {
-                let start = start_at_colon(self.scanner, self.text, from, self.colon);
-                if start.is_some() {
-                    return start;
-                }
+            } else if is_colon {
                 self.colon = self.next_colon(self.colon + 1);
             } else {
-                let start = start_at_word_end(self.scanner, self.text, from, self.word_end);
-                if start.is_some() {
-                    return start;
-                }
                 self.word_end = self.next_word_end(self.word_end + 1);
             }
         }
@@ -168,18 +168,8 @@ fn start_of_spelling(scanner: &Scanner, text: &[u8], floor: usize, end: usize) -
         return None;
     }
     Some(match before {
-        Some(b'<') if floor < begin => UrlStart {
-            at: begin - 1,
-            content: begin,
-            opening: Opening::Angle,
-            resume: begin,
-        },
-        _ => UrlStart {
-            at: begin,
-            content: begin,
-            opening: Opening::Bare,
-            resume: end + 1,
-        },
+        Some(b'<') if floor < begin => UrlStart::in_wrapper(begin - 1, begin, Opening::Angle),
+        _ => UrlStart::new(begin, Opening::Bare, end + 1),
     })
 }
 
@@ -189,17 +179,12 @@ fn start_with_blanks(text: &[u8], floor: usize, colon: usize) -> Option<UrlStart
     /// Maximum number of bytes of a scheme or its slashes, including blanks.
     const SPACED_BYTES: usize = 16;
     let after = &text[colon + 1..text.len().min(colon + 1 + SPACED_BYTES)];
-    after.first().filter(|byte| b" /]".contains(byte))?;
-    let bracket = after_blanks(after, b']').unwrap_or(0);
-    let slash = bracket + after_blanks(&after[bracket..], b'/')?;
+    after.first().filter(|byte| b" /".contains(byte))?;
+    let slash = after_blanks(after, b'/')?;
     let slashes = slash + after_blanks(&after[slash..], b'/')?;
     let host = slashes + prefix_len(&after[slashes..], |&byte| byte == b' ');
     let lowest = floor.max(colon.saturating_sub(SPACED_BYTES));
     let before = text[lowest..colon].trim_ascii_end();
-    let before = match bracket {
-        0 => before,
-        _ => before.strip_suffix(b"[")?,
-    };
     let schemes = ["https", "http", "ftp"];
     let (scheme, at) = schemes
         .into_iter()
@@ -258,26 +243,12 @@ fn start_of_name(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> 
         && let Some(archive) = archive_before(&text[floor..begin + at])
         && may_precede_host(&text[..floor + archive])
     {
-        return Some(UrlStart {
-            at: floor + archive,
-            content: floor + archive,
-            opening: Opening::Schemeless("http"),
-            resume: colon + 1,
-        });
+        let opening = Opening::Schemeless("http");
+        return Some(UrlStart::new(floor + archive, opening, colon + 1));
     }
     Some(match bracket.filter(|_| at == 0) {
-        Some(bracket) => UrlStart {
-            at: bracket,
-            content: begin,
-            opening: Opening::Angle,
-            resume: bracket + 1,
-        },
-        None => UrlStart {
-            at: begin + at,
-            content: begin + at,
-            opening: Opening::Bare,
-            resume: colon + 1,
-        },
+        Some(bracket) => UrlStart::in_wrapper(bracket, begin, Opening::Angle),
+        None => UrlStart::new(begin + at, Opening::Bare, colon + 1),
     })
 }
 
@@ -313,12 +284,7 @@ fn archive_before(text: &[u8]) -> Option<usize> {
 /// The start at `URL:`, or at `<URL:` if there is a bracket.
 fn url_prefix(begin: usize, colon: usize, bracket: Option<usize>) -> UrlStart {
     match bracket {
-        Some(bracket) => UrlStart {
-            at: bracket,
-            content: colon + 1,
-            opening: Opening::UrlBracket,
-            resume: bracket + 1,
-        },
+        Some(bracket) => UrlStart::in_wrapper(bracket, colon + 1, Opening::UrlBracket),
         None => UrlStart {
             at: begin,
             content: colon + 1,
@@ -400,12 +366,12 @@ fn start_at_word_end(scanner: &Scanner, text: &[u8], floor: usize, end: usize) -
     if let Some(start) = start_before_site(scanner, text, floor, at) {
         return Some(start);
     }
-    (scanner.schemeless && may_precede_host(&text[..at])).then_some(UrlStart {
+    let opening = Opening::Schemeless(scheme);
+    (scanner.schemeless && may_precede_host(&text[..at])).then_some(UrlStart::new(
         at,
-        content: at,
-        opening: Opening::Schemeless(scheme),
-        resume: end + 1,
-    })
+        opening,
+        end + 1,
+    ))
 }
 
 /// Returns the start at the host before the slash at `slash`, if a path follows. `None` if the host
@@ -418,12 +384,7 @@ fn start_at_slash(text: &[u8], floor: usize, slash: usize) -> Option<UrlStart> {
     let at = slash - host_len_before(&text[floor..slash])?;
     // Two slashes before it begin the name of a share: `//host/share`.
     let is_start = !text[..at].ends_with(b"/") && may_precede_host(&text[..at]);
-    is_start.then_some(UrlStart {
-        at,
-        content: at,
-        opening: Opening::HostPath("http"),
-        resume: slash + 1,
-    })
+    is_start.then_some(UrlStart::new(at, Opening::HostPath("http"), slash + 1))
 }
 
 /// Returns the start at the mistyped scheme before the host at `site`, such as `http;//www`.
@@ -468,7 +429,10 @@ fn may_precede_host(before: &[u8]) -> bool {
             .is_none_or(|&byte| matches!(byte, b' ' | b'\t' | b'\n' | b'(')),
         // A name with underscores. A single underscore opens italic type.
         b'_' => !rest.last().is_some_and(|&byte| is_word(byte)),
-        b']' | b')' | b'}' => !ends_with_defanged_mark(before),
+        // The host of a defanged one or of a mailbox continues (`a[.]www.b.example`).
+        b']' | b')' => ![&b"[.]"[..], b"(.)", b"[dot]", b"[at]", b"(at)"]
+            .iter()
+            .any(|mark| before.ends_with(mark)),
         // A reference without a scheme (`//www.a.example/x`). One slash belongs to a path, and so
         // do two slashes after other text.
         b'/' => rest.split_last().is_some_and(|(&slash, outside)| {
@@ -480,16 +444,6 @@ fn may_precede_host(before: &[u8]) -> bool {
         0x80.. => ends_with_separator(before),
         _ => !(is_word(last) || matches!(last, b'%' | b'&' | b'?' | b'\\' | b'$')),
     }
-}
-
-/// Returns `true` if `text` ends with a word and a delimiter in brackets. The host then continues
-/// (`a[.]www.b.example`).
-fn ends_with_defanged_mark(text: &[u8]) -> bool {
-    let longest = text.len().saturating_sub(spelling::MARK_BYTES);
-    (longest..text.len()).any(|at| {
-        spelling::defanged_mark(&text[at..]).is_some_and(|mark| at + mark.len == text.len())
-            && text[..at].last().is_some_and(|&byte| is_word(byte))
-    })
 }
 
 /// Returns `true` if a host without a scheme may follow the non-ASCII character at the end of
@@ -577,7 +531,7 @@ const PROTOCOLS: [&str; 10] = [
 /// the line break before it (`a.examplehttp://b.example`). The letters before the scheme then look
 /// like part of its name.
 fn glued_scheme(name: &[u8], after: &[u8]) -> Option<usize> {
-    let word = name.len() - trailing_letters(name);
+    let word = name.len() - suffix_len(name, u8::is_ascii_alphabetic);
     if is_one_of(&name[word..], &PROTOCOLS) {
         return None;
     }
@@ -600,11 +554,6 @@ fn is_compound(name: &[u8], scheme: usize) -> bool {
         && word
             .iter()
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-}
-
-fn trailing_letters(name: &[u8]) -> usize {
-    debug_assert!(name.iter().all(|&byte| is_scheme_char(byte)));
-    suffix_len(name, u8::is_ascii_alphabetic)
 }
 
 #[cfg(test)]

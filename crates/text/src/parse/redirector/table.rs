@@ -7,36 +7,31 @@ use super::{WebAddress, data_parameter};
 pub(super) struct Redirector {
     /// The name, as in a record's `unwrapped_by`.
     pub(super) name: &'static str,
-    /// Patterns of its hosts: `x.example` matches that host, `.x.example` that host and its
-    /// subdomains, and `x.*` the name under any country's domain.
-    pub(super) hosts: &'static [&'static str],
-    /// Patterns of its paths, without a final slash. A final `*` matches any bytes.
-    paths: &'static [&'static str],
+    /// Patterns of its hosts, separated by spaces: `x.example` matches that host, `.x.example` that
+    /// host and its subdomains, and `x.*` the name under any country's domain.
+    pub(super) hosts: &'static str,
+    /// Patterns of its paths, separated by spaces, without a final slash except for the root. A
+    /// final `*` matches any bytes.
+    paths: &'static str,
     /// The place and encoding of the target.
     pub(super) form: TargetForm,
-    /// Parameters that identify the recipient, or sign this identification.
-    pub(super) recipient_parameters: &'static [&'static str],
+    /// Parameters that identify the recipient, or sign this identification, separated by spaces.
+    pub(super) recipient_parameters: &'static str,
 }
 
 /// Place and encoding of the target in a redirector's URL.
 #[derive(Clone, Copy)]
 pub(super) enum TargetForm {
-    /// The first of these parameters that holds a target.
-    Escaped(&'static [&'static str]),
+    /// The first of these parameters, separated by spaces, that holds a target.
+    Escaped(&'static str),
     /// A parameter with `-` instead of `%` and `_` instead of `/`.
     Dashed(&'static str),
     /// A parameter in base64, in either alphabet, after a prefix.
-    Base64 {
-        parameter: &'static str,
-        prefix: &'static str,
-    },
+    Base64(&'static str, &'static str),
     /// `__`, the target with `*` for each saved byte, `__;`, the saved bytes in base64, `!`.
     Saved,
     /// After the host, between two marks.
-    Between {
-        start: &'static str,
-        end: &'static str,
-    },
+    Between(&'static str, &'static str),
     /// After the first segment of the path.
     SecondSegment,
     /// `/web/`, a time, `/`, the target.
@@ -47,13 +42,9 @@ pub(super) enum TargetForm {
 
 use TargetForm::{Base64, BeforeData, Between, Dashed, Escaped, Saved, SecondSegment, Snapshot};
 
-const PROOFPOINT: &[&str] = &[
-    "urldefense.com",
-    "urldefense.us",
-    "urldefense.proofpoint.com",
-];
-const URL: TargetForm = Escaped(&["url"]);
-const U: TargetForm = Escaped(&["u"]);
+const PROOFPOINT: &str = "urldefense.com urldefense.us urldefense.proofpoint.com";
+const URL: TargetForm = Escaped("url");
+const U: TargetForm = Escaped("u");
 
 /// The redirectors. The first one whose host and path match is used. Formats are those that their
 /// owners published, where the comment says so, or else those seen in public mail archives.
@@ -62,199 +53,131 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
     // host is the one for the US. `data` contains the recipient's address, and `sdata` signs it.
     redirector(
         "safelinks",
-        &[
-            ".safelinks.protection.outlook.com",
-            ".safelinks.protection.office365.us",
-        ],
-        &["*"],
+        ".safelinks.protection.outlook.com .safelinks.protection.office365.us",
+        "*",
         URL,
     )
-    .with_recipient(&["data", "sdata"]),
+    .with_recipient("data sdata"),
     // The page that Teams displays: `statics.`, `staticsint.`, and since about 2025 the second
     // host. The parameters are identifiers of user and conversation, and encrypted data.
     redirector(
         "teams-safelinks",
-        &[
-            ".teams.cdn.office.net",
-            "teams.public.onecdn.static.microsoft",
-        ],
-        &["/evergreen-assets/*"],
+        ".teams.cdn.office.net teams.public.onecdn.static.microsoft",
+        "/evergreen-assets/*",
         URL,
     )
-    .with_recipient(&["dest", "pc", "wau", "si", "sd"]),
+    .with_recipient("dest pc wau si sd"),
     // Proofpoint URL Defense, published with a decoder ("How do I decode a rewritten URL?"):
     // before 2015, to 2019, now. The parameters are the recipient, the message and the signature
     // of both.
-    redirector("urldefense-v1", PROOFPOINT, &["/v1/url"], U).with_recipient(&["r", "m", "s"]),
-    redirector("urldefense-v2", PROOFPOINT, &["/v2/url"], Dashed("u"))
-        .with_recipient(&["r", "m", "s"]),
-    redirector("urldefense-v3", PROOFPOINT, &["/v3/__*"], Saved),
+    redirector("urldefense-v1", PROOFPOINT, "/v1/url", U).with_recipient("r m s"),
+    redirector("urldefense-v2", PROOFPOINT, "/v2/url", Dashed("u")).with_recipient("r m s"),
+    redirector("urldefense-v3", PROOFPOINT, "/v3/__*", Saved),
     // Google's results, Gmail, Docs; alerts of Google Scholar.
-    redirector(
-        "google",
-        &["google.*"],
-        &["/url", "/scholar_url"],
-        Escaped(&["q", "url"]),
-    ),
+    redirector("google", "google.*", "/url /scholar_url", Escaped("q url")),
     // Advertisements. Many do not name their target.
     redirector(
         "google-ads",
-        &["google.*", ".googleadservices.com"],
-        &["/aclk", "/pagead/aclk"],
-        Escaped(&["adurl"]),
+        "google.* .googleadservices.com",
+        "/aclk /pagead/aclk",
+        Escaped("adurl"),
     ),
     // Meta's "Link Shim": `l.`, `lm.`, `www.`.
-    redirector(
-        "facebook",
-        &[".facebook.com", "l.messenger.com"],
-        &["/l.php"],
-        U,
-    ),
+    redirector("facebook", ".facebook.com l.messenger.com", "/l.php", U),
     // The "Link Shim" of Instagram.
-    redirector("instagram", &["l.instagram.com"], &[""], U),
+    redirector("instagram", "l.instagram.com", "/", U),
     // Links in posts; `/safety/go` since about 2020.
     redirector(
         "linkedin",
-        &[".linkedin.com"],
-        &["/redir/redirect", "/safety/go"],
+        ".linkedin.com",
+        "/redir/redirect /safety/go",
         URL,
     ),
     // Links under videos.
-    redirector(
-        "youtube",
-        &[".youtube.com"],
-        &["/redirect"],
-        Escaped(&["q"]),
-    ),
+    redirector("youtube", ".youtube.com", "/redirect", Escaped("q")),
     // Links in posts: `/t3_<id>`.
-    redirector("reddit", &["out.reddit.com"], &["*"], URL),
+    redirector("reddit", "out.reddit.com", "*", URL),
     // Links in messages.
-    redirector("slack", &["slack-redir.net"], &["/link"], URL),
+    redirector("slack", "slack-redir.net", "/link", URL),
     // Links in posts.
-    redirector("vk", &[".vk.com"], &["/away.php"], Escaped(&["to"])),
+    redirector("vk", ".vk.com", "/away.php", Escaped("to")),
     // Links in comments; `u` is the later form.
     redirector(
         "steam",
-        &["steamcommunity.com"],
-        &["/linkfilter"],
-        Escaped(&["url", "u"]),
+        "steamcommunity.com",
+        "/linkfilter",
+        Escaped("url u"),
     ),
     // Barracuda Link Protect.
     redirector(
         "barracuda",
-        &["linkprotect.cudasvc.com"],
-        &["/url", ""],
-        Escaped(&["a"]),
+        "linkprotect.cudasvc.com",
+        "/ /url",
+        Escaped("a"),
     ),
     // Cisco Secure Email: `/<token>/<escaped target>`.
-    redirector("cisco", &["secure-web.cisco.com"], &["*"], SecondSegment),
+    redirector("cisco", "secure-web.cisco.com", "*", SecondSegment),
     // Sophos Email: `?d=<host>&u=<base64>`.
-    redirector(
-        "sophos",
-        &[".protection.sophos.com"],
-        &[""],
-        Base64 {
-            parameter: "u",
-            prefix: "",
-        },
-    ),
+    redirector("sophos", ".protection.sophos.com", "/", Base64("u", "")),
     // Later forms of Trend Micro's are opaque.
     redirector(
         "trendmicro",
-        &[".trendmicro.com"],
-        &["/wis/clicktime/v1/query"],
+        ".trendmicro.com",
+        "/wis/clicktime/v1/query",
         URL,
     ),
     // Email Security.cloud: `/<token>?h=<token>&u=`.
-    redirector("symantec", &["clicktime.symantec.com"], &["*"], U),
+    redirector("symantec", "clicktime.symantec.com", "*", U),
     // `protect2.` and the like: `?k=<token>&u=`.
-    redirector("fireeye", &[".fireeye.com"], &["/url", "/v1/url"], U),
+    redirector("fireeye", ".fireeye.com", "/url /v1/url", U),
     // Check Point Harmony Email, once Avanan: `/v2/[r01/]___<target>___.<base64>`.
     redirector(
         "avanan",
-        &["url.avanan.click", "protect.checkpoint.com"],
-        &["/v2/*"],
-        Between {
-            start: "___",
-            end: "___.",
-        },
+        "url.avanan.click protect.checkpoint.com",
+        "/v2/*",
+        Between("___", "___."),
     ),
     // Check Point Harmony Email before `/v2/`, and SonicWall, which sells it: `/v1/[r07/]url?o=`.
     redirector(
         "url-protection",
-        &[".url-protection.com"],
-        &["/v1/*"],
-        Escaped(&["o"]),
+        ".url-protection.com",
+        "/v1/*",
+        Escaped("o"),
     ),
     // Libraesva's URLSand: `?u=<target>&e=&h=`.
-    redirector("libraesva", &["urlsand.esvalabs.com"], &[""], U),
+    redirector("libraesva", "urlsand.esvalabs.com", "/", U),
     // EdgePilot of AppRiver, and of OpenText: `/s/<token>/<token>?u=`.
-    redirector("edgepilot", &["link.edgepilot.com"], &["/s/*", "/x/*"], U),
+    redirector("edgepilot", "link.edgepilot.com", "/s/* /x/*", U),
     // Trustwave's SEG Cloud: `?c=<number>&d=<token>&u=`.
-    redirector("trustwave", &["scanmail.trustwave.com"], &[""], U),
+    redirector("trustwave", "scanmail.trustwave.com", "/", U),
     // Web pages for mail of WEB.DE, GMX, mail.com and IONOS:
     // `/mail/client/[<session>/]dereferrer/`.
     redirector(
         "dereferrer",
-        &[
-            "deref-web.de",
-            "deref-web-02.de",
-            "deref-gmx.net",
-            "deref-gmx.com",
-            "deref-gmx.fr",
-            "deref-gmx.co.uk",
-            "deref-mail.com",
-            "deref-mail-02.com",
-            "deref-1und1.de",
-            "deref-1und1-02.de",
-        ],
-        &["/mail/client/*"],
-        Escaped(&["redirectUrl"]),
+        "deref-web.de deref-web-02.de deref-gmx.net deref-gmx.com deref-gmx.fr deref-gmx.co.uk deref-mail.com deref-mail-02.com deref-1und1.de deref-1und1-02.de",
+        "/mail/client/*",
+        Escaped("redirectUrl"),
     ),
     // Results.
-    redirector(
-        "duckduckgo",
-        &[".duckduckgo.com"],
-        &["/l"],
-        Escaped(&["uddg"]),
-    ),
+    redirector("duckduckgo", ".duckduckgo.com", "/l", Escaped("uddg")),
     // Results. `a1` marks the base64 of an absolute URL.
-    redirector(
-        "bing",
-        &[".bing.com"],
-        &["/ck/a"],
-        Base64 {
-            parameter: "u",
-            prefix: "a1",
-        },
-    ),
+    redirector("bing", ".bing.com", "/ck/a", Base64("u", "a1")),
     // Yahoo's results: `/RU=<escaped target>/RK=2/...`.
-    redirector(
-        "yahoo",
-        &["r.search.yahoo.com"],
-        &["*"],
-        Between {
-            start: "/RU=",
-            end: "/RK=",
-        },
-    ),
+    redirector("yahoo", "r.search.yahoo.com", "*", Between("/RU=", "/RK=")),
     // Yahoo's news and results before 2016: `/*http://` or `/**http%3a//`.
     redirector(
         "yahoo",
-        &[".rds.yahoo.com", ".rd.yahoo.com"],
-        &["*"],
-        Between {
-            start: "/*",
-            end: "",
-        },
+        ".rds.yahoo.com .rd.yahoo.com",
+        "*",
+        Between("/*", ""),
     ),
     // The Wayback Machine, published: `/web/<time>[id_]/<target>`.
-    redirector("wayback", &[".archive.org"], &["/web/*"], Snapshot),
+    redirector("wayback", ".archive.org", "/web/*", Snapshot),
 ];
 
 /// A Safe Link without its beginning. Programs that display a link's target remove everything from
 /// `https://` to `?url=` and decode the rest, more or less. The parameters remain.
-static BEHEADED_SAFE_LINK: Redirector = redirector("safelinks", &[], &[], BeforeData);
+static BEHEADED_SAFE_LINK: Redirector = redirector("safelinks", "", "", BeforeData);
 
 /// A mail gateway whose links do not contain their target, but only its host, as `domain`.
 pub(super) struct OpaqueRewriter {
@@ -280,8 +203,8 @@ const fn opaque(host: &'static str, path: &'static str) -> OpaqueRewriter {
 
 const fn redirector(
     name: &'static str,
-    hosts: &'static [&'static str],
-    paths: &'static [&'static str],
+    hosts: &'static str,
+    paths: &'static str,
     form: TargetForm,
 ) -> Redirector {
     Redirector {
@@ -289,14 +212,14 @@ const fn redirector(
         hosts,
         paths,
         form,
-        recipient_parameters: &[],
+        recipient_parameters: "",
     }
 }
 
 impl Redirector {
-    const fn with_recipient(self, parameters: &'static [&'static str]) -> Redirector {
+    const fn with_recipient(self, recipient_parameters: &'static str) -> Redirector {
         Redirector {
-            recipient_parameters: parameters,
+            recipient_parameters,
             ..self
         }
     }
@@ -313,8 +236,8 @@ impl Redirector {
         }
         let host = address.host.to_ascii_lowercase();
         REDIRECTORS.iter().find(|row| {
-            row.paths.iter().any(|path| is_path(address.path, path))
-                && row.hosts.iter().any(|pattern| is_host(&host, pattern))
+            row.paths.split(' ').any(|path| is_path(address.path, path))
+                && row.hosts.split(' ').any(|pattern| is_host(&host, pattern))
         })
     }
 }
@@ -322,7 +245,7 @@ impl Redirector {
 fn is_path(path: &[u8], pattern: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => path.starts_with(start.as_bytes()),
-        None => path == pattern.as_bytes(),
+        None => path == pattern.trim_end_matches('/').as_bytes(),
     }
 }
 
@@ -360,7 +283,7 @@ pub(super) struct HostFilter {
 
 pub(super) static HOST_FILTER: LazyLock<HostFilter> = LazyLock::new(|| {
     let mut filter = HostFilter { letters: [0; 32] };
-    for pattern in REDIRECTORS.iter().flat_map(|row| row.hosts) {
+    for pattern in REDIRECTORS.iter().flat_map(|row| row.hosts.split(' ')) {
         // A name under any country's domain has its label at the same position as the others.
         let host = pattern.replace(".*", ".com");
         let label = UpperLabels::of(host.as_bytes()).second;

@@ -25,24 +25,12 @@ use crate::repair::{is_blank, set_bits, without_punctuation};
 /// line.
 #[derive(Debug)]
 pub struct Feature {
-    name: &'static str,
-    points: f32,
-    is_present: fn(&Evidence<'_, '_>) -> bool,
-}
-
-impl Feature {
     /// The name used in explanations.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
+    pub name: &'static str,
     /// The weight in points, a multiple of a quarter. A positive weight favours a continuation;
     /// minus infinity excludes it.
-    #[must_use]
-    pub fn points(&self) -> f32 {
-        self.points
-    }
+    pub points: f32,
+    is_present: fn(&Evidence<'_, '_>) -> bool,
 }
 
 /// The probability that a URL continues over a line break with `points`, the logarithm of the odds.
@@ -58,7 +46,7 @@ pub(super) fn confidence(points: f32) -> f32 {
 pub(super) static FEATURES: [Feature; ROWS] = [
     // A frequent word or a closing. A repeatedly cut line leaves short rests that look like words.
     never("word", |at| {
-        at.token.is_stop_word() && !at.line_break.follows_cut() && !at.head.ends_with_hyphen()
+        at.token.is_stop_word() && !at.line_break.upper.follows_cut && !at.head.ends_with_hyphen()
     }),
     // A blank line, or one with only quote marks, ends a paragraph, unless a program inserted such
     // lines everywhere or the URL cannot be whole.
@@ -73,7 +61,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     }),
     // A `mailto:` URL whose address the token does not complete.
     never("address-complete", |at| {
-        at.head.is_mailbox() && !at.head.address_continues(&at.token)
+        at.head.is_mailbox && !at.head.address_continues(&at.token)
     }),
     // A line number of a source file, not followed by digits, a range or a column.
     never("line-number", |at| {
@@ -98,20 +86,19 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     }),
     // A branch or tag after the URL of a git repository: `git request-pull` writes `URL NAME`.
     never("git-name", is_reference),
-    // Other notations: a line of a diffstat or table, a calendar property, a C preprocessor
-    // directive, a roff request, the next attribute of an element, a relative path.
+    // Other notations: a line of a diffstat or table, a calendar property, a roff macro, the next
+    // attribute of an element, a relative path.
     never("notation", is_notation),
-    // The token is a defanged host or address, or the next text is a scheme or host with blanks
-    // around its delimiter: `http ://a.example`, `a [.] example`.
+    // The token is a defanged host or address.
     never("defanged", |at| {
-        is_defanged(at, &at.token) || !at.line_break.whole_line && starts_spaced(at)
+        at.token.defanged_delimiter().is_some() && !at.head.is_scheme()
     }),
     // One site below the other, on short lines or before a third site.
     never("site-list", |at| {
         is_second_host(at)
-            && !at.line_break.is_continued()
+            && !at.line_break.upper.is_continued
             && at.head.ends_with_alnum()
-            && (at.width < FILLED_COLUMNS || at.follow() == FollowingLine::Site)
+            && (at.width < FILLED_COLUMNS || at.line_break.follow() == FollowingLine::Site)
     }),
     // Always present: most line breaks after a URL end it.
     row("base", -1.25, |_| true),
@@ -151,17 +138,19 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     row("url-first", 1.0, url_starts_line),
     // A URL broken once is often broken again.
     row("chain", 2.25, |at| {
-        at.line_break.is_continued() && !is_whole_id(at) && !is_whole_file(at)
+        at.line_break.upper.is_continued && !is_whole_id(at) && !is_whole_file(at)
     }),
     // An earlier line was cut inside the URL, and the upper line is the rest of it. The author's
     // line continues.
     row("rest-of-cut", 0.5, |at| {
-        at.line_break.follows_cut() && !is_whole_id(at) && !is_whole_file(at)
+        at.line_break.upper.follows_cut && !is_whole_id(at) && !is_whole_file(at)
     }),
     row("one", 0.75, is_alone),
     // The line after the token is blank or does not exist. The rest of a URL often ends a
     // paragraph.
-    row("ends-para", 0.75, |at| at.follow() == FollowingLine::Blank),
+    row("ends-para", 0.75, |at| {
+        at.line_break.follow() == FollowingLine::Blank
+    }),
     // A blank line, the URL, the token alone on its line, and a blank line.
     row("own-para", 2.0, is_own_paragraph),
     // The number of marks by which the token looks like a piece of a URL. Only the strongest row
@@ -188,9 +177,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
         ODD_WORDS <= odd_words(at.line_break.rest())
     }),
     // A mail address or a telephone number, as in a signature.
-    row("address", -3.0, |at| {
-        is_address(at) && !at.head.is_mailbox()
-    }),
+    row("address", -3.0, |at| is_address(at) && !at.head.is_mailbox),
     // The token starts with a host name, and the URL already has a host.
     row("second-host", -2.25, is_second_host),
     // The next line is other text: a function call or assignment, an option, the commit after a
@@ -215,7 +202,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     // therefore not broken for lack of room. This row is last because it is expensive to evaluate.
     row("fits", -1.25, |at| {
         let needed = at.width + " ".len() + columns(at.token.bare);
-        !at.line_break.follows_cut() && needed <= prose_columns(at.line_break.nearby())
+        !at.line_break.upper.follows_cut && needed <= prose_columns(at.line_break.nearby())
     }),
 ];
 
@@ -269,7 +256,7 @@ impl Features {
     /// The sum of the weights. It is exact because they are multiples of a quarter.
     #[must_use]
     pub fn points(self) -> f32 {
-        self.iter().map(Feature::points).sum()
+        self.iter().map(|feature| feature.points).sum()
     }
 
     /// The probability, from 0 to 1, that the URL continues over the line break.
@@ -304,10 +291,6 @@ const SOFT_HYPHEN: &[u8] = "\u{AD}".as_bytes();
 /// Number of bytes after the token to search for the partner of a bracket before the URL: a full
 /// stop and the bracket.
 const CLOSER_BYTES: usize = 4;
-
-/// Number of bytes after the token in which blanks are ignored to find a scheme or host with blanks
-/// around its delimiter: ` [dot]`.
-const SPACED_BYTES: usize = 6;
 
 /// Maximum difference between the numbers of two lines. Programs number lines in steps of one or
 /// ten.
@@ -411,10 +394,6 @@ impl<'u, 't> Evidence<'u, 't> {
             .marks
             .get_or_init(|| self.token.marks(self.head.url) + 2 * usize::from(starts_query(self)))
     }
-
-    fn follow(&self) -> FollowingLine {
-        self.line_break.follow()
-    }
 }
 
 /// Returns `true` if the joined URL was found whole.
@@ -467,7 +446,8 @@ fn has_full_line(at: &Evidence<'_, '_>) -> bool {
 /// ends with a letter or digit: the token would have had room. This excludes the rest of a cut
 /// line, which is only as long as the excess of that line.
 fn has_short_line(at: &Evidence<'_, '_>) -> bool {
-    let is_rest = at.line_break.follows_cut() && at.line_break.whole_line || is_rejoined_cut(at);
+    let is_rest =
+        at.line_break.upper.follows_cut && at.line_break.whole_line || is_rejoined_cut(at);
     at.width < FULL_COLUMNS && at.head.ends_with_alnum() && !is_rest
 }
 
@@ -498,13 +478,14 @@ fn is_name(at: &Evidence<'_, '_>) -> bool {
 fn is_tiny(at: &Evidence<'_, '_>) -> bool {
     at.line_break.whole_line
         && FILLED_COLUMNS <= at.width
-        && (at.token.is_tiny() || at.token.is_capital() && at.follow() == FollowingLine::Text)
+        && (at.token.is_tiny()
+            || at.token.is_capital() && at.line_break.follow() == FollowingLine::Text)
 }
 
 /// Returns `true` if the URL is the first text of its line, except for numbers, bullets and
 /// brackets.
 fn url_starts_line(at: &Evidence<'_, '_>) -> bool {
-    at.line_break.is_continued() || is_bullet(at.line_break.before_url())
+    at.line_break.upper.is_continued || is_bullet(at.line_break.before_url())
 }
 
 /// Returns `true` if the URL cannot be whole without the token, and the token can complete it.
@@ -535,7 +516,7 @@ fn is_whole_id(at: &Evidence<'_, '_>) -> bool {
         || at.token.first() == b'/'
         || at.token.is_digits()
         || at.token.starts_host_rest_or_path()
-        || at.head.has_query() && at.token.starts_next_parameter();
+        || at.head.has_query() && at.token.first() == b'&';
     at.head.ends_with_identifier() && !is_rest
 }
 
@@ -548,8 +529,8 @@ fn is_whole_file(at: &Evidence<'_, '_>) -> bool {
 fn is_own_paragraph(at: &Evidence<'_, '_>) -> bool {
     is_alone(at)
         && url_starts_line(at)
-        && !at.line_break.is_continued()
-        && at.follow() == FollowingLine::Blank
+        && !at.line_break.upper.is_continued
+        && at.line_break.follow() == FollowingLine::Blank
         && at.line_break.starts_paragraph()
 }
 
@@ -588,7 +569,6 @@ fn is_notation(at: &Evidence<'_, '_>) -> bool {
         || at.token.is_prompt()
         || at.token.is_property()
         || at.token.is_heading()
-        || at.token.is_directive()
         || at.token.is_variable() && !at.head.has_query()
         || at.token.is_roff() && at.line_break.lower_indentation().is_empty()
 }
@@ -613,7 +593,6 @@ fn is_other_text(at: &Evidence<'_, '_>) -> bool {
         || !at.line_break.whole_line && (at.token.is_date() || at.token.all.starts_with(b"HTTP/"))
         || at.token.is_code()
         || line.ends_with(b";")
-        || line.ends_with(b"{")
         || line.starts_with(b" = ")
         || line.starts_with(b" (in reply to")
 }
@@ -640,23 +619,6 @@ fn starts_query(at: &Evidence<'_, '_>) -> bool {
         || at.token.starts_address_host()
 }
 
-/// Returns `true` if the token is defanged and does not continue the URL. A dot in brackets
-/// continues only a host that was cut at its punctuation.
-fn is_defanged(at: &Evidence<'_, '_>, token: &ContinuationToken<'_>) -> bool {
-    match token.defanged_delimiter() {
-        Some(b'.') => !at.head.is_cut_in_host(),
-        delimiter => delimiter.is_some(),
-    }
-}
-
-/// Returns `true` if the token starts another URL or a defanged one with blanks in it.
-fn starts_spaced(at: &Evidence<'_, '_>) -> bool {
-    let mut begin = at.line_break.token_and(SPACED_BYTES).to_vec();
-    begin.retain(|&byte| !is_blank(byte));
-    ContinuationToken::new(&begin)
-        .is_some_and(|token| token.starts_url() || is_defanged(at, &token))
-}
-
 /// Returns `true` if the token is the final character of the URL, alone on its line after a full
 /// line or a continued one: the slash after a path, or the `=` after a field name.
 ///
@@ -668,10 +630,10 @@ fn is_lone_end(at: &Evidence<'_, '_>) -> bool {
         b"=" => at.head.ends_with_field_name(),
         _ => false,
     };
-    let follow = at.follow();
+    let follow = at.line_break.follow();
     is_missing
         && at.line_break.whole_line
-        && (at.line_break.is_continued() || has_full_line(at))
+        && (at.line_break.upper.is_continued || has_full_line(at))
         && !matches!(follow, FollowingLine::Site | FollowingLine::Slash)
 }
 
@@ -681,12 +643,10 @@ fn is_separator(at: &Evidence<'_, '_>) -> bool {
     match token.first() {
         b';' => !(token.starts_parameter() && head.has_query()),
         b':' => !(token.starts_port() && head.is_host() && !head.has_port()),
-        // The rest of a Message-ID or a name in a path, but not a decorator, a hunk of a diff or an
-        // addressed person.
+        // The rest of a Message-ID, but not a decorator, a hunk of a diff or an addressed person.
         b'@' => {
-            let address = token.starts_address_host() && head.ends_with_alnum();
-            let name = token.starts_name_in_path() && head.ends_with(b"/");
-            !(address || name) || !at.line_break.whole_line && !head.ends_with(b"/")
+            let is_address = token.starts_address_host() && head.ends_with_alnum();
+            !(is_address && at.line_break.whole_line)
         }
         _ => false,
     }
@@ -695,10 +655,8 @@ fn is_separator(at: &Evidence<'_, '_>) -> bool {
 /// Returns `true` if the URL is a git repository and the token is a branch or tag. Only a page of a
 /// web interface continues such a URL.
 fn is_reference(at: &Evidence<'_, '_>) -> bool {
-    let slash = at.head.ends_with(b"/");
-    let is_name = at.token.is_reference();
-    at.head.ends_with_repository() && (is_name || !at.token.is_repository_page(slash))
-        || is_name && at.head.ends_with_alnum()
+    at.head.ends_with_repository() && !b"/?;#&".contains(&at.token.first())
+        || at.token.all.starts_with(b"tags/") && at.head.ends_with_alnum()
 }
 
 /// Returns `true` if a number precedes the URL on its line and the token is the next number: a
@@ -771,49 +729,27 @@ fn leftover_bytes(line_break: &LineBreak<'_>, url: &[u8]) -> usize {
     }
 }
 
-/// Returns `true` if the quote before the URL is closed directly after the token.
-fn is_quote_closed(line_break: &LineBreak<'_>, url: &[u8]) -> bool {
-    let Some(closer) = closer(line_break.before_start()) else {
-        return false;
-    };
-    let is_quote = !matches!(closer, b")" | b"]" | b"}");
-    let token = without_punctuation(line_break.token_and(0));
-    is_quote
-        && memmem::find(url, closer).is_none()
-        && (line_break.rest().starts_with(closer) || token.ends_with(closer))
-}
-
 /// Returns `true` if the quote before the URL is closed directly after the token and only
 /// punctuation follows on the line. If the quote holds an attribute's value, the end of the tag may
 /// follow.
 fn is_last_of_quote(line_break: &LineBreak<'_>, url: &[u8]) -> bool {
-    let rest = trim_end(line_break.rest());
-    let closer = closer(line_break.before_start());
-    let after = closer.and_then(|closer| rest.strip_prefix(closer));
-    let is_value = line_break.before_start().ends_with(b"=\"");
+    let before = line_break.before_start();
+    let Some(closer) = closer(before) else {
+        return false;
+    };
+    let after = trim_end(line_break.rest()).strip_prefix(closer);
     after.is_some_and(|after| {
-        without_punctuation(after).is_empty() || is_value && after.starts_with(b">")
-    }) && is_quote_closed(line_break, url)
+        let is_end = without_punctuation(after).is_empty()
+            || before.ends_with(b"=\"") && after.starts_with(b">");
+        is_end && memmem::find(url, closer).is_none()
+    })
 }
 
 /// The partner of the bracket or quote at the end of `before`.
 fn closer(before: &[u8]) -> Option<&'static [u8]> {
-    const PAIRS: [&str; 13] = [
-        "()",
-        "[]",
-        "{}",
-        "''",
-        "\"\"",
-        "\u{27E8}\u{27E9}",
-        "\u{2329}\u{232A}",
-        "\u{3008}\u{3009}",
-        "\u{300A}\u{300B}",
-        "\u{300C}\u{300D}",
-        "\u{2039}\u{203A}",
-        "\u{201C}\u{201D}",
-        "\u{AB}\u{BB}",
-    ];
-    let pairs = PAIRS.iter().map(|pair| pair.split_at(pair.len() / 2));
+    const PAIRS: &str = "() [] {} '' \"\" \u{27E8}\u{27E9} \u{2329}\u{232A} \u{3008}\u{3009} \
+        \u{300A}\u{300B} \u{300C}\u{300D} \u{2039}\u{203A} \u{201C}\u{201D} \u{AB}\u{BB}";
+    let pairs = PAIRS.split(' ').map(|pair| pair.split_at(pair.len() / 2));
     let mut closers = pairs.filter(|(open, _)| before.ends_with(open.as_bytes()));
     closers.next().map(|(_, close)| close.as_bytes())
 }

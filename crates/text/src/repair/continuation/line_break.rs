@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 
 use super::line_layout::{
-    FILLED_COLUMNS, columns, common_lead, holds_url, indentation, line_before, nearby, trim_end,
+    FILLED_COLUMNS, above, columns, common_lead, holds_url, indentation, nearby, trim_end,
 };
 use super::token::ContinuationToken;
 use crate::byte_scan::suffix_len;
@@ -41,20 +41,20 @@ pub(super) enum FollowingLine {
 
 /// The line that contains the end of the URL read so far.
 #[derive(Clone, Copy, Debug)]
-struct UpperLine {
+pub(super) struct UpperLine {
     /// The range from the start of the line to the last byte of the URL.
     line: Span,
     /// The offset in the text at which the URL, or its latest piece, starts.
     piece: usize,
     /// `true` if the URL starts in an earlier line and was continued in this one.
-    is_continued: bool,
+    pub(super) is_continued: bool,
     /// The range of the white space after the URL on its line.
     blanks_after: Span,
     /// The number of columns of the previous line if this line is the rest of it: see
     /// [`LineBreak::rejoined_columns`].
     cut_columns: usize,
     /// `true` if an earlier line of the URL is full and was cut inside a word.
-    follows_cut: bool,
+    pub(super) follows_cut: bool,
 }
 
 /// Quote marks of the lines at a line break.
@@ -70,7 +70,7 @@ pub(super) struct MarksAtBreak {
 #[derive(Clone, Debug)]
 pub(super) struct LineBreak<'t> {
     text: &'t [u8],
-    upper: UpperLine,
+    pub(super) upper: UpperLine,
     /// The offset after the quote marks of the upper line.
     upper_body: usize,
     lower: TextLine,
@@ -215,11 +215,6 @@ impl<'t> LineBreak<'t> {
         })
     }
 
-    /// Returns `true` if the URL starts before the upper line and was continued in it.
-    pub(super) fn is_continued(&self) -> bool {
-        self.upper.is_continued
-    }
-
     /// Returns `true` if a program inserted a line of quote marks after most lines nearby.
     pub(super) fn has_inserted_blanks(&self) -> bool {
         let (mut inserted, mut unbroken, mut after_text) = (0, 0, false);
@@ -243,21 +238,10 @@ impl<'t> LineBreak<'t> {
         self.upper.line.of(self.text)
     }
 
-    /// The white space after the URL on its line.
-    fn blanks_after(&self) -> &'t [u8] {
-        self.upper.blanks_after.of(self.text)
-    }
-
     /// Returns `true` if the URL continues even after a line of only quote marks: see [`is_open`].
     pub(super) fn is_open(&self) -> bool {
         let fills_line = starts_with_full_word(self.token_and(0));
         is_open(&self.upper, self.upper_line(), fills_line)
-    }
-
-    /// Returns `true` if an earlier line of the URL is full and was cut inside a word, and the rest
-    /// is short.
-    pub(super) fn follows_cut(&self) -> bool {
-        self.upper.follows_cut
     }
 
     /// The number of columns of the author's line if a program broke it again: the sum of the
@@ -306,10 +290,12 @@ impl<'t> LineBreak<'t> {
     /// Returns `true` if the line before the URL's line is blank, apart from quote marks, or does
     /// not exist.
     pub(super) fn starts_paragraph(&self) -> bool {
-        line_before(self.text, self.upper.line.start).is_none_or(|line| {
-            let body = &line[QuoteMarks::at_break(line).len..];
-            indentation(body) == body.len()
-        })
+        above(self.text, self.upper.line.start)
+            .next()
+            .is_none_or(|line| {
+                let body = &line[QuoteMarks::at_break(line).len..];
+                indentation(body) == body.len()
+            })
     }
 
     /// The token and at most `more` bytes after it on its line.
@@ -408,7 +394,7 @@ pub(super) fn is_soft_break(line_break: &LineBreak<'_>) -> bool {
     // If a line of such a text starts with a blank, it was broken at one. Quoted lines have one
     // more blank.
     let indentation = usize::from(line_break.marks.quoted);
-    if line_break.blanks_after() != b" "
+    if line_break.upper.blanks_after.of(line_break.text) != b" "
         || line_break.marks.blank_between
         || indentation < line_break.lower_indentation().len()
     {

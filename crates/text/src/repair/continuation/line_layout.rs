@@ -114,7 +114,7 @@ pub(super) fn nearby(text: &[u8], start: usize, next: usize) -> impl Iterator<It
 }
 
 /// The lines before the one at `at`, nearest first.
-fn above(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
+pub(super) fn above(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
     let floor = at.saturating_sub(NEARBY_BYTES);
     iter::from_fn(move || {
         let end = at.checked_sub(last_line_end_len(&text[..at]))?;
@@ -138,11 +138,6 @@ fn below(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
         at = row.next;
         (!row.cut).then(|| row.span.of(text))
     })
-}
-
-/// The line before the one at `at`; `None` if there is no such line or if it is too long.
-pub(super) fn line_before(text: &[u8], at: usize) -> Option<&[u8]> {
-    above(text, at).next()
 }
 
 /// The characters that mark a line of a diff or of a comment in a program.

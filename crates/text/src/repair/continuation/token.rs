@@ -57,11 +57,6 @@ impl<'t> ContinuationToken<'t> {
         decimal || hexadecimal
     }
 
-    /// Returns `true` if the token has letters and digits.
-    fn is_mixed(&self) -> bool {
-        self.has_digit() && self.bare.iter().any(u8::is_ascii_alphabetic)
-    }
-
     fn has_digit(&self) -> bool {
         self.bare.iter().any(u8::is_ascii_digit)
     }
@@ -113,28 +108,12 @@ impl ContinuationToken<'_> {
         defanged_mark(&self.all[name..]).map(|mark| mark.byte)
     }
 
-    /// Returns `true` if the token is an `&` and an assignment: the next parameter of a query.
-    pub(super) fn starts_next_parameter(&self) -> bool {
-        self.all
-            .strip_prefix(b"&")
-            .and_then(|all| ContinuationToken::new(all)?.assigned_value())
-            .is_some()
-    }
-
     /// Returns `true` if the token is a `;` and an assignment, as between query parameters.
     pub(super) fn starts_parameter(&self) -> bool {
         self.all
             .strip_prefix(b";")
             .and_then(|all| ContinuationToken::new(all)?.assigned_value())
             .is_some_and(|value| !value.is_empty())
-    }
-
-    /// Returns `true` if the token is an `@`, a name and a slash, as in the paths of some sites.
-    pub(super) fn starts_name_in_path(&self) -> bool {
-        self.all.strip_prefix(b"@").is_some_and(|rest| {
-            let name = prefix_len(rest, |&byte| is_word(byte) || byte == b'-' || byte == b'.');
-            name > 0 && rest[name..].starts_with(b"/")
-        })
     }
 
     /// Returns `true` if the token starts with a query, fragment, escape or extension, which can
@@ -172,7 +151,7 @@ impl ContinuationToken<'_> {
         match self.all {
             [b'/' | b'_' | b'~', next, ..] => is_word(*next) || b"%~.-".contains(next),
             [b'.', next, ..] => is_word(*next),
-            [b'@', ..] => self.starts_address_host() || self.starts_name_in_path(),
+            [b'@', ..] => self.starts_address_host(),
             [b'-', next, rest @ ..] => {
                 is_word(*next)
                     && rest
@@ -196,7 +175,7 @@ impl ContinuationToken<'_> {
     pub(super) fn has_extension(&self, url: &[u8]) -> bool {
         let path = prefix_len(self.bare, |byte| !b"?#".contains(byte));
         let whole = has_extension(&self.bare[..path]) && !self.bare.contains(&b'@');
-        whole || completes_extension(url, &self.bare[..path])
+        whole || self.completes_extension(url)
     }
 
     /// Returns `true` if the token completes an extension that starts in `url`.
@@ -210,33 +189,23 @@ impl ContinuationToken<'_> {
     /// file extension and a slash at the end count twice.
     pub(super) fn marks(&self, url: &[u8]) -> usize {
         let is_folder = self.bare.ends_with(b"/") && !self.bare.ends_with(b"//");
+        let is_delimiter = |byte: &u8| DELIMITERS.contains(byte);
+        let has_inner = self.bare[1..]
+            .iter()
+            .any(|byte| *byte == b'+' || is_delimiter(byte));
         let marks = [
-            self.is_mixed(),
+            self.has_digit() && self.bare.iter().any(u8::is_ascii_alphabetic),
             self.bare
                 .windows(2)
                 .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()),
-            self.starts_path() || self.has_delimiter_inside() && !self.is_word_pair(),
-            2 <= self.delimiters(),
+            self.starts_path() || has_inner && !self.is_word_pair(),
+            2 <= self.bare.iter().filter(|byte| is_delimiter(byte)).count(),
             self.first() != b'-' && 2 <= memchr::memchr_iter(b'-', self.bare).count(),
             LONG_TOKEN <= columns(self.all),
         ];
         let twice = [is_folder, self.has_extension(url)];
         let count = |marks: &[bool]| marks.iter().filter(|mark| **mark).count();
         count(&marks) + 2 * count(&twice)
-    }
-
-    fn delimiters(&self) -> usize {
-        self.bare
-            .iter()
-            .filter(|byte| DELIMITERS.contains(byte))
-            .count()
-    }
-
-    /// Returns `true` if one of [`DELIMITERS`], or a `+`, follows the first byte.
-    pub(super) fn has_delimiter_inside(&self) -> bool {
-        self.bare[1..]
-            .iter()
-            .any(|byte| *byte == b'+' || DELIMITERS.contains(byte))
     }
 }
 
@@ -323,9 +292,7 @@ impl ContinuationToken<'_> {
     /// Returns `true` if the token can be the rest of a host: labels separated by dots, or a single
     /// label.
     pub(super) fn starts_host_rest(&self) -> bool {
-        self.bare.split(|&byte| byte == b'.').all(|label| {
-            !label.is_empty() && all(label, |byte| byte.is_ascii_alphanumeric() || *byte == b'-')
-        })
+        are_labels(self.bare)
     }
 
     /// Returns `true` if the token is a mail address or a telephone number.
@@ -382,11 +349,7 @@ impl ContinuationToken<'_> {
             1 if host.ends_with(b"/") => host,
             _ => &host[..host.len() - ornament],
         };
-        name > 0
-            && host.contains(&b'.')
-            && host.split(|&byte| byte == b'.').all(|label: &[u8]| {
-                !label.is_empty() && all(label, |&byte| is_word(byte) || byte == b'-')
-            })
+        name > 0 && is_host(host)
     }
 
     /// Returns `true` if the token starts with `www.` and another label.
@@ -434,10 +397,14 @@ pub(super) fn is_top_domain(label: &[u8]) -> bool {
 
 /// Returns `true` if `text` is a host with at least two labels.
 fn is_host(text: &[u8]) -> bool {
-    text.contains(&b'.')
-        && text.split(|&byte| byte == b'.').all(|label: &[u8]| {
-            !label.is_empty() && all(label, |byte| byte.is_ascii_alphanumeric() || *byte == b'-')
-        })
+    text.contains(&b'.') && are_labels(text)
+}
+
+/// Returns `true` if `text` consists of labels of a host, separated by dots.
+fn are_labels(text: &[u8]) -> bool {
+    text.split(|&byte| byte == b'.').all(|label| {
+        !label.is_empty() && all(label, |byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+    })
 }
 
 /// Words that URLs do not end with, each between line ends: the most frequent words of ten
@@ -539,18 +506,6 @@ impl ContinuationToken<'_> {
     }
 }
 
-/// The C preprocessor directives. A line that starts with `#` and a directive is code.
-const DIRECTIVES: [&[u8]; 13] = [
-    b"include", b"define", b"undef", b"if", b"ifdef", b"ifndef", b"elif", b"else", b"endif",
-    b"error", b"warning", b"pragma", b"line",
-];
-
-/// The name prefixes of branches and tags in a git repository.
-const REFERENCES: [&[u8]; 4] = [b"tags/", b"refs/", b"heads/", b"remotes/"];
-
-/// The pages of a repository in cgit, a web interface for git.
-const REPOSITORY_PAGES: &str = "about atom blame blob commit diff log patch plain rawdiff refs snapshot stats summary tag tree";
-
 /// Prefixes of rules, bullets, boxes and command-line options, which never continue a URL.
 const RULES: [&str; 13] = [
     "--", "-o", "-*", "-=", "-~", "==", "__", "...", "~~", "//", "++", "##", "/*",
@@ -558,13 +513,6 @@ const RULES: [&str; 13] = [
 
 /// Maximum number of letters of a roff macro: macros of `man`, `ms` and `mm` have at most three.
 const ROFF_LETTERS: usize = 3;
-
-/// Lower-case roff requests that manual pages use, except those that are also file extensions
-/// (`.so`, `.ps`).
-const ROFF_REQUESTS: [&[u8]; 24] = [
-    b"ad", b"bp", b"br", b"ce", b"de", b"ds", b"el", b"fi", b"ft", b"hy", b"ie", b"if", b"ig",
-    b"in", b"na", b"ne", b"nf", b"nh", b"nr", b"rm", b"sp", b"ta", b"ti", b"tr",
-];
 
 /// Minimum number of letters of a variable name in capitals.
 const VARIABLE_LETTERS: usize = 3;
@@ -578,32 +526,15 @@ const ITEM_DIGITS: usize = 3;
 /// Maximum number of letters of an option with one hyphen.
 const OPTION_LETTERS: usize = 2;
 
-/// Notations that are neither URL nor prose: git, the C preprocessor, code, lists.
+/// Notations that are neither URL nor prose: roff, code, lists.
 impl ContinuationToken<'_> {
-    /// Returns `true` if the token is a `#` and a C preprocessor directive.
-    pub(super) fn is_directive(&self) -> bool {
-        self.all
-            .strip_prefix(b"#")
-            .is_some_and(|name| DIRECTIVES.contains(&name))
-    }
-
-    /// Returns `true` if the token is a roff request, macro or comment, but not a file extension:
-    /// `.UE`, `.br`, `.\"`.
+    /// Returns `true` if the token is a roff macro, but not a file extension: `.UE`.
     pub(super) fn is_roff(&self) -> bool {
-        let Some(name) = self
-            .all
-            .strip_prefix(b".")
-            .or_else(|| self.all.strip_prefix(b"'"))
-        else {
-            return false;
-        };
-        let is_macro = (1..=ROFF_LETTERS).contains(&name.len())
-            && all(name, u8::is_ascii_uppercase)
-            && !has_extension(self.all);
-        name.starts_with(b"\\\"")
-            || name.starts_with(b"\\#")
-            || is_macro
-            || ROFF_REQUESTS.contains(&name)
+        self.all.strip_prefix(b".").is_some_and(|name| {
+            (1..=ROFF_LETTERS).contains(&name.len())
+                && all(name, u8::is_ascii_uppercase)
+                && !has_extension(self.all)
+        })
     }
 
     /// Returns `true` if the token is a shell prompt: `joe@host:~/x$`.
@@ -630,31 +561,6 @@ impl ContinuationToken<'_> {
             .is_some_and(|number| number.len() <= ISSUE_DIGITS && all(number, u8::is_ascii_digit))
     }
 
-    /// Returns `true` if the token starts with the name prefix of git branches or tags.
-    pub(super) fn is_reference(&self) -> bool {
-        REFERENCES.iter().any(|folder| self.all.starts_with(folder))
-    }
-
-    /// Returns `true` if the token is a page of a git repository. `after_slash` is `true` if the
-    /// URL of the repository ends with a slash.
-    pub(super) fn is_repository_page(&self, after_slash: bool) -> bool {
-        let query = matches!(self.first(), b'?' | b';' | b'#' | b'&');
-        let page = if after_slash {
-            Some(self.all)
-        } else {
-            self.all.strip_prefix(b"/")
-        };
-        query
-            || page.is_some_and(|page| {
-                let name = prefix_len(page, u8::is_ascii_lowercase);
-                let (name, rest) = page.split_at(name);
-                let mut pages = REPOSITORY_PAGES.split(' ').map(str::as_bytes);
-                let known =
-                    pages.any(|page| page == name) && matches!(rest, [] | [b'/' | b'?', ..]);
-                known || !after_slash
-            })
-    }
-
     /// Returns `true` if the token is a function call or a qualified name: `run()`, `f(x,`, `a::b`,
     /// `a->b`.
     pub(super) fn is_code(&self) -> bool {
@@ -679,12 +585,8 @@ impl ContinuationToken<'_> {
 
     /// Returns `true` if the token is a date that starts with the year: `2009/10/30`.
     pub(super) fn is_date(&self) -> bool {
-        let mut numbers = self.bare.split(|byte| b"/-".contains(byte));
-        [4, 2, 2].iter().all(|&digits| {
-            numbers
-                .next()
-                .is_some_and(|number| number.len() == digits && all(number, u8::is_ascii_digit))
-        }) && numbers.next().is_none()
+        let numbers = self.bare.split(|byte| b"/-".contains(byte));
+        numbers.clone().map(<[u8]>::len).eq([4, 2, 2]) && numbers.flatten().all(u8::is_ascii_digit)
     }
 
     /// Returns `true` if the token is a rule, bullet, box or option, or the number of a list item

@@ -2,7 +2,7 @@
 
 use super::line_layout::is_word;
 use super::token::{ContinuationToken, has_extension, is_top_domain};
-use crate::byte_scan::{prefix_len, suffix_len};
+use crate::byte_scan::{last_char, prefix_len, suffix_len};
 use crate::repair::without_punctuation;
 
 /// Numbers of digits of a git commit hash: SHA-1 and SHA-256.
@@ -26,7 +26,8 @@ pub(super) struct UrlHead<'u> {
     host: &'u [u8],
     /// The path and all text after it; for `mailto:` the address.
     path: &'u [u8],
-    is_mailbox: bool,
+    /// `true` for a `mailto:` URL.
+    pub(super) is_mailbox: bool,
 }
 
 impl<'u> UrlHead<'u> {
@@ -54,11 +55,6 @@ impl<'u> UrlHead<'u> {
         })
     }
 
-    /// Returns `true` for a `mailto:` URL.
-    pub(super) fn is_mailbox(&self) -> bool {
-        self.is_mailbox
-    }
-
     /// Returns `true` for a `mailto:` URL with an incomplete address that `token` completes.
     pub(super) fn address_continues(&self, token: &ContinuationToken<'_>) -> bool {
         if !self.is_mailbox || self.path.is_empty() || self.path.contains(&b'?') {
@@ -83,12 +79,7 @@ impl<'u> UrlHead<'u> {
     /// Returns `true` if the URL ends with a letter or digit. Bytes that are not UTF-8 count as
     /// letters; a soft hyphen does not.
     pub(super) fn ends_with_alnum(&self) -> bool {
-        let last = (1..=4)
-            .find_map(|len: usize| {
-                str::from_utf8(&self.url[self.url.len().saturating_sub(len)..]).ok()
-            })
-            .and_then(|last| last.chars().next());
-        last.is_none_or(char::is_alphanumeric)
+        last_char(self.url).is_none_or(char::is_alphanumeric)
     }
 
     /// Returns `true` if the URL ends with an ASCII letter or digit.
@@ -264,11 +255,6 @@ impl<'u> UrlHead<'u> {
         self.host.is_empty() && self.path.is_empty() && !self.is_mailbox
     }
 
-    /// Returns `true` if the URL ends before its host, or after punctuation inside it.
-    pub(super) fn is_cut_in_host(&self) -> bool {
-        self.path.is_empty() && !self.ends_with_alnum()
-    }
-
     /// Returns `true` if the URL ends inside its host (after a dot, colon or hyphen, or before any
     /// of it) and `token` can continue the host. Also returns `true` if the URL ends with a
     /// single-label host and `token` is the port.
@@ -372,7 +358,7 @@ mod tests {
         assert!(head("x://y%").ends_inside_escape() && head("x://y%4").ends_inside_escape());
         assert!(!head("x://y%4F").ends_inside_escape());
         assert!(UrlHead::new(b"news:joe@a.example").is_none());
-        assert!(head("mailto:joe").is_mailbox() && !head("http://joe").is_mailbox());
+        assert!(head("mailto:joe").is_mailbox && !head("http://joe").is_mailbox);
     }
 
     #[test]
