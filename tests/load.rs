@@ -69,6 +69,16 @@ pub(crate) fn value<T: FromSql>(folder: &Folder, sql: &str) -> T {
     db.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
+/// A message of a mailing list: three links only in header fields of the list (one of them in
+/// two), one link in a header field and in the text, one link in another header field, and one in
+/// the text.
+pub(crate) const LIST_MAIL: &str = "From a Mon Jan  1 00:00:00 1996\n\
+From: Jane <jane@m.example>\nDate: Mon, 1 Jan 1996 10:00:00 +0000\nSubject: A lamp\n\
+Message-ID: <1@m.example>\nList-Unsubscribe: <http://l.example/off>\n\
+list-post: <mailto:lamps@l.example>\nLIST-ARCHIVE: <http://l.example/off>\n\
+Archived-At: <http://l.example/msg/1>\nList-Help: <http://l.example/both>\n\
+X-Home: http://m.example/home\n\nsee http://l.example/both and http://m.example/lamp\n\n";
+
 pub(crate) fn first_message() -> &'static str {
     &MAIL[..MAIL.find("From b ").unwrap()]
 }
@@ -91,8 +101,10 @@ pub(crate) fn check_database(path: &Path) {
     let db = Connection::open(path).unwrap();
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     let wrong_links = number(
-        "SELECT count(*) FROM links WHERE (citations, messages, first, last) IS NOT
-         (SELECT count(*), count(DISTINCT digest), min(cited), max(cited)
+        "SELECT count(*) FROM links WHERE (citations, messages, in_list_fields, first, last) IS NOT
+         (SELECT count(*), count(DISTINCT digest),
+            sum(region LIKE 'header:list-%' OR region LIKE 'header:archived-at'),
+            min(cited), max(cited)
           FROM urls JOIN messages ON messages.id = urls.message WHERE urls.link = links.id)",
     );
     assert_eq!(

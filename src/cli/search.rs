@@ -62,7 +62,7 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     let mut has_found = false;
     let reporter = args.reporter.clone().unwrap_or_default();
     let mut reports = load::AbuseReports::default();
-    load::search(database, &query, |citation| -> Result<bool, CommandError> {
+    let hidden = load::search(database, &query, |citation| -> Result<bool, CommandError> {
         let row = &citation.found;
         has_found = true;
         line.clear();
@@ -95,13 +95,27 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
              prefix with a star: `goph*`"
         ));
     }
+    print_hidden(hidden);
     Ok(Exit::Done)
+}
+
+/// Prints the number of rows that a command hides.
+pub(super) fn print_hidden(count: u64) {
+    if 0 < count {
+        let rows = counted(count, "citation", "citations");
+        print_message(format_args!(
+            "urlspool: {rows} hidden, because the link occurs only in header fields of mailing \
+             lists (List-*, Archived-At); --list-fields shows all"
+        ));
+    }
 }
 
 /// Returns a hint about a word that is syntax in other programs.
 fn syntax_hint(words: &[String]) -> Option<String> {
     const OPERATORS: [&str; 3] = ["AND", "OR", "NOT"];
-    const OPTIONS: [&str; 6] = ["host", "domain", "scheme", "sender", "list", "hazard"];
+    const OPTIONS: [&str; 7] = [
+        "host", "domain", "scheme", "sender", "list", "hazard", "region",
+    ];
     words.iter().find_map(|word| {
         if OPERATORS.contains(&word.as_str()) {
             return Some(format!(
@@ -194,6 +208,8 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     query.sender.clone_from(&args.sender);
     query.list.clone_from(&args.list);
     query.hazard.clone_from(&args.hazard);
+    query.region.clone_from(&args.region);
+    query.shows_list_fields = args.list_fields;
     Ok(query)
 }
 
@@ -231,7 +247,7 @@ pub(super) fn cited(args: &CitedArgs) -> CommandResult {
         }
         out.put(&lines)
     };
-    load::search(&args.database, &query, found)?;
+    let hidden = load::search(&args.database, &query, found)?;
     out.finish()?;
     if !has_found {
         print_message(format_args!(
@@ -239,6 +255,7 @@ pub(super) fn cited(args: &CitedArgs) -> CommandResult {
              all its hosts"
         ));
     }
+    print_hidden(hidden);
     Ok(Exit::Done)
 }
 
@@ -248,6 +265,7 @@ fn cited_query(args: &CitedArgs) -> Result<SearchQuery, CommandError> {
     let mut query = SearchQuery {
         limit: args.limit,
         order: args.sort,
+        shows_list_fields: args.list_fields,
         ..SearchQuery::default()
     };
     if text.contains(':') {
@@ -295,9 +313,6 @@ const UNDATED: &str = "undated";
 /// The year of matches dated after the day of the search.
 const LATER: &str = "later";
 
-/// Column names of facets.
-const FACET_COLUMNS: [&str; 3] = ["facet", "value", "count"];
-
 /// Prints the number of matches for each value of the facets.
 fn print_facets(args: &SearchArgs, database: &Path, query: &SearchQuery) -> CommandResult {
     let format = args.format.unwrap_or(SearchFormat::Text);
@@ -310,15 +325,16 @@ fn print_facets(args: &SearchArgs, database: &Path, query: &SearchQuery) -> Comm
         ));
     }
     let stats = load::stats_of_matches(database, query)?;
+    print_hidden(stats.hidden);
     let limit = args
         .limit
         .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let all = limit.unwrap_or(usize::MAX);
     match format {
         SearchFormat::Text => print_text(args, &stats, limit),
-        SearchFormat::Csv => print_table(args, &stats, all, CSV),
-        SearchFormat::Tsv => print_table(args, &stats, all, TableSyntax::Tsv),
-        _ => print_json(args, &stats, all),
+        SearchFormat::Csv => print_lines(args, &stats, all, Some(CSV)),
+        SearchFormat::Tsv => print_lines(args, &stats, all, Some(TableSyntax::Tsv)),
+        _ => print_lines(args, &stats, all, None),
     }
 }
 
@@ -380,39 +396,38 @@ fn print_text(args: &SearchArgs, stats: &Stats, limit: Option<usize>) -> Command
     Ok(Exit::Done)
 }
 
-fn print_table(
+/// Prints the values as a table, or as JSON lines.
+fn print_lines(
     args: &SearchArgs,
     stats: &Stats,
     limit: usize,
-    syntax: TableSyntax,
+    syntax: Option<TableSyntax>,
 ) -> CommandResult {
-    let mut out = StdoutLines::new(EscapeForm::Text);
     let mut lines = Vec::new();
-    syntax.write_cells(FACET_COLUMNS.map(Some), &mut lines);
+    let form = match syntax {
+        Some(syntax) => {
+            syntax.write_cells(["facet", "value", "count"].map(Some), &mut lines);
+            EscapeForm::Text
+        }
+        None => EscapeForm::Json,
+    };
     for facet in &args.facets {
         for (value, count) in values(*facet, stats, limit) {
-            let count = count.to_string();
-            syntax.write_cells(
-                [Some(facet.name()), Some(&*value), Some(&*count)],
-                &mut lines,
-            );
+            let name = facet.name();
+            match syntax {
+                Some(syntax) => {
+                    let count = count.to_string();
+                    syntax.write_cells([Some(name), Some(&*value), Some(&*count)], &mut lines);
+                }
+                None => {
+                    let line = json!({"facet": name, "value": value, "count": count});
+                    lines.extend_from_slice(format!("{line}\n").as_bytes());
+                }
+            }
         }
     }
+    let mut out = StdoutLines::new(form);
     out.put(&lines)?;
-    out.finish()?;
-    Ok(Exit::Done)
-}
-
-fn print_json(args: &SearchArgs, stats: &Stats, limit: usize) -> CommandResult {
-    let mut out = StdoutLines::new(EscapeForm::Json);
-    let mut lines = String::new();
-    for facet in &args.facets {
-        for (value, count) in values(*facet, stats, limit) {
-            let line = json!({"facet": facet.name(), "value": value, "count": count});
-            lines += &format!("{line}\n");
-        }
-    }
-    out.put(lines.as_bytes())?;
     out.finish()?;
     Ok(Exit::Done)
 }

@@ -16,6 +16,7 @@ use super::error::{CommandError, CommandResult, Exit};
 use super::load::StderrReport;
 use super::scan::hints;
 use super::scan::report::{bar_on_stderr, print_event, show_progress};
+use super::search::print_hidden;
 use super::terminal::{STDOUT, StdoutLines, escaped, print, print_message, stdout_columns};
 use urlspool_files::options::ScanOptions;
 use urlspool_files::pipeline::{self, Job, Report, Summary};
@@ -116,8 +117,11 @@ fn overview(args: &StatsArgs, input: &StatsInput) -> Result<(Overview, Exit), Co
             }
             (read.stats, None)
         }
-        InputKind::Database => (load::stats_of_database(&paths[0])?, None),
+        InputKind::Database => (load::stats_of_database(&paths[0], args.list_fields)?, None),
     };
+    if !args.quiet {
+        print_hidden(stats.hidden);
+    }
     let overview = Overview {
         name: input.title(),
         kind: input.kind.name(),

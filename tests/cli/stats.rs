@@ -209,7 +209,7 @@ fn the_three_kinds_of_input_agree_on_the_corpus() {
     assert_eq!(without_input(found), of_mail);
     let load = ["load", "--into", "urls.db", "urls.jsonl"];
     ended(urlspool(load).current_dir(folder.root()), b"");
-    let found = numbers(&folder, &["--top", "1000", "urls.db"], b"");
+    let found = numbers(&folder, &["--list-fields", "--top", "1000", "urls.db"], b"");
     assert_eq!(without_input(found), of_mail);
 }
 

@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
+use super::search::folder_of_list;
 use super::{MAIL, loaded, records};
 use crate::scene::{Folder, assert_contains, ended, lines, urlspool};
 
@@ -546,4 +547,39 @@ fn the_text_around_a_hostile_link_is_text() {
         }
         assert!(raw.contains("&lt;a href="), "{raw}");
     }
+}
+
+#[test]
+fn links_only_in_list_fields_are_hidden_until_they_are_shown() {
+    let folder = folder_of_list();
+    let served = Served::at(&folder, "127.0.0.1:0");
+    for (path, shown, hidden) in [
+        ("?", 4, "4 citations are hidden"),
+        ("?scheme=mailto", 0, "1 citation is hidden"),
+        ("?region=body", 2, ""),
+        ("?region=header", 2, "4 citations are hidden"),
+        ("link?key=http://l.example/off", 0, "2 citations are hidden"),
+        ("domain?domain=l.example", 2, "3 citations are hidden"),
+    ] {
+        let page = served.page(path);
+        assert_eq!(citations(&page), shown, "{path}");
+        assert!(page.contains(hidden), "{path}: {page}");
+        assert_eq!(
+            page.contains("hidden, because"),
+            !hidden.is_empty(),
+            "{path}"
+        );
+        let all = served.page(&format!("{path}&list-fields=1"));
+        let hidden = hidden
+            .split(' ')
+            .next()
+            .and_then(|count| count.parse().ok());
+        assert_eq!(citations(&all), shown + hidden.unwrap_or(0), "{path}");
+        assert!(!all.contains("hidden, because"), "{path}");
+    }
+    let page = served.page("?region=head");
+    assert_contains(&page, "Region: <bdi>head</bdi> is unknown.");
+    let links = served.page("links?list-fields=1");
+    assert_contains(&links, "<h2>6 links</h2>");
+    assert_contains(&served.page("links"), "<h2>3 links</h2>");
 }

@@ -1,6 +1,6 @@
 //! `urlspool cited`.
 
-use super::search::folder_with_contexts;
+use super::search::{folder_of_list, folder_with_contexts};
 use super::{loaded, records};
 use crate::scene::{Ended, Folder, ended, urlspool};
 
@@ -76,4 +76,25 @@ fn a_domain_includes_its_hosts_and_csv_escapes_formulas() {
     assert!(line.text().contains("\"thread\":\"<1@m.example>\""));
     assert_eq!(ended(&mut urlspool(["show"]), &line.stdout).status, Some(0));
     assert_eq!(run(&folder, "cited", &["none.example"]).text(), "");
+}
+
+#[test]
+fn citations_only_in_list_fields_are_hidden_and_counted() {
+    let folder = folder_of_list();
+    for (thing, shown, hidden) in [
+        ("http://l.example/both", 2, 0),
+        ("http://l.example/off", 0, 2),
+        ("l.example", 2, 3),
+    ] {
+        let found = run(&folder, "cited", &[thing, "--format", "jsonl"]);
+        assert_eq!(found.text().lines().count(), shown, "{thing}");
+        let note = format!("urlspool: {hidden} citations hidden");
+        assert_eq!(found.stderr.contains(&note), 0 < hidden, "{}", found.stderr);
+        let all = run(
+            &folder,
+            "cited",
+            &[thing, "--format", "jsonl", "--list-fields"],
+        );
+        assert_eq!(all.text().lines().count(), shown + hidden, "{thing}");
+    }
 }

@@ -172,8 +172,10 @@ fn tables_of_another_program_are_named_and_left_alone() {
 #[track_caller]
 fn check_links(server: &PostgresServer) {
     let wrong = server.psql(
-        "SELECT count(*) FROM links WHERE (citations, messages, first, last) IS DISTINCT FROM
-           (SELECT ROW(count(*), count(DISTINCT digest), min(cited), max(cited))
+        "SELECT count(*) FROM links WHERE (citations, messages, in_list_fields, first, last)
+           IS DISTINCT FROM (SELECT ROW(count(*), count(DISTINCT digest),
+              count(*) FILTER (WHERE region ILIKE 'header:list-%'
+                OR region ILIKE 'header:archived-at'), min(cited), max(cited))
             FROM urls JOIN messages ON messages.id = urls.message WHERE urls.link = links.id)
          OR citations = 0",
     );

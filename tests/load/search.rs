@@ -1,6 +1,6 @@
 //! `urlspool search`.
 
-use super::{MAIL, check_database, loaded, records, value};
+use super::{LIST_MAIL, MAIL, check_database, loaded, records, value};
 use crate::scene::{Ended, Folder, assert_contains, done, ended, urlspool};
 
 #[track_caller]
@@ -311,4 +311,94 @@ fn matches_come_in_one_order_however_they_were_loaded() {
         .filter(|url| places.contains(&url.as_str()))
         .collect();
     assert_eq!(of_file, places);
+}
+
+/// Creates a folder with a database of [`LIST_MAIL`].
+pub(super) fn folder_of_list() -> Folder {
+    let folder = Folder::new();
+    loaded(&folder, &[], &records(&folder, "a.mbox", LIST_MAIL));
+    folder
+}
+
+#[test]
+fn links_only_in_list_fields_are_hidden_counted_and_shown_on_request() {
+    let folder = folder_of_list();
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 8);
+    for (args, shown, hidden) in [
+        (&["lamp"][..], 4, 4),
+        (&["--host", "l.example"], 2, 3),
+        (&["--host", "l.example", "--limit", "1"], 1, 3),
+        (&["--key", "http://l.example/off"], 0, 2),
+        (&["--scheme", "mailto"], 0, 1),
+        (&["--host", "m.example"], 2, 0),
+    ] {
+        let args = [args, &["--format", "jsonl"]].concat();
+        let ended = search(&folder, &args);
+        assert_eq!(ended.urls().len(), shown, "{args:?}");
+        let note = format!("urlspool: {hidden} citation");
+        assert_eq!(ended.stderr.contains(&note), 0 < hidden, "{}", ended.stderr);
+        assert_eq!(ended.stderr.contains("--list-fields"), 0 < hidden);
+        let all = search(&folder, &[&args[..], &["--list-fields"]].concat());
+        let limit = if args.contains(&"--limit") {
+            1
+        } else {
+            shown + hidden
+        };
+        assert_eq!(all.urls().len(), limit, "{args:?}");
+        assert!(!all.stderr.contains("hidden"), "{}", all.stderr);
+    }
+    let facets = search(&folder, &["--facets", "domain", "--format", "csv"]);
+    assert_eq!(
+        facets.text(),
+        "facet,value,count\ndomain,l.example,2\ndomain,m.example,2\n"
+    );
+    assert_contains(&facets.stderr, "4 citations hidden");
+}
+
+#[test]
+fn a_region_is_a_condition() {
+    let folder = folder_of_list();
+    for (region, count) in [
+        ("body", 2),
+        ("header", 6),
+        ("HEADER:x-home", 1),
+        ("header:List", 0),
+        ("header:List-Archive", 1),
+        ("html", 0),
+    ] {
+        let args = ["--region", region, "--list-fields"];
+        assert_eq!(found(&folder, &args).len(), count, "{region}");
+    }
+    search(&folder, &["--region", "head"]).check(2, "header:FIELD");
+}
+
+#[test]
+fn statistics_of_a_database_hide_links_only_in_list_fields() {
+    let folder = folder_of_list();
+    let stats = |args: &[&str]| {
+        let database = folder.path("urls.db");
+        ended(urlspool(["stats", "--json"]).arg(database).args(args), b"")
+    };
+    for (args, urls, hidden) in [(&[][..], 4, true), (&["--list-fields"], 8, false)] {
+        let ended = stats(args);
+        assert_contains(ended.text(), &format!("\"urls\":{urls},"));
+        assert_eq!(ended.stderr.contains("4 citations hidden"), hidden);
+    }
+}
+
+/// Datasette offers a search of a table if a full-text table names it as `content="TABLE"`.
+#[test]
+fn datasette_finds_the_full_text_table() {
+    let folder = loaded_folder();
+    for table in ["urls", "texts"] {
+        let pattern = format!("%VIRTUAL TABLE%USING FTS%content=\"{table}\"%");
+        let sql =
+            format!("SELECT name FROM sqlite_master WHERE rootpage = 0 AND sql LIKE '{pattern}'");
+        assert_eq!(value::<String>(&folder, &sql), "search");
+        let sql = format!(
+            "SELECT count(*) FROM {table} WHERE rowid IN
+               (SELECT rowid FROM search WHERE search MATCH '\"other\"')"
+        );
+        assert_eq!(value::<i64>(&folder, &sql), 1, "{table}");
+    }
 }

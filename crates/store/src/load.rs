@@ -33,6 +33,7 @@ pub use input::{files_of_records, has_segments, is_named_as_records};
 pub use lines::RecordFeed;
 pub use removal::ScannedFiles;
 pub use run::{load, load_scan};
+pub(crate) use search::ONLY_IN_LIST_FIELDS;
 pub use search::{SearchOrder, SearchQuery, citation_of_row, evidence_of_database, key_of, search};
 pub use sqlite::{
     files_of_database, is_file_of_database, open_to_extend, open_to_read, sqlite_error,

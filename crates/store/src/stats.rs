@@ -47,6 +47,8 @@ pub struct Stats {
     pub undated: u64,
     /// URLs in messages with a date after the day of loading. They have no year either.
     pub later: u64,
+    /// URLs that are not counted because their link occurs only in header fields of mailing lists.
+    pub hidden: u64,
     /// Earliest usable date.
     pub first: Option<String>,
     /// Latest usable date.

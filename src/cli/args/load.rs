@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::values::Facet;
 use super::values::{CitedFormat, SearchFormat, count, hazard_name, named, target_name};
 use super::{GENERAL, INPUT, OUTPUT};
-use urlspool_files::config::NamedValue;
+use urlspool_files::config::{NamedValue, region_name};
 use urlspool_files::options::{DatePeriod, date_period, scheme_name};
 use urlspool_store::load::{Contact, SearchOrder, TargetName};
 
@@ -116,6 +116,14 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "HAZARD", value_parser = hazard_name(), help_heading = INPUT)]
     pub(crate) hazard: Option<String>,
 
+    /// Find URLs in this region of messages, such as `body`, `header` or `header:Subject`
+    #[arg(long, value_name = "REGION", value_parser = region_name, help_heading = INPUT)]
+    pub(crate) region: Option<String>,
+
+    /// Also find links that occur only in header fields of mailing lists (List-*, Archived-At)
+    #[arg(long, help_heading = INPUT)]
+    pub(crate) list_fields: bool,
+
     /// Find citations from DATE on
     ///
     /// DATE is a year (1996), a month (1996-07), a day (1996-07-02) or a time
@@ -187,6 +195,10 @@ pub(crate) struct CitedArgs {
     /// place.
     #[arg(long, value_name = "ORDER", value_parser = named::<SearchOrder>(), default_value = SearchOrder::Oldest.name(), help_heading = OUTPUT)]
     pub(crate) sort: SearchOrder,
+
+    /// Also find links that occur only in header fields of mailing lists (List-*, Archived-At)
+    #[arg(long, help_heading = INPUT)]
+    pub(crate) list_fields: bool,
 
     /// Print at most N citations
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = OUTPUT)]

@@ -430,6 +430,10 @@ pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
 
+    /// Of a database, also count links that occur only in header fields of mailing lists
+    #[arg(long, help_heading = INPUT)]
+    pub(crate) list_fields: bool,
+
     /// Show the top N names of each list
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = count::<u32>, help_heading = OUTPUT)]
     pub(crate) top: u32,

@@ -201,7 +201,11 @@ impl Answerer {
         match asked.search.domain_alone() {
             // The links of a domain can be listed without its citations.
             Some(domain) if list.sampled.is_some() => {
-                let links = answered(links_of_domain(&self.db, &domain))?;
+                let links = answered(links_of_domain(
+                    &self.db,
+                    &domain,
+                    asked.filter.shows_list_fields,
+                ))?;
                 Ok((Cow::Owned(links), false))
             }
             _ => Ok((Cow::Borrowed(&list.links), list.sampled.is_some())),

@@ -9,8 +9,8 @@ use rusqlite::Row;
 
 use super::raw::{NoPassage, RawPassage};
 use super::request::{
-    FAILED, Filter, FilterField, LinkOrder, NOT_ALLOWED, NOT_FOUND, NoSearch, PageSearch, Refusal,
-    TOO_LONG, UNAVAILABLE, has_words,
+    FAILED, Filter, FilterField, LIST_FIELDS, LinkOrder, NOT_ALLOWED, NOT_FOUND, NoSearch,
+    PageSearch, Refusal, TOO_LONG, UNAVAILABLE, has_words,
 };
 use super::selection::Selection;
 use crate::load::{Citation, FoundContext};
@@ -216,7 +216,7 @@ fn form(root: &str, filter: &Filter) -> Markup {
                     senders: lamp goph* \"two words\" -without";
                 button { "Search" }
             } "\n"
-            details open[has_more || filter.is_oldest_first] { "\n"
+            details open[has_more || filter.is_oldest_first || filter.shows_list_fields] { "\n"
                 summary { "Filters" } "\n"
                 div.fields { "\n"
                     (input(FilterField::Domain, "cern.ch"))
@@ -224,6 +224,7 @@ fn form(root: &str, filter: &Filter) -> Markup {
                     (input(FilterField::Scheme, "gopher"))
                     (input(FilterField::Sender, "a name or an address"))
                     (input(FilterField::List, "comp.infosystems.www"))
+                    (input(FilterField::Region, "body or header:Subject"))
                     label { (FilterField::Hazard.label()) " "
                         select name=(FilterField::Hazard.name()) {
                             option value="" { "any or none" }
@@ -243,6 +244,9 @@ fn form(root: &str, filter: &Filter) -> Markup {
                             }
                         }
                     } "\n"
+                    label { input type="checkbox" name=(LIST_FIELDS) value="1"
+                        checked[filter.shows_list_fields];
+                        " Links that occur only in header fields of mailing lists" } "\n"
                     @for (field, value) in filter.conditions() {
                         @if HIDDEN.contains(&field) {
                             input type="hidden" name=(field.name()) value=(value);
@@ -291,6 +295,9 @@ fn not_understood(field: FilterField, value: &str) -> Markup {
         } @else if field == FilterField::Words {
             "A phrase has at most " (SEARCH_PHRASE_WORDS) " words, and a word "
             (SEARCH_WORD_BYTES) " bytes. Search for less."
+        } @else if field == FilterField::Region {
+            (field.label()) ": " (foreign(value)) " is unknown. Write a name as in records, such as "
+            "body, header or header:Subject."
         } @else if field == FilterField::Hazard {
             (field.label()) ": " (foreign(value)) " is unknown. Choose one of those that "
             em { "Filters" } " lists."
@@ -690,6 +697,13 @@ fn results(page: &SearchPage<'_>) -> Markup {
     html! {
         section #results aria-label="Citations" tabindex="-1" { "\n"
             h2 { (about(list)) (counted(list.total, "citation", "citations")) } "\n"
+            @if 0 < list.hidden { p.note role="status" {
+                (about(list)) (counted(list.hidden, "citation is", "citations are"))
+                " hidden, because the link occurs only in header fields of mailing lists (List-*, "
+                "Archived-At). "
+                a href={ (page.subject_path()) (page.asked.filter.with_list_fields().to_query(1)) }
+                    { "Show all" } "."
+            } "\n" }
             @if page.rows.is_empty() { p {
                 "Nothing matches. All conditions must hold, and a word is found as a whole, or by "
                 "its first letters with a star: " code { "goph*" } ". Messages without links are "

@@ -5,6 +5,7 @@ use hyper::header::HOST;
 use url::form_urlencoded;
 
 use crate::load::{SearchOrder, SearchQuery, clean_key, key_of, split_words};
+use urlspool_files::config::region_name;
 use urlspool_files::options::{DatePeriod, date_period};
 use urlspool_record::record::hazard_names;
 use urlspool_text::limits::{BROWSE_FILTER_BYTES, BROWSE_WORDS};
@@ -72,7 +73,12 @@ pub(super) struct Filter {
     values: [String; FilterField::ALL.len()],
     /// Sorts the earliest citations first.
     pub(super) is_oldest_first: bool,
+    /// Shows links that occur only in header fields of mailing lists.
+    pub(super) shows_list_fields: bool,
 }
+
+/// Parameter that shows links which occur only in header fields of mailing lists.
+pub(super) const LIST_FIELDS: &str = "list-fields";
 
 named_enum! {
     /// A condition of a page, with its name in queries. An option of `urlspool search` with the
@@ -87,6 +93,7 @@ named_enum! {
         List = "list",
         /// A thread, by its name ([`Citation::thread`](crate::load::Citation)).
         Thread = "thread",
+        Region = "region",
         Hazard = "hazard",
         Since = "since",
         Until = "until",
@@ -136,6 +143,7 @@ impl FilterField {
             FilterField::Sender => "Sender",
             FilterField::List => "List or newsgroup",
             FilterField::Thread => "Thread",
+            FilterField::Region => "Region",
             FilterField::Hazard => "Hazard",
             FilterField::Since => "From",
             FilterField::Until => "To",
@@ -158,6 +166,8 @@ impl Filter {
                 filter.set(field, value.trim());
             } else if name == "sort" {
                 filter.is_oldest_first = value == "oldest";
+            } else if name == LIST_FIELDS {
+                filter.shows_list_fields = value == "1";
             } else if name == "page" {
                 page = value
                     .parse()
@@ -200,10 +210,21 @@ impl Filter {
         if self.is_oldest_first {
             query.append_pair("sort", "oldest");
         }
+        if self.shows_list_fields {
+            query.append_pair(LIST_FIELDS, "1");
+        }
         if 1 < page {
             query.append_pair("page", &page.to_string());
         }
         query.finish()
+    }
+
+    /// Returns the filter without hidden links.
+    pub(super) fn with_list_fields(&self) -> Filter {
+        Filter {
+            shows_list_fields: true,
+            ..self.clone()
+        }
     }
 
     /// Returns the filter for all citations in a thread, in the order of the conversation.
@@ -240,6 +261,8 @@ impl Filter {
             sender: self.text(FilterField::Sender),
             list: self.text(FilterField::List),
             hazard: self.text(FilterField::Hazard),
+            region: self.text(FilterField::Region),
+            shows_list_fields: self.shows_list_fields,
             url: self.text(FilterField::Key),
             thread: self.text(FilterField::Thread),
             ..query
@@ -247,6 +270,13 @@ impl Filter {
         let typed = self.value(FilterField::Words);
         if !search.is_searchable() || !typed.is_empty() && !has_words(typed) {
             return Err(NoSearch::Field(FilterField::Words));
+        }
+        if search
+            .region
+            .as_deref()
+            .is_some_and(|name| region_name(name).is_err())
+        {
+            return Err(NoSearch::Field(FilterField::Region));
         }
         let hazards = hazard_names();
         if let Some(name) = &search.hazard
@@ -296,6 +326,7 @@ impl PageSearch {
         let alone = SearchQuery {
             domain: self.query.domain.clone(),
             order: self.query.order,
+            shows_list_fields: self.query.shows_list_fields,
             ..SearchQuery::default()
         };
         let domain = self.query.domain.as_ref()?;

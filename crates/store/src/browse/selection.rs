@@ -4,10 +4,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::request::{FilterField, LinkOrder};
-use crate::load::{SearchOrder, SearchQuery};
+use crate::load::{ONLY_IN_LIST_FIELDS, SearchOrder, SearchQuery};
 use crate::stats::{list_names, sender_address};
 use urlspool_mail::decode::AuthorKind;
 use urlspool_record::record::list_texts;
@@ -24,6 +24,9 @@ pub(super) struct Selection {
     pub(super) total: u64,
     /// Number of rows examined for a sample; `None` if all were.
     pub(super) sampled: Option<u64>,
+    /// Number of hidden rows, whose link occurs only in header fields of mailing lists; an estimate
+    /// for a sample.
+    pub(super) hidden: u64,
     /// Number of rows by year.
     pub(super) years: BTreeMap<String, u64>,
     /// Number of rows without a plausible date.
@@ -79,16 +82,17 @@ pub(super) fn select(db: &Connection, search: &SearchQuery) -> rusqlite::Result<
     if BROWSE_EXACT_ROWS < ids.len() as u64 {
         sample(db, search)
     } else {
-        all_of(db, ids, search.order)
+        all_of(db, ids, search)
     }
 }
 
 /// Selects all rows of a list.
-fn all_of(db: &Connection, mut ids: Vec<i64>, order: SearchOrder) -> rusqlite::Result<Selection> {
+fn all_of(db: &Connection, mut ids: Vec<i64>, search: &SearchQuery) -> rusqlite::Result<Selection> {
     // Rows of one message are adjacent.
     ids.sort_unstable();
     let mut made = SelectionBuilder::new(db)?;
-    let sql = format!("SELECT {ROW} FROM urls WHERE id = ?1");
+    let hidden = hidden(search);
+    let sql = format!("SELECT {ROW}, {hidden} FROM urls WHERE id = ?1");
     let mut statement = db.prepare(&sql)?;
     for id in ids {
         let mut rows = statement.query([id])?;
@@ -96,7 +100,7 @@ fn all_of(db: &Connection, mut ids: Vec<i64>, order: SearchOrder) -> rusqlite::R
             made.add(row)?;
         }
     }
-    let mut selection = made.finish(order)?;
+    let mut selection = made.finish(search.order)?;
     selection.total = selection.ids.len() as u64;
     Ok(selection)
 }
@@ -109,7 +113,8 @@ fn sample(db: &Connection, search: &SearchQuery) -> rusqlite::Result<Selection> 
     let runs = runs(db)?;
     let sql = format!(
         "WITH sample AS MATERIALIZED (SELECT {ROW} FROM {runs})
-         SELECT {ROW} FROM sample AS urls{filter}"
+         SELECT {ROW}, {} FROM sample AS urls{filter}",
+        hidden(search)
     );
     let mut made = SelectionBuilder::new(db)?;
     let mut statement = db.prepare(&sql)?;
@@ -120,18 +125,30 @@ fn sample(db: &Connection, search: &SearchQuery) -> rusqlite::Result<Selection> 
     let mut selection = made.finish(search.order)?;
     let (all, examined) = (rows_of(db, "urls")?, rows_of(db, &runs)?);
     selection.sampled = Some(examined);
-    selection.total = if filter.is_empty() {
-        all
-    } else {
-        let found = selection.ids.len() as u64;
-        (found * all / examined.max(1)).max(BROWSE_EXACT_ROWS + 1)
+    let hidden = selection.hidden * all / examined.max(1);
+    let found = selection.ids.len() as u64;
+    selection.total = match (filter.is_empty(), hidden) {
+        (true, hidden) => all - hidden,
+        (false, 0) => (found * all / examined.max(1)).max(BROWSE_EXACT_ROWS + 1),
+        (false, _) => found * all / examined.max(1),
     };
+    selection.hidden = hidden;
     Ok(selection)
 }
 
 /// Columns that [`SelectionBuilder::add`] reads.
 const ROW: &str = "urls.id, urls.cited, urls.source, urls.start, urls.message, urls.scheme, \
-    urls.host, urls.domain, urls.link, urls.hazards, urls.author_by, urls.author_from";
+    urls.host, urls.domain, urls.link, urls.hazards, urls.author_by, urls.author_from, \
+    urls.region";
+
+/// Returns the condition for the rows that a search hides.
+fn hidden(search: &SearchQuery) -> &'static str {
+    if search.shows_list_fields {
+        "0"
+    } else {
+        ONLY_IN_LIST_FIELDS
+    }
+}
 
 /// Hazards of a row that has none.
 const NO_HAZARDS: &str = "[]";
@@ -183,6 +200,10 @@ impl<'d> SelectionBuilder<'d> {
     }
 
     fn add(&mut self, row: &rusqlite::Row<'_>) -> rusqlite::Result<()> {
+        if row.get(13)? {
+            self.made.hidden += 1;
+            return Ok(());
+        }
         let cited: Option<String> = row.get(1)?;
         match cited.as_deref().and_then(|cited| cited.get(..4)) {
             Some(year) => match self.made.years.get_mut(year) {
@@ -334,10 +355,15 @@ pub(super) fn ordered_links(
 }
 
 /// Returns all links of a registrable domain and their numbers of citations.
-pub(super) fn links_of_domain(db: &Connection, domain: &str) -> rusqlite::Result<Vec<(i64, u64)>> {
-    let sql = "SELECT id, citations FROM links WHERE domain = ?1";
+pub(super) fn links_of_domain(
+    db: &Connection,
+    domain: &str,
+    shows_list_fields: bool,
+) -> rusqlite::Result<Vec<(i64, u64)>> {
+    let sql = "SELECT id, citations FROM links
+        WHERE domain = ?1 AND (?2 OR in_list_fields < citations)";
     let mut statement = db.prepare_cached(sql)?;
-    let links = statement.query_map([domain], |row| {
+    let links = statement.query_map(params![domain, shows_list_fields], |row| {
         Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
     })?;
     links.collect()
@@ -353,11 +379,12 @@ mod tests {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(&format!(
             "CREATE TABLE urls(id INTEGER PRIMARY KEY, cited, source, start, message, scheme, \
-                host, domain, link, hazards, author_by DEFAULT 'outer', author_from);
+                host, domain, link, hazards, author_by DEFAULT 'outer', author_from, region);
              CREATE TABLE messages(id INTEGER PRIMARY KEY, sender, list_id, newsgroups, \
              message_id, reference_ids);
-             CREATE TABLE links(id INTEGER PRIMARY KEY, host, domain, key, clean_key);
-             INSERT INTO links VALUES
+             CREATE TABLE links(id INTEGER PRIMARY KEY, host, domain, key, clean_key, \
+             citations DEFAULT 9, in_list_fields DEFAULT 0);
+             INSERT INTO links(id, host, domain, key, clean_key) VALUES
                (1, 'a.example', 'a.example', 'http://a.example/?id=1&utm_id=x', \
                'http://a.example/?id=1'),
                (2, 'b.example', 'b.example', 'http://b.example/', 'http://b.example/');
@@ -425,6 +452,20 @@ mod tests {
     }
 
     #[test]
+    fn links_only_in_list_fields_are_hidden_and_counted() {
+        for rows in [400, 500_000] {
+            let db = database(rows);
+            db.execute_batch("UPDATE links SET in_list_fields = 9 WHERE id = 1")
+                .unwrap();
+            let list = select(&db, &search(|_| {})).unwrap();
+            assert_eq!((list.total, list.hidden), (rows / 4 * 3, rows / 4));
+            assert!(list.ids.iter().all(|id| id % 4 != 0), "{rows}");
+            let both = select(&db, &search(|query| query.shows_list_fields = true)).unwrap();
+            assert_eq!((both.total, both.hidden), (rows, 0));
+        }
+    }
+
+    #[test]
     fn a_thread_has_the_messages_of_one_first_reference() {
         let db = database(9);
         db.execute_batch(
@@ -464,9 +505,13 @@ mod tests {
         assert_eq!(page(LinkOrder::Address, 0..2), [a.clone(), b]);
         assert_eq!(page(LinkOrder::Citations, 1..2), [a]);
         assert_eq!(page(LinkOrder::Address, 2..2), []);
-        db.execute_batch("ALTER TABLE links ADD citations; UPDATE links SET citations = 100 * id")
+        db.execute_batch("UPDATE links SET citations = 100 * id, in_list_fields = 199")
             .unwrap();
-        assert_eq!(links_of_domain(&db, "b.example").unwrap(), [(2, 200)]);
+        assert_eq!(links_of_domain(&db, "b.example", false), Ok(vec![(2, 200)]));
+        db.execute_batch("UPDATE links SET in_list_fields = 200")
+            .unwrap();
+        assert_eq!(links_of_domain(&db, "b.example", false), Ok(vec![]));
+        assert_eq!(links_of_domain(&db, "b.example", true), Ok(vec![(2, 200)]));
     }
 
     #[test]

@@ -101,7 +101,7 @@ impl PostgresTarget {
         if self.number("SELECT count(to_regclass('urlspool_tables'))")? == 1 {
             let version = self.number("SELECT version::bigint FROM urlspool_tables")?;
             schema::check_version(&self.name, version)?;
-            if self.number(schema::HAS_AUTHORS)? == 0 {
+            if self.number(schema::HAS_LIST_FIELDS)? == 0 {
                 return Err(schema::development_version(&self.name));
             }
         } else if self.number("SELECT count(to_regclass('urlspool_version'))")? == 1 {

@@ -16,7 +16,7 @@ use urlspool_text::parse::key;
 use urlspool_text::repair::{Repair, UrlEvidence};
 
 /// Searches the database at `path` and passes each match to `found`, in the order of the query's
-/// [`SearchOrder`]. Stops when `found` returns `false`.
+/// [`SearchOrder`]. Stops when `found` returns `false`. Returns the number of hidden matches.
 ///
 /// # Errors
 ///
@@ -25,7 +25,7 @@ pub fn search<E: From<LoadError>>(
     path: &Path,
     query: &SearchQuery,
     mut found: impl FnMut(&Citation) -> Result<bool, E>,
-) -> Result<(), E> {
+) -> Result<u64, E> {
     let db = open_to_read(path)?;
     let named = |error| sqlite_error(path, error);
     let phrases = query.phrases().map_err(named)?;
@@ -38,10 +38,10 @@ pub fn search<E: From<LoadError>>(
         let mut row = citation(row).map_err(named)?;
         marker.mark(&mut row.found).map_err(named)?;
         if !found(&row)? {
-            break;
+            return Ok(0);
         }
     }
-    Ok(())
+    Ok(query.count_hidden(&db).map_err(named)?)
 }
 
 /// Returns the complete URLs in the database at `path`, which serve as evidence for joins.
@@ -156,10 +156,15 @@ pub struct SearchQuery {
     pub host: Option<String>,
     /// A hazard, by its name in records.
     pub hazard: Option<String>,
+    /// A region, by its name in records. `header` and `html` match every region that starts with
+    /// them.
+    pub region: Option<String>,
     /// A thread, by its name ([`Citation::thread`]).
     pub thread: Option<String>,
     /// A URL without tracking parameters ([`clean_key`](super::clean_key)).
     pub clean_key: Option<String>,
+    /// Shows links that occur only in header fields of mailing lists, which are hidden otherwise.
+    pub shows_list_fields: bool,
     /// Start of the period, in seconds since 1970, inclusive.
     pub since: Option<i64>,
     /// End of the period, in seconds since 1970, exclusive.
@@ -205,6 +210,10 @@ const WITH_KEY: &str = "urls.link IN (SELECT id FROM links WHERE key = ?)";
 const WITH_HOST: &str = "urls.link IN (SELECT id FROM links WHERE host = ? UNION SELECT id FROM \
     links WHERE domain = ?)";
 
+/// Condition for rows of `urls` whose link occurs only in header fields of mailing lists.
+pub(crate) const ONLY_IN_LIST_FIELDS: &str = "EXISTS (SELECT 1 FROM links
+    WHERE links.id = urls.link AND links.citations = links.in_list_fields)";
+
 /// Returns the key of a URL.
 #[must_use]
 pub fn key_of(url: &str) -> String {
@@ -230,7 +239,7 @@ impl SearchOrder {
 
 impl SearchQuery {
     /// Returns the conditions as a `WHERE` clause for the table `urls`, with the values of its
-    /// parameters. Without conditions the clause is empty.
+    /// parameters. Without conditions the clause is empty. It does not hide rows.
     pub fn filter(&self) -> rusqlite::Result<(String, Vec<Value>)> {
         let Phrases { wanted, excluded } = self.phrases()?;
         let wanted = full_text(&wanted, " AND ");
@@ -249,11 +258,7 @@ impl SearchQuery {
         let (mut filter, mut values) = (String::new(), Vec::new());
         for (condition, value) in words.into_iter().chain(others) {
             values.push(value.into());
-            filter.push_str(if values.len() == 1 {
-                " WHERE "
-            } else {
-                " AND "
-            });
+            filter.push_str(conjunction(&filter));
             filter.push_str(&condition.replace('?', &format!("?{}", values.len())));
         }
         Ok((filter, values))
@@ -287,6 +292,10 @@ impl SearchQuery {
             (
                 "instr(urls.hazards, '\"' || ? || '\"') > 0",
                 self.hazard.clone(),
+            ),
+            (
+                "instr(lower(urls.region) || ':', lower(?) || ':') = 1",
+                self.region.clone(),
             ),
             // A thread is named after the first reference, or after the message if it has no
             // references. Lists are stored without spaces, so the lists that start with a given
@@ -331,7 +340,10 @@ impl SearchQuery {
 
     /// Returns the SQL statement that finds the rows, with the values of its parameters.
     fn statement(&self) -> rusqlite::Result<(String, Vec<Value>)> {
-        let (filter, values) = self.filter()?;
+        let (mut filter, values) = self.filter()?;
+        if !self.shows_list_fields {
+            filter += &format!("{}NOT {ONLY_IN_LIST_FIELDS}", conjunction(&filter));
+        }
         // Larger numbers are not valid in `LIMIT`.
         let limit = self.limit.map(|limit| limit.min(i64::MAX.unsigned_abs()));
         let limit = limit.map_or_else(String::new, |limit| format!(" LIMIT {limit}"));
@@ -345,12 +357,33 @@ impl SearchQuery {
         Ok((sql, values))
     }
 
+    /// Returns the number of matches that are hidden.
+    fn count_hidden(&self, db: &Connection) -> rusqlite::Result<u64> {
+        if self.shows_list_fields {
+            return Ok(0);
+        }
+        let (filter, values) = self.filter()?;
+        let and = conjunction(&filter);
+        let sql = format!("SELECT count(*) FROM urls{filter}{and}{ONLY_IN_LIST_FIELDS}");
+        let count: i64 = db.query_row(&sql, params_from_iter(values), |row| row.get(0))?;
+        Ok(count.cast_unsigned())
+    }
+
     /// Returns `true` if there is at least one condition.
     #[must_use]
     pub fn has_condition(&self) -> bool {
         // A symbol that Unicode counts as a letter may be a separator in the index.
         let has_word = || self.phrases().map_or(true, |phrases| !phrases.is_empty());
         self.conditions().next().is_some() || has_word()
+    }
+}
+
+/// Returns the word before the next condition of a `WHERE` clause.
+fn conjunction(filter: &str) -> &'static str {
+    if filter.is_empty() {
+        " WHERE "
+    } else {
+        " AND "
     }
 }
 

@@ -101,7 +101,8 @@ struct DatabaseRow<'r> {
 }
 
 /// Fields of [`ROWS`], in order. The query returns the source and the message before them, and
-/// `cited` after them.
+/// after them `cited` and `true` for a link that occurs only in header fields of mailing lists. The
+/// number of a link stands for its key: only different keys are counted.
 const FIELDS: [FieldId; 11] = [
     FieldId::MessageDate,
     FieldId::AuthorFrom,
@@ -119,10 +120,10 @@ const FIELDS: [FieldId; 11] = [
 const ROWS: &str = "SELECT urls.source, urls.message, coalesce(urls.author_date, messages.date), \
     CASE urls.author_by WHEN 'outer' THEN messages.sender ELSE urls.author_from END, \
     messages.list_id, messages.newsgroups,
-    ifnull(links.key, urls.url), urls.scheme, urls.host, urls.domain, urls.wrapper, urls.repairs, \
-    urls.unwrapped_by, urls.cited
-  FROM urls CROSS JOIN messages ON messages.id = urls.message LEFT JOIN links ON links.id = \
-  urls.link";
+    ifnull(CAST(urls.link AS TEXT), urls.url), urls.scheme, urls.host, urls.domain, \
+    urls.wrapper, urls.repairs, urls.unwrapped_by, urls.cited,
+    urls.link IN (SELECT id FROM links WHERE citations = in_list_fields)
+  FROM urls CROSS JOIN messages ON messages.id = urls.message";
 
 /// A day after all real days.
 const NO_DAY: &str = "9999-99-99";
@@ -177,14 +178,21 @@ impl StatsRow for DatabaseRow<'_> {
 }
 
 /// Returns the statistics of the database at `path`. It contains each record once, even if copies
-/// of a message contain it.
+/// of a message contain it. Links that occur only in header fields of mailing lists are hidden
+/// unless `shows_list_fields`.
 ///
 /// # Errors
 ///
 /// The database cannot be read, or was not made by `urlspool load`.
-pub fn stats_of_database(path: &Path) -> Result<Stats, LoadError> {
+pub fn stats_of_database(path: &Path, shows_list_fields: bool) -> Result<Stats, LoadError> {
     // Rows of a message are consecutive, unless the message was loaded in parts.
-    stats_of_rows(path, "ORDER BY urls.id", Vec::new(), false)
+    let rows = StatsRows {
+        end: "ORDER BY urls.id".to_owned(),
+        values: Vec::new(),
+        is_match: false,
+        shows_list_fields,
+    };
+    rows.count(path)
 }
 
 /// Returns counts by domain, host, scheme, newsgroup and year of the URLs that a search in the
@@ -197,29 +205,47 @@ pub fn stats_of_database(path: &Path) -> Result<Stats, LoadError> {
 pub fn stats_of_matches(path: &Path, query: &SearchQuery) -> Result<Stats, LoadError> {
     let named = |error| sqlite_error(path, error);
     query.phrases().map_err(named)?.check()?;
-    let (filter, values) = query.filter().map_err(named)?;
-    stats_of_rows(path, &filter, values, true)
+    let (end, values) = query.filter().map_err(named)?;
+    let rows = StatsRows {
+        end,
+        values,
+        is_match: true,
+        shows_list_fields: query.shows_list_fields,
+    };
+    rows.count(path)
 }
 
-/// Returns the statistics of the rows of a query that ends with `rest`.
-fn stats_of_rows(
-    path: &Path,
-    rest: &str,
+/// Rows to count.
+struct StatsRows {
+    /// End of the query.
+    end: String,
     values: Vec<Value>,
+    /// `true` for search matches.
     is_match: bool,
-) -> Result<Stats, LoadError> {
-    let db = open_to_read(path)?;
-    let (mut stats, today) = (Stats::default(), today());
-    let counted = db
-        .prepare(&format!("{ROWS} {rest}"))
-        .and_then(|mut statement| {
-            let mut rows = statement.query(params_from_iter(values))?;
+    /// Counts links that occur only in header fields of mailing lists.
+    shows_list_fields: bool,
+}
+
+impl StatsRows {
+    fn count(self, path: &Path) -> Result<Stats, LoadError> {
+        let db = open_to_read(path)?;
+        let (mut stats, today) = (Stats::default(), today());
+        let sql = format!("{ROWS} {}", self.end);
+        let counted = db.prepare(&sql).and_then(|mut statement| {
+            let mut rows = statement.query(params_from_iter(self.values))?;
             while let Some(row) = rows.next()? {
+                let is_only_in_list_fields: Option<bool> = row.get(FIELDS.len() + 3)?;
+                if is_only_in_list_fields == Some(true) && !self.shows_list_fields {
+                    stats.hidden += 1;
+                    continue;
+                }
+                let is_match = self.is_match;
                 stats.add(&DatabaseRow { row, is_match }, &today);
             }
             Ok(())
         });
-    counted.map_err(|error| sqlite_error(path, error))?;
-    stats.end_message();
-    Ok(stats)
+        counted.map_err(|error| sqlite_error(path, error))?;
+        stats.end_message();
+        Ok(stats)
+    }
 }

@@ -15,7 +15,8 @@ CREATE TABLE messages(
 );
 CREATE UNIQUE INDEX messages_by_digest ON messages(digest, mailbox_key);
 -- One row for each key. citations: its rows in urls; messages: the distinct digests of these; first, last: the smallest and
--- the largest cited of these; clean_key: the key without parameters that count visitors.
+-- the largest cited of these; in_list_fields: citations in the header fields List-* and Archived-At; clean_key: the key without
+-- parameters that count visitors.
 CREATE TABLE links(
   id {id},
   key {unique key},
@@ -24,6 +25,7 @@ CREATE TABLE links(
   domain {text},
   citations {number} NOT NULL,
   messages {number} NOT NULL,
+  in_list_fields {number} NOT NULL,
   first {text},
   last {text},
   clean_key {text}

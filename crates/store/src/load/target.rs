@@ -85,6 +85,18 @@ impl<'r> LoadRow<'r> {
     }
 }
 
+/// Returns `true` for a record from a header field that software of mailing lists adds to each
+/// message (RFC 2369, RFC 2919, RFC 5064).
+pub(super) fn is_in_list_field(record: &LoadedRecord) -> bool {
+    let region = record.text(FieldId::Region).unwrap_or_default();
+    let field = region.strip_prefix("header:").unwrap_or_default();
+    let start = field.get(..LIST_FIELDS.len()).unwrap_or_default();
+    start.eq_ignore_ascii_case(LIST_FIELDS) || field.eq_ignore_ascii_case("Archived-At")
+}
+
+/// Start of the names of header fields that describe a mailing list.
+const LIST_FIELDS: &str = "List-";
+
 /// Number of rows that a transaction changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChangedRows {

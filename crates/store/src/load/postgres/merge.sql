@@ -28,18 +28,20 @@ TRUNCATE moved;
 DELETE FROM staging USING urls WHERE urls.record_key = staging.record_key;
 INSERT INTO sources(key, {sources}) SELECT DISTINCT ON (source_key) source_key, {sources}
   FROM staging ORDER BY source_key, number ON CONFLICT DO NOTHING;
-INSERT INTO links(key, key_hash, scheme, host, domain, citations, messages, clean_key)
-  SELECT DISTINCT ON (key_hash) key, key_hash, scheme, host, domain, 0, 0, clean_key
+INSERT INTO links(key, key_hash, scheme, host, domain, citations, messages, in_list_fields, clean_key)
+  SELECT DISTINCT ON (key_hash) key, key_hash, scheme, host, domain, 0, 0, 0, clean_key
   FROM staging WHERE key_hash IS NOT NULL ORDER BY key_hash, number ON CONFLICT DO NOTHING;
 -- Before their messages are added: a digest that is not there costs one lookup. OFFSET keeps the server from reading all rows
 -- of the tables instead of looking these up.
 UPDATE links SET citations = links.citations + new.citations, messages = links.messages + new.messages,
+    in_list_fields = links.in_list_fields + new.in_list_fields,
     first = least(links.first, new.first), last = greatest(links.last, new.last)
-  FROM (SELECT link, sum(citations) AS citations, min(first) AS first, max(last) AS last,
+  FROM (SELECT link, sum(citations) AS citations, sum(listed) AS in_list_fields, min(first) AS first, max(last) AS last,
       count(*) FILTER (WHERE NOT EXISTS (SELECT FROM messages WHERE messages.digest = cited.digest
         AND EXISTS (SELECT FROM urls WHERE urls.link = cited.link AND urls.message = messages.id OFFSET 0)
         OFFSET 0)) AS messages
-    FROM (SELECT links.id AS link, digest, count(*) AS citations, min(cited) AS first, max(cited) AS last
+    FROM (SELECT links.id AS link, digest, count(*) AS citations,
+        count(*) FILTER (WHERE region ILIKE 'header:list-%' OR region ILIKE 'header:archived-at') AS listed, min(cited) AS first, max(cited) AS last
       FROM staging JOIN links USING(key_hash) GROUP BY links.id, digest) AS cited GROUP BY link) AS new
   WHERE links.id = new.link;
 INSERT INTO messages(mailbox_key, {messages})

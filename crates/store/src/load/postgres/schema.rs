@@ -18,12 +18,12 @@ pub(super) fn check_version(name: &str, version: i64) -> Result<(), LoadError> {
     )))
 }
 
-/// Counts the columns of `urls` that name authors. Development versions had none.
-pub(super) const HAS_AUTHORS: &str = "SELECT count(*) FROM pg_attribute
-  WHERE attrelid = 'urls'::regclass AND attname = 'author_by'";
+/// Counts the columns of `links` that were added last. Development versions had none.
+pub(super) const HAS_LIST_FIELDS: &str = "SELECT count(*) FROM pg_attribute
+  WHERE attrelid = 'links'::regclass AND attname = 'in_list_fields'";
 
 /// Creates the error for tables of a development version, which keep their version in
-/// `urlspool_version` or have no authors.
+/// `urlspool_version` or lack a column.
 pub(super) fn development_version(name: &str) -> LoadError {
     LoadError::unusable(format!(
         "the tables of {name} were made by a development version; load the records again, into a \
@@ -206,8 +206,10 @@ TRUNCATE changed_messages, changed_sources;";
 pub(super) const RECOMPUTE_LINKS: &str = "
 DELETE FROM links USING changed_links AS changed WHERE links.id = changed.id
   AND NOT EXISTS (SELECT FROM urls WHERE urls.link = links.id);
-UPDATE links SET (citations, messages, first, last) =
-  (SELECT count(*), count(DISTINCT messages.digest), min(urls.cited), max(urls.cited)
+UPDATE links SET (citations, messages, in_list_fields, first, last) =
+  (SELECT count(*), count(DISTINCT messages.digest),
+    count(*) FILTER (WHERE region ILIKE 'header:list-%' OR region ILIKE 'header:archived-at'),
+    min(urls.cited), max(urls.cited)
     FROM urls JOIN messages ON messages.id = urls.message WHERE urls.link = links.id)
   WHERE id IN (SELECT id FROM changed_links);
 TRUNCATE changed_links;";

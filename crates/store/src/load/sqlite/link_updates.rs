@@ -4,11 +4,13 @@
 //! batch cites many of them again.
 
 use std::collections::{HashMap, HashSet};
+use std::mem::take;
 use std::rc::Rc;
 
 use rusqlite::{Connection, params};
 
 use super::rows::{MessageRow, RowStatements, next_id};
+use crate::load::target::is_in_list_field;
 use crate::load::tracking::clean_key;
 use urlspool_record::record::{FieldId, LoadedRecord};
 use urlspool_text::limits::{LOAD_PENDING_LINK_BYTES, LOAD_PENDING_LINKS};
@@ -38,6 +40,7 @@ struct LinkUpdate {
     new: Option<[Option<String>; 3]>,
     citations: i64,
     messages: i64,
+    in_list_fields: i64,
     first: Option<String>,
     last: Option<String>,
 }
@@ -53,11 +56,12 @@ pub(super) struct NewCitation {
     is_first: bool,
 }
 
-const INSERT_LINK: &str = "INSERT INTO links VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)";
+const INSERT_LINK: &str = "INSERT INTO links VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)";
 
 const UPDATE_LINK: &str = "UPDATE links SET citations = citations + ?2, messages = messages + ?3,
   first = CASE WHEN first IS NULL OR ?4 < first THEN ?4 ELSE first END,
-  last = CASE WHEN last IS NULL OR ?5 > last THEN ?5 ELSE last END WHERE id=?1";
+  last = CASE WHEN last IS NULL OR ?5 > last THEN ?5 ELSE last END,
+  in_list_fields = in_list_fields + ?6 WHERE id=?1";
 
 impl LinkUpdates {
     /// Starts a transaction.
@@ -157,6 +161,7 @@ impl LinkUpdates {
                 let fields = [FieldId::Scheme, FieldId::Host, FieldId::Domain];
                 update.new = Some(fields.map(|field| record.text(field).map(str::to_owned)));
             }
+            update.in_list_fields += i64::from(is_in_list_field(record));
             update.add(citation.is_first, date);
         }
     }
@@ -169,12 +174,14 @@ impl LinkUpdates {
         let mut insert = db.prepare_cached(INSERT_LINK)?;
         let mut update = db.prepare_cached(UPDATE_LINK)?;
         for link in cited {
-            let (citations, messages) = (link.citations, link.messages);
+            let (citations, messages) = (take(&mut link.citations), take(&mut link.messages));
             let (first, last) = (link.first.take(), link.last.take());
-            (link.citations, link.messages) = (0, 0);
+            let listed = take(&mut link.in_list_fields);
             link.is_stored = true;
             match link.new.take() {
-                None => update.execute(params![link.id, citations, messages, first, last])?,
+                None => {
+                    update.execute(params![link.id, citations, messages, first, last, listed])?
+                }
                 Some([scheme, host, domain]) => insert.execute(params![
                     link.id,
                     &*link.key,
@@ -183,6 +190,7 @@ impl LinkUpdates {
                     domain,
                     citations,
                     messages,
+                    listed,
                     first,
                     last,
                     clean_key(&link.key)
