@@ -4,10 +4,10 @@
 usage: store_latency.py [--mb N] [--delay-ms N] [--least FACTOR]
 
 A local HTTP server waits before each answer, 30 ms by default. The mbox is read by single requests,
-as any file of fsspec, and then ahead, as `urlspool.spark` and `urlspool.dask` read. Prints the rates,
-the most requests at once and the bytes that were held. The exit code is 1 if the records differ,
-more requests or bytes are in flight than permitted, or the second rate is less than FACTOR times
-the first (3 by default). Each way is timed three times, and its best time counts.
+as any file of fsspec, and then ahead, as `urlspool.spark` and `urlspool.dask` read. Prints the
+rates, the most requests at once and the bytes that were held. The exit code is 1 if the records
+differ, more requests or bytes are in flight than permitted, or the second rate is less than FACTOR
+times the first (3 by default). Each way is timed three times, and its best time counts.
 
 Needs the package urlspool in this Python, and `pip install fsspec aiohttp`.
 """
@@ -118,7 +118,8 @@ def measure(address, options):
 
     def ahead():
         split = Split(f"{address}/a.mbox", 0, store.size(f"{address}/a.mbox"))
-        return [record["url"] for records in scan_splits([split], None, {"threads": 1}) for record in records]
+        scanned = scan_splits([split], None, {"threads": 1})
+        return [record["url"] for records in scanned for record in records]
 
     rates, records, failures = [], [], []
     for name, way in ("single requests", alone), ("read ahead", ahead):
@@ -129,7 +130,8 @@ def measure(address, options):
             times.append(time.monotonic() - begun)
         most = int(store.cat_file(f"{address}/most"))
         rates.append((options.mb << 20) / 1e6 / min(times))
-        print(f"{name:16} {rates[-1]:6.0f} MB/s, at most {most} requests and {held.most >> 20} MiB at once")
+        print(f"{name:16} {rates[-1]:6.0f} MB/s, at most {most} requests and "
+              f"{held.most >> 20} MiB at once")
         if _ahead.REQUESTS < most:
             failures.append(f"{most} requests were in flight")
     print(f"{rates[1] / rates[0]:.1f} times the rate, {len(records[0])} records")

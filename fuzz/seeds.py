@@ -108,12 +108,19 @@ def main():
         if path.suffix == ".html" or b"<a " in data:
             for piece in edits(data):
                 put("html", piece)
-    for data in (b"BEGIN:VCARD\nURL:http\\://a.b/\\n\\,\n c\n", b"N;QUOTED-PRINTABLE:a=\nb=3D\n", b"<a>&amp;amp;lt;&#x41;</a>", b'["\\ud83d\\u0026\\n"]', b'a,"b"",c";d\n'):
+    for data in (b"BEGIN:VCARD\nURL:http\\://a.b/\\n\\,\n c\n", b"N;QUOTED-PRINTABLE:a=\nb=3D\n",
+                 b"<a>&amp;amp;lt;&#x41;</a>", b'["\\ud83d\\u0026\\n"]', b'a,"b"",c";d\n'):
         for kind in range(5):
             put("forms", bytes([kind]) + data)
     for marks in (b"", b"> "):
-        for body in (b"Content-Transfer-Encoding: quoted-printable\n\nhttp://p.example/q\na=\nb=3D1\n", b"Content-Transfer-Encoding: base64\n\naHR0cDovL2EuYi8K\n", b"Content-Type: text/html\nContent-transfer-encoding: quoted-printable\n\n<!-- http://p.example/q -->=3D\n"):
-            put("bodies", b"".join(marks + line for line in body.splitlines(True)) + b"http://p.example/q\n")
+        for body in (
+            b"Content-Transfer-Encoding: quoted-printable\n\nhttp://p.example/q\na=\nb=3D1\n",
+            b"Content-Transfer-Encoding: base64\n\naHR0cDovL2EuYi8K\n",
+            b"Content-Type: text/html\nContent-transfer-encoding: quoted-printable\n\n"
+            b"<!-- http://p.example/q -->=3D\n",
+        ):
+            quoted = b"".join(marks + line for line in body.splitlines(True))
+            put("bodies", quoted + b"http://p.example/q\n")
     one = b"From a@b Mon Jan  1 10:00:00 1996\nFrom: a\n\nhttp://a.example/\n\n"
     put("split", b"\0\0" + one * 3)
     put("split", b"\0\xff" + one + b"x\n\n" + one)

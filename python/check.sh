@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds the wheel, installs it into a clean environment, and runs everything that is checked of the Python package.
+# Builds the wheel, installs it into a clean environment, and runs all checks of the Python package.
 #
 #   python/check.sh [--release] [--engines]
 #
-# --release builds as for publication (minutes); --engines installs Spark, Dask, moto, polars, pandas, DuckDB and matplotlib as well (1 GB).
+# --release builds as for publication (minutes); --engines also installs Spark, Dask, moto, polars,
+# pandas, DuckDB and matplotlib (1 GB).
 # Needs cargo and Python 3.9 or later with venv; pip must reach an index.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -31,7 +32,8 @@ python=$work/venv/bin/python
 "$python" -m pip install --quiet "$wheel"
 # Without any other package: texts, messages, files.
 (cd "$work" && "$python" -c 'import urlspool; assert urlspool.urls("http://a.example/")')
-"$python" -c 'from importlib.metadata import files; assert sum("LICENSE" in path.name for path in files("urlspool")) == 2'
+"$python" -c 'from importlib.metadata import files
+assert sum("LICENSE" in path.name for path in files("urlspool")) == 2'
 echo "works without other packages, and has its licences"
 
 "$python" -m pip install --quiet pytest mypy typing_extensions pyarrow
@@ -41,27 +43,33 @@ echo "works without other packages, and has its licences"
   echo "SKIPPED: STIX, MISP and XARF, whose libraries cannot be installed here"
 # Records are compared with those of the program.
 (cd .. && cargo build --locked --quiet --bin urlspool)
-target=$(cd .. && cargo metadata --format-version 1 --no-deps | "$python" -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
+target=$(cd .. && cargo metadata --format-version 1 --no-deps |
+  "$python" -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
 export URLSPOOL_PROGRAM=$target/debug/urlspool
 run_tests() {
   "$python" -m pytest -q -rs tests
-  (cd "$work" && "$python" -m pytest -q -p no:cacheprovider --doctest-modules --pyargs urlspool --ignore-glob '*spark.py' --ignore-glob '*dask.py' --ignore-glob '*_data_source.py')
+  (cd "$work" && "$python" -m pytest -q -p no:cacheprovider --doctest-modules --pyargs urlspool \
+    --ignore-glob '*spark.py' --ignore-glob '*dask.py' --ignore-glob '*_data_source.py')
 }
 run_tests
 # The same generated files as every command.
-(cd .. && URLSPOOL_PYTHON=$python URLSPOOL_SPOOL_FILES=500 cargo test --locked --quiet --test tests -- formats::openers)
+export URLSPOOL_PYTHON=$python URLSPOOL_SPOOL_FILES=500
+(cd .. && cargo test --locked --quiet --test tests -- formats::openers)
 "$python" -m mypy --config-file pyproject.toml --no-error-summary -p urlspool
 (cd "$work" && "$python" -m mypy.stubtest urlspool._urlspool)
 echo "types agree"
 
 if [ $engines = no ]; then
   echo "SKIPPED: pandas, polars, DuckDB, matplotlib, Dask, Spark and S3, which --engines installs"
-elif ! "$python" -m pip install --quiet matplotlib pandas polars duckdb 'dask[dataframe,distributed]' 'pyspark>=4' s3fs 'moto[server,s3]'; then
-  echo "SKIPPED: pandas, polars, DuckDB, matplotlib, Dask, Spark and S3, which cannot be installed here"
+elif ! "$python" -m pip install --quiet matplotlib pandas polars duckdb \
+  'dask[dataframe,distributed]' 'pyspark>=4' s3fs 'moto[server,s3]'; then
+  echo "SKIPPED: pandas, polars, DuckDB, matplotlib, Dask, Spark and S3 cannot be installed here"
 else
   run_tests
   # A build without optimisation computes longer, so the store must be slower too.
-  "$python" ../benches/store_latency.py --mb 64 --delay-ms "$([ ${#profile[@]} = 0 ] && echo 120 || echo 30)"
+  delay=30
+  [ ${#profile[@]} != 0 ] || delay=120
+  "$python" ../benches/store_latency.py --mb 64 --delay-ms "$delay"
   # Without Java it tries Dask alone.
   "$python" -W ignore ../tests/tools/clusters.py --large-mb 12 --s3 also ../corpus/mail
 fi

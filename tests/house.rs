@@ -237,6 +237,23 @@ fn the_code_is_within_its_budget() {
     }
 }
 
+#[test]
+fn lines_of_code_comments_and_strings_have_at_most_100_columns() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ".ci benches docs examples fuzz packaging python tests".split(' ');
+    let paths = folders.flat_map(|folder| crate::scene::files(&root.join(folder)));
+    let ends = ["rs", "py", "sh", "c", "js", "css", "run"].map(std::ffi::OsStr::new);
+    let code = paths.filter(|path| {
+        let end = path.extension().or(path.file_name());
+        ends.contains(&end.unwrap()) && !path.iter().any(|part| part == "target")
+    });
+    for path in code {
+        let text = fs::read_to_string(&path).unwrap();
+        let wide = text.lines().find(|line| line.chars().count() > 100);
+        assert_eq!(wide, None, "{}", path.display());
+    }
+}
+
 /// Tools cite the program's sources by path, and failed late or silently after merges.
 #[test]
 fn sources_that_are_cited_by_path_exist() {
@@ -244,24 +261,13 @@ fn sources_that_are_cited_by_path_exist() {
     let mut cited = 0;
     for folder in ["tests/tools", ".ci", "docs", "fuzz", "config"] {
         for path in crate::scene::files(&root.join(folder)) {
-            let Ok(text) = fs::read_to_string(&path) else {
-                continue;
-            };
+            let text = fs::read_to_string(&path).unwrap_or_default();
             let is_in_path = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
-            for at in text.match_indices("src/").map(|(at, _)| at) {
-                let start = text[..at].rfind(|c| !is_in_path(c)).map_or(0, |c| c + 1);
-                let len = text[start..].find(|c| !is_in_path(c));
-                let name = text[start..].get(..len.unwrap_or(0)).unwrap_or_default();
-                let is_ours = name.starts_with("src/") || name.starts_with("crates/");
-                if !is_ours || !name.ends_with(".rs") {
-                    continue;
-                }
+            let paths = text.split(|c| !is_in_path(c));
+            let is_source = |name: &&str| name.starts_with("src/") || name.starts_with("crates/");
+            for name in paths.filter(is_source).filter(|name| name.ends_with(".rs")) {
                 cited += 1;
-                assert!(
-                    root.join(name).exists(),
-                    "{} names {name}, which is not there",
-                    path.display()
-                );
+                assert!(root.join(name).exists(), "{}: {name}", path.display());
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Texts in another language (calendars, XML, JSON, cells): they are within the message, each byte has its place, in order.
+//! Texts in another language (calendars, XML, JSON, cells): they are within the message, and each
+//! byte has its place, in order.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

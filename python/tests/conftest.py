@@ -17,7 +17,8 @@ def program(*arguments: object, **options: Any) -> subprocess.CompletedProcess[b
     found = os.environ.get("URLSPOOL_PROGRAM")
     if found is None:
         pytest.skip("URLSPOOL_PROGRAM does not name the program")
-    return subprocess.run([found, *map(str, arguments)], capture_output=True, check=False, timeout=60, **options)
+    return subprocess.run([found, *map(str, arguments)], capture_output=True,
+                          check=False, timeout=60, **options)
 
 
 def mailbox(messages: int, body_lines: int = 3) -> bytes:
@@ -26,7 +27,8 @@ def mailbox(messages: int, body_lines: int = 3) -> bytes:
     for number in range(messages):
         lines = "no address in this line of text\n" * (body_lines * (number % 7))
         parts.append(
-            f"From a@b.example Mon Jan  1 00:00:00 1996\nFrom: a@b.example\nMessage-ID: <{number}@b.example>\n"
+            "From a@b.example Mon Jan  1 00:00:00 1996\nFrom: a@b.example\n"
+            f"Message-ID: <{number}@b.example>\n"
             f"Date: Mon, 01 Jan {1990 + number % 9} 00:00:00 GMT\nSubject: caf\u00e9 {number}\n\n"
             f"see <URL:http://a.example/\n{number}#f> and ftp://b.example/%7Ec/{number}.\n{lines}\n"
         )

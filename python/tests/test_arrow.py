@@ -119,5 +119,6 @@ def test_pandas_takes_the_records(folder: Path) -> None:
 def test_duckdb_takes_the_records(folder: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     records = urlspool.scan(folder)
-    [[count, first]] = duckdb.sql("select count(*), year(min(message.date)) from records").fetchall()
+    [[count, first]] = duckdb.sql(
+        "select count(*), year(min(message.date)) from records").fetchall()
     assert (count, first) == (141, 1990)

@@ -39,7 +39,8 @@ def test_a_scan_is_a_format(spark: Any, mail: Path) -> None:
     assert ids(frame) == expected(mail)
     same = ["id", "url", "key", "message.date", "repairs", "source", "author"]
     assert frame.select(*same).exceptAll(records.select(*same)).count() == 0
-    few = spark.read.format("urlspool").options(fields="id,message.date", schemes="ftp", no_html="true")
+    few = spark.read.format("urlspool").options(fields="id,message.date",
+                                                schemes="ftp", no_html="true")
     few = few.load([str(mail / "a.mbox"), str(mail / "b.gz")])
     assert few.columns == ["id", "message"] and few.schema["message"].dataType.names == ["date"]
     assert few.count() == 3100
@@ -76,7 +77,8 @@ FILTERS = [
 
 @pytest.mark.parametrize("condition", FILTERS)
 def test_pushed_filters_change_no_record(spark: Any, mail: Path, condition: str) -> None:
-    reader = spark.read.format("urlspool").option("fields", "id,url,scheme,host,message.date,message.year")
+    reader = spark.read.format("urlspool").option("fields",
+                                                  "id,url,scheme,host,message.date,message.year")
     frame = reader.load([str(mail / "a.mbox"), str(CORPUS)]).where(condition)
     found = ids(frame)
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
@@ -113,7 +115,8 @@ def test_filters_become_options_of_the_scan(mail: Path) -> None:
         "since": "1996-01-01",
         "until": "1997",
     }
-    found = [row for part in scan.partitions() for batch in scan.read(part) for row in batch.to_pylist()]
+    found = [row for part in scan.partitions() for batch in scan.read(part)
+             for row in batch.to_pylist()]
     assert {row["url"][:16] for row in found} == {"ftp://b.example/"}
     assert {row["message"]["year"] for row in found} == {1996, 1997} and len(found) == 666
 
@@ -162,7 +165,8 @@ def write_with_an_executor_killed(roots: list[str], output: str, folder: str) ->
 
     def executors() -> list[int]:
         found = descendants(os.getpid())
-        return [process for process in found if "CoarseGrainedExecutorBackend" in command_of(process)]
+        return [process for process in found
+                if "CoarseGrainedExecutorBackend" in command_of(process)]
 
     with spark_session("local-cluster[2,1,1024]", Path(folder)) as session:
         status = session.sparkContext.statusTracker()
@@ -171,7 +175,8 @@ def write_with_an_executor_killed(roots: list[str], output: str, folder: str) ->
             stages = [status.getStageInfo(stage) for stage in status.getActiveStageIds()]
             return max((stage.numCompletedTasks for stage in stages if stage), default=0)
 
-        reader = session.read.format("urlspool").options(fields="id,source.path,source.start", partitions="20")
+        reader = session.read.format("urlspool").options(fields="id,source.path,source.start",
+                                                         partitions="20")
         frame = reader.option("split_size", 20_000).load(roots)
         print(watched(lambda: frame.write.parquet(output), finished_tasks, executors))
 

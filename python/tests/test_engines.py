@@ -72,7 +72,8 @@ def test_a_part_that_is_written_again_replaces_itself(mail: Path, tmp_path: Path
     files = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert len(files) == 2 and first["records"] == len(expected(mail))
     assert write_part(str(tmp_path / "out"), {}, splits, {}, {}, columns, "zstd") == first
-    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == files
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*")
+            if path.is_file()} == files
     # A failed call leaves no file behind.
     with pytest.raises(ValueError):
         write_part(str(tmp_path / "out"), {}, splits[:1], {}, {"rules": "nope"}, columns, "zstd")
@@ -111,11 +112,13 @@ def test_dask_reads_evidence_once_and_not_while_it_plans(tmp_path: Path) -> None
 
     (tmp_path / "mail").mkdir()
     for number in range(20):
-        (tmp_path / "mail" / f"{number}").write_text("Subject: x\n\nhttp://a.example/lamp\nwick burns and the oil\n")
+        (tmp_path / "mail" / f"{number}").write_text("Subject: x\n\nhttp://a.example/lamp\n"
+                                                     "wick burns and the oil\n")
     (tmp_path / "list").write_text("http://a.example/lampwick\n")
     _evidence.cache_clear()
     with dask.config.set(scheduler="threads"):
-        frame = urlspool.dask.scan(tmp_path / "mail", {"evidence": tmp_path / "list"}, partitions=10)
+        frame = urlspool.dask.scan(tmp_path / "mail", {"evidence": tmp_path / "list"},
+                                   partitions=10)
         assert _evidence.cache_info().misses == 0
         assert set(frame["url"].compute()) == {"http://a.example/lampwick"}
     assert _evidence.cache_info().misses == 1
@@ -150,7 +153,8 @@ def test_objects_of_s3_are_read_in_ranges(mail: Path) -> None:
         splits = plan("s3://mail", 100_000, options)
         assert len(splits) > 5
         with pytest.warns(urlspool.ScanWarning):
-            found = [record["id"] for records in scan_splits(splits, options, {}) for record in records]
+            found = [record["id"] for records in scan_splits(splits, options, {})
+                     for record in records]
         assert sorted(found) == expected(mail)
     finally:
         thread.stop()

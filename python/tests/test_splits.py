@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import urlspool
 from conftest import mailbox
-from urlspool._splits import LEAST_TASKS, Split, _evidence, check_options, grouped, plan, scan_splits, with_content
+from urlspool._splits import (
+    LEAST_TASKS, Split, _evidence, check_options, grouped, plan, scan_splits, with_content)
 
 
 def test_an_mbox_is_divided_and_other_files_are_not(folder: Path) -> None:
@@ -26,9 +27,11 @@ def test_an_mbox_is_divided_and_other_files_are_not(folder: Path) -> None:
 
 
 def test_an_mbox_with_content_length_is_one_split(tmp_path: Path) -> None:
-    message = b"From x Mon Jan  1 00:00:00 1996\nSubject: a\nContent-Length: 18\n\nhttp://a.example/\n\n"
+    message = (b"From x Mon Jan  1 00:00:00 1996\nSubject: a\nContent-Length: 18\n\n"
+               b"http://a.example/\n\n")
     (tmp_path / "a").write_bytes(message * 1000)
-    assert [(split.start, split.end) for split in plan(tmp_path, size=10_000)] == [(0, len(message) * 1000)]
+    [split] = plan(tmp_path, size=10_000)
+    assert (split.start, split.end) == (0, len(message) * 1000)
 
 
 def test_unfinished_messages_of_a_maildir_are_not_planned(tmp_path: Path) -> None:
@@ -52,7 +55,8 @@ def test_small_files_share_tasks(tmp_path: Path) -> None:
     splits = plan(tmp_path)
     assert len(splits) == 500
     groups = grouped(splits, 128 << 20)
-    assert len(groups) == LEAST_TASKS and sorted(split for group in groups for split in group) == sorted(splits)
+    assert len(groups) == LEAST_TASKS
+    assert sorted(split for group in groups for split in group) == sorted(splits)
     assert len(grouped(splits, 128 << 20, groups=7)) == 7
     assert grouped([], 128 << 20) == []
 
@@ -62,12 +66,14 @@ def test_splits_share_evidence_that_is_read_once(tmp_path: Path) -> None:
     broken.write_bytes(b"Subject: x\n\nhttp://a.example/lamp\nwick burns and the oil\n")
     for name in ("lampwick", "lampshade"):
         (tmp_path / name).write_text(f"http://a.example/{name}\n")
-    options = [with_content({"evidence": tmp_path / name}, None) for name in ("lampwick", "lampshade")]
+    options = [with_content({"evidence": tmp_path / name}, None)
+               for name in ("lampwick", "lampshade")]
 
     def urls(number: int) -> list[str]:
         # Each task has a copy of the content.
         given = {"evidence": bytes(bytearray(options[number % 2]["evidence"]))}
-        return [record["url"] for records in scan_splits(plan(broken) * 3, None, given) for record in records]
+        return [record["url"] for records in scan_splits(plan(broken) * 3, None, given)
+                for record in records]
 
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(urls, range(64)))
@@ -82,7 +88,8 @@ def test_evidence_that_splits_cannot_use_is_refused_on_the_driver(tmp_path: Path
     for name in ("self", Path("self")):
         with pytest.raises(ValueError, match="twice"):
             check_options({"evidence": name})
-    for content, reason in ((b"SQLite format 3\0...", "evidence is a database"), (b"", "evidence is empty")):
+    for content, reason in ((b"SQLite format 3\0...", "evidence is a database"),
+                            (b"", "evidence is empty")):
         (tmp_path / "evidence").write_bytes(content)
         with pytest.raises(ValueError, match=reason):
             with_content({"evidence": tmp_path / "evidence"}, None)

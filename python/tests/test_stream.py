@@ -29,7 +29,8 @@ class Counted(io.BytesIO):
 
 
 def without_path(records: Any) -> list[Any]:
-    return [(record["id"], record["source"]["start"], record["message"]["start"]) for record in records]
+    return [(record["id"], record["source"]["start"], record["message"]["start"])
+            for record in records]
 
 
 @pytest.mark.parametrize("size", [1, 5000, 100_000, 10**9])
@@ -51,7 +52,7 @@ def test_a_range_reads_little_beyond_it() -> None:
         file = Counted(data)
         records = list(urlspool.scan_stream(file, start=start, end=start + 5_000_000))
         assert len(records) > 1000
-        # The start of the file, by which its format is known; windows of 64 KiB before and after the range.
+        # The start of the file, which decides its format; windows of 64 KiB around the range.
         assert file.count < 5_000_000 + 4 * 65536
 
 
@@ -68,10 +69,12 @@ def test_a_compressed_file_is_one_item(tmp_path: Path) -> None:
 
 
 def test_options_and_the_path_are_given() -> None:
-    records = urlspool.scan_stream(io.BytesIO(b"http://a.example/ www.b.example"), path="s3://c/d", schemeless="off")
+    records = urlspool.scan_stream(io.BytesIO(b"http://a.example/ www.b.example"),
+                                   path="s3://c/d", schemeless="off")
     [record] = records
     assert record["source"]["path"] == "s3://c/d"
-    [record] = urlspool.scan_stream(io.BytesIO(b"a: b\n\nhttp://c.example/"), kind="text", fields="source")
+    [record] = urlspool.scan_stream(io.BytesIO(b"a: b\n\nhttp://c.example/"),
+                                    kind="text", fields="source")
     assert record["source"]["kind"] == "text"
     assert list(urlspool.scan_stream(io.BytesIO(b""))) == []
 

@@ -61,7 +61,7 @@ const MISTAKES: &str = "\
 74 | scan -o no/u.csv inbox | create the folder no first
 2 | load --into e.db urls.csv | a table written by urlspool | JSON lines
 2 | load --into e.db urls.db | urls.db is already a database | `urlspool search`
-2 | search lamp urls.db | there is no database lamp; the database comes first: urlspool search urls.db lamp
+2 | search lamp urls.db | no database lamp; the database comes first: urlspool search urls.db lamp
 2 | search lamp | urlspool search DB lamp | scan --into DB PATH
 2 | search urls.jsonl lamp | is not a SQLite database | scan --into NEW.db PATH
 0 | search urls.db oil OR candle | search once per alternative | no match

@@ -64,7 +64,7 @@ class Sqlite:
         self.path = self.target = os.path.join(folder, "urls.db")
 
     def rows(self, query):
-        with sqlite3.connect(self.path, timeout=60) as db:
+        with contextlib.closing(sqlite3.connect(self.path, timeout=60)) as db, db:
             return db.execute(query).fetchall()
 
     def stop(self):

@@ -39,12 +39,13 @@ Content-Transfer-Encoding: quoted-printable
 our new lamp</a>, or <a href=3D"http://other.example/login">http://bank.ex=
 ample/</a>, or <a href=3D"/relative">this</a>.</p>
 `],
-  ["Defanged", `Do not open hxxp://lamp[.]example/pay, nor hxxps://www[.]lamp[dot]example/x, seen today.
+  ["Defanged", `Do not open hxxp://lamp[.]example/pay, nor hxxps://www[.]lamp[dot]example/x.
 `],
   ["Punctuation", `Is it http://a.example/wiki/Lamp_(oil)? (see http://a.example/lamps.)
 "http://b.example/x", http://c.example/y; and http://d.example/a,b,c.
 `],
-  ["Redirectors", `https://nam02.safelinks.protection.outlook.com/?url=http%3A%2F%2Fwww.lamp.example%2Fnew&data=05
+  ["Redirectors", `
+https://nam02.safelinks.protection.outlook.com/?url=http%3A%2F%2Fwww.lamp.example%2Fnew&data=05
 http://web.archive.org/web/19990117000000/http://lamp.example/old.html
 `],
   ["Old schemes", `gopher://gopher.example:70/1/lamps, telnet://guest@host.example/,

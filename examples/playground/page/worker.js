@@ -1,4 +1,5 @@
-// Runs the module apart from the page, so that an input that takes long, or ends the module, does neither to the page.
+// Runs the module apart from the page: an input that takes long, or ends the module, does not stop
+// the page.
 import init, { explain, version } from "./urlspool.js";
 
 const ready = init().then(() => postMessage({ version: version() }));
