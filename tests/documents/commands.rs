@@ -21,7 +21,7 @@ use crate::scene::{Folder, corpus, done, ended, urlspool};
 fn pages() -> Vec<String> {
     let docs = super::files_below("docs").into_iter();
     let mut pages: Vec<_> = docs.map(|path| path.to_str().unwrap().to_owned()).collect();
-    pages.push("README.md".to_owned());
+    pages.extend(["README.md", "examples/study/README.md"].map(str::to_owned));
     pages.sort();
     assert!(pages.len() > 5, "{pages:?}");
     pages
@@ -30,8 +30,8 @@ fn pages() -> Vec<String> {
 /// Tools of every POSIX system, and tools that nearly all systems have in addition.
 const USUAL_TOOLS: &[&str] = &[
     "urlspool", "awk", "cat", "cmp", "cp", "cut", "dd", "echo", "expand", "grep", "gzip", "head",
-    "ls", "mkdir", "mv", "printf", "python3", "rm", "sed", "sort", "tail", "tar", "tr", "uniq",
-    "wc",
+    "ls", "mkdir", "mv", "printf", "python3", "rm", "sed", "sh", "sort", "tail", "tar", "tr",
+    "uniq", "wc",
 ];
 
 /// Tools that a session may need, at most one per session. Each has a test.
