@@ -37,7 +37,7 @@ assert sum("LICENSE" in path.name for path in files("urlspool")) == 2'
 echo "works without other packages, and has its licences"
 
 "$python" -m pip install --quiet pytest mypy typing_extensions pyarrow
-# Libraries of the formats in docs/recipes.md. Their tests are skipped where they cannot be installed.
+# Libraries of the formats in docs/recipes.md. Without them their tests are skipped.
 "$python" -m pip install --quiet jsonschema stix2 pymisp &&
   "$python" -m pip install --quiet --no-deps --require-hashes -r tests/xarf.txt ||
   echo "SKIPPED: STIX, MISP and XARF, whose libraries cannot be installed here"

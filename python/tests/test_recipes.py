@@ -28,14 +28,14 @@ def script(name: str) -> str:
 
 
 def run(name: str, lines: bytes) -> Any:
-    done = subprocess.run([sys.executable, "-c", script(name)], input=lines, capture_output=True, check=True)
-    return json.loads(done.stdout)
+    command = [sys.executable, "-c", script(name)]
+    return json.loads(subprocess.run(command, input=lines, capture_output=True, check=True).stdout)
 
 
 @pytest.fixture(scope="module")
 def records() -> bytes:
     """The records of the corpus, and of a URL that needs escapes."""
-    odd = b"Date: Mon, 01 Jan 1996 00:00:00 GMT\n\n<a href=\"http://a.example/it's?a=\\\">http://b.example/</a>\n"
+    odd = b"Date: Mon, 01 Jan 1996 00:00:00 GMT\n\n<a href=\"http://a.example/it's?a=\\\">b</a>\n"
     return program("scan", MAIL).stdout + program("scan", "-", input=odd).stdout
 
 
@@ -43,12 +43,14 @@ def test_urls_become_indicators_of_stix(records: bytes) -> None:
     stix2 = pytest.importorskip("stix2", reason="stix2 is not installed")
     bundle = run("stix.py", records)
     found = stix2.parse(bundle, version="2.1").objects
-    urls = {line["url"] for line in map(json.loads, records.splitlines()) if line["message"]["date"]}
+    lines = [json.loads(line) for line in records.splitlines()]
+    urls = {line["url"] for line in lines if line["message"]["date"]}
     assert len(found) == len(urls) > 100
     for indicator in found:
         pattern = stix2.pattern_visitor.create_pattern_object(indicator.pattern)
         assert re.sub(r"\\(.)", r"\1", pattern.operand.rhs.value) in urls
-    assert [one["id"] for one in bundle["objects"]] == [one["id"] for one in run("stix.py", records)["objects"]]
+    again = run("stix.py", records)["objects"]
+    assert [one["id"] for one in bundle["objects"]] == [one["id"] for one in again]
 
 
 def test_urls_become_attributes_of_misp(records: bytes) -> None:
@@ -70,10 +72,12 @@ def validator() -> Any:
         files = metadata.files("xarf") or []
     except metadata.PackageNotFoundError:
         pytest.skip("XARF's schemas are not installed")
-    texts = [file.read_text() for file in files if file.suffix == ".json" and "schemas" in file.parts]
-    schemas = {schema["$id"]: schema for schema in map(json.loads, texts)}
+    found = [file for file in files if file.suffix == ".json" and "schemas" in file.parts]
+    read = [json.loads(file.read_text()) for file in found]
+    schemas = {schema["$id"]: schema for schema in read if "$id" in schema}
     assert len(schemas) > 30
-    resources = [(name, referencing.Resource.from_contents(schema)) for name, schema in schemas.items()]
+    resource = referencing.Resource.from_contents
+    resources = [(name, resource(schema)) for name, schema in schemas.items()]
     registry = referencing.Registry().with_resources(resources)
     [master] = [schema for name, schema in schemas.items() if name.endswith("xarf-v4-master.json")]
     formats = jsonschema.Draft202012Validator.FORMAT_CHECKER
@@ -82,13 +86,15 @@ def validator() -> Any:
 
 def reports(folder: Path, *conditions: str) -> list[dict[str, Any]]:
     reporter = "Lamp Desk <abuse@lamp.example>"
-    done = program("search", folder / "urls.db", *conditions, "--format", "xarf", "--reporter", reporter)
+    asked = [folder / "urls.db", *conditions, "--format", "xarf", "--reporter", reporter]
+    done = program("search", *asked)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def test_reports_are_valid_by_the_schemas_of_xarf(validator: Any, tmp_path: Path) -> None:
-    assert program("scan", "-q", "--into", tmp_path / "urls.db", MAIL, ROOT / "corpus" / "news").returncode == 0
+    loaded = program("scan", "-q", "--into", tmp_path / "urls.db", MAIL, ROOT / "corpus" / "news")
+    assert loaded.returncode == 0, loaded.stderr
     found = reports(tmp_path, "--since", "1970")
     assert len(found) > 100
     for report in found:
@@ -114,8 +120,9 @@ def test_each_message_has_one_report_about_its_author(tmp_path: Path) -> None:
     wrapped = letter("ann@c.example", "see http://c.example/ and this\n")
     wrapped.add_attachment(spam)
     claimed = (
-        "---------- Forwarded message ---------\nFrom: Eve <eve@d.example>\nDate: Mon, 1 Jan 1996 00:00:00 +0000\n"
-        "Subject: lamps\nTo: <ann@c.example>\n\nhttp://d.example/\n"
+        "---------- Forwarded message ---------\nFrom: Eve <eve@d.example>\n"
+        "Date: Mon, 1 Jan 1996 00:00:00 +0000\nSubject: lamps\nTo: <ann@c.example>\n\n"
+        "http://d.example/\n"
     )
     mails = {"a": spam, "b": spam, "c": wrapped, "d": letter("ann@c.example", claimed)}
     mails["e"] = letter("nobody", "http://e.example/\n")
@@ -124,8 +131,8 @@ def test_each_message_has_one_report_about_its_author(tmp_path: Path) -> None:
         (tmp_path / "mail" / name).write_bytes(mail.as_bytes())
     assert program("scan", "-q", "--into", tmp_path / "urls.db", tmp_path / "mail").returncode == 0
     found = reports(tmp_path, "--since", "1990")
-    links = [(report["source_identifier"], report["spam_indicators"]["suspicious_links"]) for report in found]
-    named = sorted((domain, len(urls)) for domain, urls in links)
+    urls_of = {one["report_id"]: one["spam_indicators"]["suspicious_links"] for one in found}
+    named = sorted((one["source_identifier"], len(urls_of[one["report_id"]])) for one in found)
     # The message in two mailboxes, and the one that is attached to another.
     assert named == [("c.example", 1), ("spam.example", 1), ("spam.example", 1)]
     assert "d.example" not in json.dumps(found)
@@ -133,7 +140,8 @@ def test_each_message_has_one_report_about_its_author(tmp_path: Path) -> None:
         [author, urls] = json.loads(base64.b64decode(report["evidence"][0]["payload"]))
         # What RFC 3986 refuses is only in the evidence.
         odd = ["http://b.example/%zz"] if author["from"].startswith("Jack") else []
-        assert urls == report["spam_indicators"]["suspicious_links"] + odd
-    assert len({report["report_id"] for report in found}) == 3
+        assert urls == urls_of[report["report_id"]] + odd
+    assert len(urls_of) == 3
     assert reports(tmp_path, "--since", "1990") == found
-    assert reports(tmp_path, "--host", "d.example") == reports(tmp_path, "--host", "e.example") == []
+    for host in ("d.example", "e.example"):
+        assert reports(tmp_path, "--host", host) == []
