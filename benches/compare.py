@@ -4,7 +4,7 @@
     cargo bench -p benches --bench inputs -- /tmp/inputs          writes the generated inputs
     benches/compare.py [-n RUNS] [--programs LIST] FILE_OR_FOLDER...
 
-Each program reads each input once before it is timed, so that the input is in the page cache.
+Each program reads each input once before it is timed, which fills the page cache.
 Then the programs run in turns, and the table shows each one's median, minimum and maximum. A
 program that is not installed is skipped and reported. `linkify` is the benchmark of that name in
 this folder (`cargo bench -p benches --bench linkify --no-run`). `uri-find` needs URI::Find of

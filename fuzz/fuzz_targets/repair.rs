@@ -131,13 +131,13 @@ fuzz_target!(|input: &[u8]| {
             assert_eq!(
                 cut,
                 WrappedText::Closed(close),
-                "cut after its end: {}",
+                "cut after the URL: {}",
                 text.escape_ascii()
             );
             assert_eq!(
                 again.text(),
                 line.text(),
-                "cut after its end: {}",
+                "cut after the URL: {}",
                 text.escape_ascii()
             );
         }
