@@ -30,5 +30,6 @@ mod sandbox {
 }
 mod status_server;
 mod supervisor;
-pub use process::{ask, run};
+pub use process::run;
 pub use reader_thread::{RunEnd, RunMode, StateSource};
+pub use status_server::ask;

@@ -27,8 +27,7 @@ impl SpoolReader {
         if !self.config.output.tombstones {
             return None;
         }
-        let watched = &self.spools[spool];
-        let root = &watched.spool.path;
+        let root = &self.spools[spool].spool.path;
         let mut devs: BTreeSet<u64> = root.metadata().map(|root| root.dev()).into_iter().collect();
         let mut folders = HashMap::new();
         for path in self.folders.keys().filter(|path| path.starts_with(root)) {
@@ -38,14 +37,11 @@ impl SpoolReader {
         }
         Some(SpoolCensus {
             spool,
-            identity: Arc::clone(&watched.identity),
             start,
             end: start,
-            holders: Vec::new(),
             devs,
-            unread: Vec::new(),
             folders,
-            is_incomplete: false,
+            ..SpoolCensus::default()
         })
     }
 
@@ -98,9 +94,11 @@ impl SpoolReader {
             return Ok(());
         }
         census.holders.sort_unstable();
-        let root = watched.spool.path.clone();
+        let identity = &watched.identity;
         let lock_timeout = self.config.watch.lock_timeout;
-        missing.follow_unread(&census, lock_timeout, |path| self.why_unread(path));
+        missing.follow_unread(&census, identity, lock_timeout, |path| {
+            self.why_unread(path)
+        });
         missing.blocked.clear();
         missing.complete_since.get_or_insert(census.end);
         self.spools[spool].missing = missing;
@@ -109,8 +107,7 @@ impl SpoolReader {
         self.report_withheld(spool, host);
         if 0 < gone {
             let gone = counted(gone, "message is gone", "messages are gone");
-            let line = format!("{}: {gone}", root.display());
-            host.info(line);
+            host.info(format!("{}: {gone}", self.spools[spool].status.path));
         }
         Ok(())
     }
@@ -210,11 +207,11 @@ impl SpoolReader {
             since: census.end,
             blocked: census.end,
         };
-        let root = &census.identity.path;
+        let identity = Arc::clone(&self.spools[census.spool].identity);
         let mut missing = HashMap::new();
         let mut last = None;
         loop {
-            let rows = self.writer()?.db()?.holders_after(root, last)?;
+            let rows = self.writer()?.db()?.holders_after(&identity.path, last)?;
             let Some(row) = rows.last() else {
                 return Ok(missing);
             };
@@ -232,7 +229,7 @@ impl SpoolReader {
     /// Writes the messages that no file was found to contain since the state was rebuilt. Returns
     /// their number.
     fn release_orphans(&mut self, census: &SpoolCensus, host: &mut dyn ReaderHost) -> Result<u64> {
-        let key = census.identity.key;
+        let key = self.spools[census.spool].identity.key;
         let mailboxes = self.writer()?.db()?.orphaned_mailboxes(key)?;
         let gone_after = self.config.watch.gone_after;
         let mut gone = 0;

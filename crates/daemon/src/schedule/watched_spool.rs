@@ -218,12 +218,10 @@ impl UnreadablePaths {
 }
 
 /// The files present in a spool, collected during a scan.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SpoolCensus {
     /// Index of the spool.
     pub(super) spool: usize,
-    /// The spool as the state knows it.
-    pub(super) identity: Arc<SpoolIdentity>,
     pub(super) start: MonotonicTime,
     /// Time at which the census ended; its start time until then.
     pub(super) end: MonotonicTime,
@@ -383,6 +381,7 @@ impl MissingFiles {
     pub(super) fn follow_unread(
         &mut self,
         census: &SpoolCensus,
+        spool: &SpoolIdentity,
         lock_timeout: Duration,
         why: impl Fn(&Path) -> Option<String>,
     ) {
@@ -413,7 +412,7 @@ impl MissingFiles {
                 }
             }
             self.unread.insert(id, known);
-            let mailboxes = mailbox_scopes(&file.path, file.hint, &census.identity);
+            let mailboxes = mailbox_scopes(&file.path, file.hint, spool);
             if let Some(why) = &file.lock
                 && known.changed.plus(lock_timeout) <= census.start
             {
@@ -444,7 +443,7 @@ impl MissingFiles {
                 continue;
             }
             // For MH, the folders themselves; for Maildirs, the parents of `new` and `cur`.
-            let folder = census.identity.path_of(folder);
+            let folder = spool.path_of(folder);
             for mailbox in [Some(&*folder), folder.parent()].into_iter().flatten() {
                 self.add_block(path_key(mailbox), block);
             }

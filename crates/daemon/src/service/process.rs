@@ -18,7 +18,7 @@ use signal_hook::iterator::Signals;
 use super::process_host::ProcessHost;
 use super::reader_thread::{RunEnd, RunMode, StateSource};
 use super::sandbox;
-use super::status_server::{self, SocketFile, StatusSnapshot};
+use super::status_server::{SocketFile, StatusSnapshot, control_socket};
 use super::supervisor::{Supervisor, SupervisorEvent, config_changes};
 use crate::segment;
 use crate::status::{DaemonState, Status};
@@ -89,15 +89,6 @@ pub fn run(
     })
 }
 
-/// Asks the daemon with its state in this folder for its status, one line of JSON.
-///
-/// # Errors
-///
-/// No daemon answers.
-pub fn ask(state_dir: &Path) -> io::Result<String> {
-    status_server::ask(&control_socket(state_dir))
-}
-
 /// Handles events until the operator stops the daemon, all mail was read, or an error ends the
 /// daemon. Returns `true` if the operator interrupted it.
 fn supervise(supervisor: &mut Supervisor, publisher: &mut StatusPublisher) -> Result<bool> {
@@ -118,7 +109,6 @@ fn supervise(supervisor: &mut Supervisor, publisher: &mut StatusPublisher) -> Re
             }
             Some(SupervisorEvent::Reload(_)) | None => {}
         }
-        supervisor.check_output()?;
         supervisor.keep_pace()?;
         publisher.publish(supervisor);
     }
@@ -223,10 +213,6 @@ fn publish_to_systemd(status: &Status) {
 fn notify_systemd(state: &[NotifyState<'_>]) {
     // Has no effect without systemd.
     let _ = sd_notify::notify(state);
-}
-
-fn control_socket(state_dir: &Path) -> PathBuf {
-    state_dir.join("control.sock")
 }
 
 fn no_signals(error: io::Error) -> DaemonError {

@@ -114,13 +114,18 @@ fn accept_unix(listener: &UnixListener) -> io::Result<UnixStream> {
     Ok(client)
 }
 
-/// Returns the daemon's answer at its control socket.
+/// The control socket of the daemon with its state in this folder.
+pub(super) fn control_socket(state_dir: &Path) -> PathBuf {
+    state_dir.join("control.sock")
+}
+
+/// Asks the daemon with its state in this folder for its status, one line of JSON.
 ///
 /// # Errors
 ///
 /// No daemon answers.
-pub(super) fn ask(path: &Path) -> io::Result<String> {
-    let mut stream = UnixStream::connect(path)?;
+pub fn ask(state_dir: &Path) -> io::Result<String> {
+    let mut stream = UnixStream::connect(control_socket(state_dir))?;
     stream.set_read_timeout(Some(CLIENT_TIMEOUT))?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;

@@ -216,9 +216,11 @@ impl Supervisor {
         }
     }
 
-    /// Commits and seals if due, and resumes after a pause, even if all readers are blocked.
+    /// Checks that the output folder is still where it was opened. Commits and seals if due, and
+    /// resumes after a pause, even if all readers are blocked.
     pub(super) fn keep_pace(&mut self) -> Result<()> {
         let (mut writer, host) = (self.resources.writer.lock(), &mut self.host);
+        writer.check_output()?;
         if writer.ready(host)?.is_some() {
             return Ok(());
         }
@@ -226,11 +228,6 @@ impl Supervisor {
             Err(error) if error.kind == ErrorKind::OutOfSpace => writer.ready(host).map(|_| ()),
             result => result,
         }
-    }
-
-    /// Checks that the output folder is still where it was opened.
-    pub(super) fn check_output(&self) -> Result<()> {
-        self.resources.writer.lock().check_output()
     }
 
     /// Lets the readers finish their current files, for at most [`DRAIN_TIMEOUT`].

@@ -45,7 +45,7 @@ pub struct MboxCursor {
 }
 
 /// A file that was read completely, or an mbox and how far it was read.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct ReadFile {
     pub key: u64,
     /// Link to the file's only message.
@@ -203,9 +203,8 @@ impl StateDb {
     pub fn put_cursor(&self, key: u64, mailbox: MailboxId, cursor: &MboxCursor) -> Result<()> {
         let file = ReadFile {
             key,
-            message: None,
-            length: None,
             position: Some(*cursor),
+            ..ReadFile::default()
         };
         self.mark_file_read(mailbox, &file, cursor.look)
     }
