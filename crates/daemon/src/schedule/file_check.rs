@@ -426,7 +426,7 @@ impl SpoolReader {
             let Some(spool) = self.spool_of(&path) else {
                 continue;
             };
-            self.check_changed(spool, &path, host)?;
+            self.check_path(spool, &path, host)?;
             self.between_files(host)?;
             if self.stopping {
                 break;
@@ -452,16 +452,15 @@ impl SpoolReader {
         self.check_files(failed, host)
     }
 
-    fn check_changed(
-        &mut self,
-        spool: usize,
-        path: &Path,
-        host: &mut dyn ReaderHost,
-    ) -> Result<()> {
+    /// Checks the file or repository at a path, whatever is there now.
+    fn check_path(&mut self, spool: usize, path: &Path, host: &mut dyn ReaderHost) -> Result<()> {
         let root = self.spools[spool].spool.path.clone();
         if let Some(found) = walk::repository_path(&root, path) {
             if found.names_commits {
                 self.check_repository(spool, &found.repository, host)?;
+            }
+            if found.repository != path {
+                self.remove_planned(path);
             }
             return Ok(());
         }
@@ -471,6 +470,7 @@ impl SpoolReader {
         }
         if walk::is_folder(&root, path) {
             // The folder is new, or one of its entries was removed. The scan finds out which.
+            self.remove_planned(path);
             if !host.folder_appeared(&root, path) {
                 self.poll(path, host.now());
             }
@@ -488,16 +488,7 @@ impl SpoolReader {
             if self.stopping {
                 return Ok(());
             }
-            let root = self.spools[spool].spool.path.clone();
-            match walk::find_beneath(&root, &path) {
-                Some(file) => {
-                    self.check_file(spool, &file, path.symlink_metadata(), host)?;
-                }
-                None if walk::is_repository(&path) => {
-                    self.check_repository(spool, &path, host)?;
-                }
-                None => self.check_missing(spool, &path, host),
-            }
+            self.check_path(spool, &path, host)?;
             self.between_files(host)?;
         }
         Ok(())
