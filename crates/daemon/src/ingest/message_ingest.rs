@@ -380,12 +380,13 @@ impl MessageIngest<'_> {
         writer: &mut RecordWriter,
     ) -> MessageOutput {
         let ways: [ExtractFn; 2] = [Extractor::extract, Extractor::extract_flat];
-        for way in usize::from(identified.has_panicked)..ways.len() {
+        let skipped = usize::from(identified.has_panicked);
+        for (index, way) in ways.into_iter().enumerate().skip(skipped) {
             let done = catch_unwind(AssertUnwindSafe(|| {
-                self.output_of(identified, earlier, writer, ways[way])
+                self.output_of(identified, earlier, writer, way)
             }));
             if let Ok(mut output) = done {
-                if 0 < way {
+                if 0 < index {
                     self.report_panic(identified, "read it as text", &mut output);
                 }
                 return output;

@@ -88,7 +88,7 @@ impl Supervisor {
         mut host: ProcessHost,
     ) -> Result<Supervisor> {
         let writer = SharedWriter::open(&config, &mut host)?;
-        // During a pause, and after an error, which the next user of the writer meets, none is known.
+        // Empty during a pause, and after an error, which the next user of the writer reports.
         let set_aside = writer.lock().db().and_then(StateDb::open_set_aside);
         let suspects = Suspects::open(
             &config.state.dir,
