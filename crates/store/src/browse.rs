@@ -37,7 +37,7 @@ use tokio::time::timeout;
 
 use crate::load::{LoadError, open_to_read};
 use answer::{Answer, Answerer, Body, RowsPiece, fixed_answer};
-use request::{FAILED, Filter, NOT_FOUND, Refusal, Request};
+use request::{Filter, Request};
 use urlspool_files::listener::serve_clients;
 use urlspool_files::sink::random_bytes;
 use urlspool_text::limits::{
@@ -288,9 +288,8 @@ impl Site {
             Err(refusal) => refusal_page(refusal, "", ""),
             Ok(request) => self.answer(&request).await,
         };
-        let status = StatusCode::from_bytes(&answer.status.as_bytes()[..3]);
         let mut response = Response::new(self.body(answer.body));
-        *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        *response.status_mut() = answer.status;
         let headers = response.headers_mut();
         for (name, value) in HEADERS {
             headers.insert(name, HeaderValue::from_static(value));
@@ -313,16 +312,16 @@ impl Site {
                      http://{}/\n",
                     self.address
                 );
-                return plain("403 Forbidden", reason);
+                return plain(StatusCode::FORBIDDEN, reason);
             }
             None => &*request.path,
             Some(token) => match path_after_token(&request.path, token) {
                 Some(path) => path,
-                None => return plain("404 Not Found", NO_TOKEN.to_owned()),
+                None => return plain(StatusCode::NOT_FOUND, NO_TOKEN.to_owned()),
             },
         };
         if BROWSE_PATH_SLASHES < path.matches('/').count() {
-            return plain(NOT_FOUND.status, TOO_DEEP.to_owned());
+            return plain(StatusCode::NOT_FOUND, TOO_DEEP.to_owned());
         }
         if let Some(answer) = fixed_answer(path) {
             return answer;
@@ -337,12 +336,12 @@ impl Site {
     /// queries. A panic ends only this work.
     async fn on_thread<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Answerer) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        work: impl FnOnce(&Answerer) -> Result<T, StatusCode> + Send + 'static,
+    ) -> Result<T, StatusCode> {
         let permit = Arc::clone(&self.free).acquire_owned().await;
         let answerer = self.answerers().pop();
         let (Ok(permit), Some(answerer)) = (permit, answerer) else {
-            return Err(FAILED);
+            return Err(StatusCode::INTERNAL_SERVER_ERROR);
         };
         let interrupt = answerer.interrupt_handle();
         let site = Arc::clone(self);
@@ -350,20 +349,22 @@ impl Site {
             let result = catch_unwind(AssertUnwindSafe(|| work(&answerer)));
             site.answerers().push(answerer);
             drop(permit);
-            result.unwrap_or(Err(FAILED))
+            result.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR))
         });
         // Continues even if the client disconnects.
         let watched = tokio::spawn(async move {
             let mut patience = Duration::from_secs(BROWSE_QUERY_SECONDS);
             loop {
                 if let Ok(result) = timeout(patience, &mut work).await {
-                    return result.unwrap_or(Err(FAILED));
+                    return result.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR));
                 }
                 interrupt.interrupt();
                 patience = INTERRUPT_PAUSE;
             }
         });
-        watched.await.unwrap_or(Err(FAILED))
+        watched
+            .await
+            .unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR))
     }
 
     fn answerers(&self) -> MutexGuard<'_, Vec<Answerer>> {
@@ -391,7 +392,7 @@ impl Site {
                 let next = site.on_thread(move |answerer| answerer.rows_piece(&rows, from));
                 match next.await {
                     Ok(next) => piece = next,
-                    Err(refusal) => return sender.abort(io::Error::other(refusal.status)),
+                    Err(refusal) => return sender.abort(io::Error::other(refusal.to_string())),
                 }
             }
         });
@@ -439,13 +440,13 @@ fn is_own_host(host: &str, address: SocketAddr) -> bool {
 }
 
 /// Returns the page for a refused request, keeping the request's conditions.
-fn refusal_page(refusal: Refusal, path: &str, query: &str) -> Answer {
+fn refusal_page(refusal: StatusCode, path: &str, query: &str) -> Answer {
     let filter = Filter::of_query(query).map_or_else(|_| Filter::default(), |(filter, _)| filter);
-    Answer::page(refusal.status, pages::refused(refusal, path, &filter))
+    Answer::page(refusal, pages::refused(refusal, path, &filter))
 }
 
 /// Returns a plain text response for a client that may not see pages.
-fn plain(status: &'static str, text: String) -> Answer {
+fn plain(status: StatusCode, text: String) -> Answer {
     Answer {
         content_type: "text/plain; charset=utf-8",
         ..Answer::page(status, text)

@@ -1,19 +1,16 @@
 //! Selects the page for a request and collects its rows from the database.
 
-use std::borrow::Cow;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use hyper::StatusCode;
 use rusqlite::{Connection, ErrorCode, InterruptHandle, OptionalExtension};
 
 use super::pages::{self, Asked, LinkFacts, Position, SearchPage, Subject};
 use super::raw::passage;
-use super::request::{
-    BAD_REQUEST, FAILED, Filter, FilterField, LinkOrder, NOT_FOUND, PageSearch, Refusal,
-    UNAVAILABLE,
-};
+use super::request::{Filter, FilterField, LinkOrder, PageSearch};
 use super::selection::{
     Selection, key_of_link, links_of_domain, links_page, ordered_links, select,
 };
@@ -26,8 +23,7 @@ use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
 
 /// A response with a body.
 pub(super) struct Answer {
-    /// HTTP status and reason phrase.
-    pub(super) status: &'static str,
+    pub(super) status: StatusCode,
     pub(super) content_type: &'static str,
     /// File name that a browser suggests for saving.
     pub(super) file_name: Option<String>,
@@ -36,7 +32,7 @@ pub(super) struct Answer {
 
 impl Answer {
     /// Creates an HTML response.
-    pub(super) fn page(status: &'static str, text: String) -> Answer {
+    pub(super) fn page(status: StatusCode, text: String) -> Answer {
         Answer {
             status,
             content_type: "text/html; charset=utf-8",
@@ -72,9 +68,6 @@ enum SavedList {
     Links(Vec<(i64, u64)>),
 }
 
-/// Links and their numbers of citations.
-type LinkCounts<'l> = Cow<'l, [(i64, u64)]>;
-
 /// A cached list.
 #[derive(Debug)]
 pub(super) struct KeptList {
@@ -85,9 +78,6 @@ pub(super) struct KeptList {
 
 /// Size and modification time of the database and its log. They differ after each commit of a load.
 type DatabaseVersion = [Option<(u64, SystemTime)>; 2];
-
-/// Status of a successful response.
-const DONE: &str = "200 OK";
 
 /// Number of bytes of rows sent at once.
 const ROWS_BYTES: usize = 64 << 10;
@@ -112,26 +102,26 @@ pub(super) fn fixed_answer(path: &str) -> Option<Answer> {
     match path {
         "style.css" => Some(Answer {
             content_type: "text/css; charset=utf-8",
-            ..Answer::page(DONE, pages::style())
+            ..Answer::page(StatusCode::OK, pages::style())
         }),
         // Browsers always request it.
-        "favicon.ico" => Some(Answer::page("204 No Content", String::new())),
+        "favicon.ico" => Some(Answer::page(StatusCode::NO_CONTENT, String::new())),
         _ => None,
     }
 }
 
 impl Answerer {
     /// Returns the response to a request for `path`.
-    pub(super) fn answer(&self, path: &str, query: &str) -> Result<Answer, Refusal> {
+    pub(super) fn answer(&self, path: &str, query: &str) -> Result<Answer, StatusCode> {
         let is_file = match path {
             "" | "link" | "domain" | "list" | "sender" | "links" => false,
             "citations.csv" | "citations.jsonl" | "links.csv" | "links.jsonl" => true,
             "bytes" => {
                 let row = query.strip_prefix("row=").and_then(|row| row.parse().ok());
-                let page = self.bytes_page(row.ok_or(BAD_REQUEST)?)?;
-                return Ok(Answer::page(DONE, page));
+                let page = self.bytes_page(row.ok_or(StatusCode::BAD_REQUEST)?)?;
+                return Ok(Answer::page(StatusCode::OK, page));
             }
-            _ => return Err(NOT_FOUND),
+            _ => return Err(StatusCode::NOT_FOUND),
         };
         let (filter, page) = Filter::of_query(query)?;
         let words = filter.value(FilterField::Words);
@@ -139,7 +129,11 @@ impl Answerer {
         let search = match filter.search() {
             Ok(search) => search,
             Err(reason) => {
-                let status = if is_file { BAD_REQUEST.status } else { DONE };
+                let status = if is_file {
+                    StatusCode::BAD_REQUEST
+                } else {
+                    StatusCode::OK
+                };
                 return Ok(Answer::page(status, pages::not_searched(&filter, reason)));
             }
         };
@@ -158,18 +152,18 @@ impl Answerer {
             self.links_page(&asked)?
         } else {
             match self.subject(path, &asked.filter) {
-                Err(NOT_FOUND) => {
+                Err(StatusCode::NOT_FOUND) => {
                     let page = pages::not_cited(&asked.filter);
-                    return Ok(Answer::page(NOT_FOUND.status, page));
+                    return Ok(Answer::page(StatusCode::NOT_FOUND, page));
                 }
                 subject => self.search_page(&asked, subject?)?,
             }
         };
-        Ok(Answer::page(DONE, page))
+        Ok(Answer::page(StatusCode::OK, page))
     }
 
     /// Renders a page with a list of citations.
-    fn search_page(&self, asked: &Asked, subject: Subject) -> Result<String, Refusal> {
+    fn search_page(&self, asked: &Asked, subject: Subject) -> Result<String, StatusCode> {
         let ids = &asked.list.ids;
         let position = Position::new(asked.page, BROWSE_PAGE_ROWS, ids.len());
         let rows = ids[position.rows()].iter();
@@ -187,16 +181,16 @@ impl Answerer {
     }
 
     /// Renders a page with the links of a list of citations.
-    fn links_page(&self, asked: &Asked) -> Result<String, Refusal> {
+    fn links_page(&self, asked: &Asked) -> Result<String, StatusCode> {
         let (links, is_sample) = self.links(asked)?;
         let position = Position::new(asked.page, BROWSE_PAGE_LINKS, links.len());
-        let rows = answered(links_page(&self.db, &links, asked.order, position.rows()))?;
+        let rows = answered(links_page(&self.db, links, asked.order, position.rows()))?;
         Ok(pages::links_page(asked, is_sample, &rows, &position))
     }
 
     /// Returns the links of a list of citations, unordered, with their numbers of citations. Also
     /// returns `true` if they come from a sample of the citations.
-    fn links<'a>(&self, asked: &'a Asked) -> Result<(LinkCounts<'a>, bool), Refusal> {
+    fn links(&self, asked: &Asked) -> Result<(Vec<(i64, u64)>, bool), StatusCode> {
         let list = &asked.list;
         match asked.search.domain_alone() {
             // The links of a domain can be listed without its citations.
@@ -206,19 +200,19 @@ impl Answerer {
                     &domain,
                     asked.filter.shows_list_fields,
                 ))?;
-                Ok((Cow::Owned(links), false))
+                Ok((links, false))
             }
-            _ => Ok((Cow::Borrowed(&list.links), list.sampled.is_some())),
+            _ => Ok((list.links.clone(), list.sampled.is_some())),
         }
     }
 
     /// Returns all pages of a list as a file.
-    fn file(&self, path: &str, asked: &Asked) -> Result<Answer, Refusal> {
+    fn file(&self, path: &str, asked: &Asked) -> Result<Answer, StatusCode> {
         let (name, extension) = path.split_once('.').unwrap_or((path, ""));
         let is_csv = extension == "csv";
         let (list, is_sample) = if name == "links" {
             let (links, is_sample) = self.links(asked)?;
-            let ordered = answered(ordered_links(&self.db, &links, asked.order))?;
+            let ordered = answered(ordered_links(&self.db, links, asked.order))?;
             (SavedList::Links(ordered), is_sample)
         } else {
             let list = Arc::clone(&asked.list);
@@ -228,7 +222,7 @@ impl Answerer {
         let rows = Rows { list, is_csv };
         let first = self.rows_piece(&rows, 0)?;
         Ok(Answer {
-            status: DONE,
+            status: StatusCode::OK,
             content_type: if is_csv {
                 "text/csv; charset=utf-8"
             } else {
@@ -240,8 +234,8 @@ impl Answerer {
     }
 
     /// Renders the page with the raw bytes of a citation.
-    fn bytes_page(&self, id: i64) -> Result<String, Refusal> {
-        let row = answered(citation_of_row(&self.db, id))?.ok_or(NOT_FOUND)?;
+    fn bytes_page(&self, id: i64) -> Result<String, StatusCode> {
+        let row = answered(citation_of_row(&self.db, id))?.ok_or(StatusCode::NOT_FOUND)?;
         let sql = "SELECT kind FROM sources WHERE id = (SELECT source FROM urls WHERE id = ?1)";
         let kind: String = answered(self.db.query_row(sql, [id], |row| row.get(0)))?;
         let passage = passage(&row.found, &kind, self.files.as_deref());
@@ -249,25 +243,25 @@ impl Answerer {
     }
 
     /// Returns the subject of a page.
-    fn subject(&self, path: &str, filter: &Filter) -> Result<Subject, Refusal> {
+    fn subject(&self, path: &str, filter: &Filter) -> Result<Subject, StatusCode> {
         let mut fields = FilterField::ALL.into_iter();
         let Some(field) = fields.find(|field| field.path() == path) else {
             return Ok(Subject::Search);
         };
         let name = filter.value(field);
         if name.is_empty() {
-            return Err(BAD_REQUEST);
+            return Err(StatusCode::BAD_REQUEST);
         }
         if field != FilterField::Key {
             return Ok(Subject::Name(field, name.to_owned()));
         }
         let facts = answered(self.link_facts(name))?;
-        let facts = facts.ok_or(NOT_FOUND)?;
+        let facts = facts.ok_or(StatusCode::NOT_FOUND)?;
         Ok(Subject::Link(Box::new(facts)))
     }
 
     /// Returns the list for a filter; `search` is the filter's search.
-    fn list(&self, filter: &Filter, search: &PageSearch) -> Result<Arc<Selection>, Refusal> {
+    fn list(&self, filter: &Filter, search: &PageSearch) -> Result<Arc<Selection>, StatusCode> {
         let (query, version) = (filter.to_query(1), self.version());
         if let Some(kept) = self.kept(&query, version) {
             return Ok(kept);
@@ -366,7 +360,7 @@ impl Answerer {
     }
 
     /// Returns the piece of a list's rows that starts at row `from`.
-    pub(super) fn rows_piece(&self, rows: &Rows, from: usize) -> Result<RowsPiece, Refusal> {
+    pub(super) fn rows_piece(&self, rows: &Rows, from: usize) -> Result<RowsPiece, StatusCode> {
         answered(match &rows.list {
             SavedList::Citations(list) => {
                 let ids = list.ids.iter().skip(from);
@@ -431,9 +425,9 @@ fn mark_words(rows: &mut [Citation], search: &PageSearch) -> rusqlite::Result<()
 
 /// Converts the result of a query. Distinguishes an interrupted query from a database that cannot
 /// be read.
-fn answered<T>(result: rusqlite::Result<T>) -> Result<T, Refusal> {
+fn answered<T>(result: rusqlite::Result<T>) -> Result<T, StatusCode> {
     result.map_err(|error| match error.sqlite_error_code() {
-        Some(ErrorCode::OperationInterrupted) => UNAVAILABLE,
-        _ => FAILED,
+        Some(ErrorCode::OperationInterrupted) => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
     })
 }

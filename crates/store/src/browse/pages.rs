@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use hyper::StatusCode;
 use maud::{Markup, PreEscaped, html};
 use rusqlite::Row;
 
 use super::raw::{NoPassage, RawPassage};
 use super::request::{
-    FAILED, Filter, FilterField, LIST_FIELDS, LinkOrder, NOT_ALLOWED, NOT_FOUND, NoSearch,
-    PageSearch, Refusal, TOO_LONG, UNAVAILABLE, has_words,
+    Filter, FilterField, LIST_FIELDS, LinkOrder, NoSearch, PageSearch, has_words,
 };
 use super::selection::Selection;
 use crate::load::{Citation, FoundContext};
@@ -311,26 +311,26 @@ fn not_understood(field: FilterField, value: &str) -> Markup {
 /// Renders the page for a refused request, with the reason and a link back. The link is relative
 /// because the first page may be below a token and below a proxy's path. The page's size grows with
 /// the number of slashes in `path`, which the server limits.
-pub(super) fn refused(refusal: Refusal, path: &str, filter: &Filter) -> String {
+pub(super) fn refused(refusal: StatusCode, path: &str, filter: &Filter) -> String {
     let (title, reason) = match refusal {
-        NOT_FOUND if path == "bytes" => (
+        StatusCode::NOT_FOUND if path == "bytes" => (
             "No such citation",
             "This citation is not in the database: a load has removed it, or the address is wrong.",
         ),
-        NOT_FOUND => ("No such page", "There is no page with this address."),
-        NOT_ALLOWED => (
+        StatusCode::NOT_FOUND => ("No such page", "There is no page with this address."),
+        StatusCode::METHOD_NOT_ALLOWED => (
             "Only reading",
             "These pages are only read: a browser asks for them with GET.",
         ),
-        TOO_LONG => (
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => (
             "The request is too long",
             "The search is too long for these pages. Search for less.",
         ),
-        UNAVAILABLE => (
+        StatusCode::SERVICE_UNAVAILABLE => (
             "The search took too long",
             "The database did not answer in time. Narrow the search, such as by a year.",
         ),
-        FAILED => (
+        StatusCode::INTERNAL_SERVER_ERROR => (
             "The page cannot be made",
             "The database may be damaged, or it was moved: start urlspool browse again and read \
              its message. Otherwise please report the address of this page.",

@@ -1,7 +1,7 @@
 //! The head of a request, and the filter in its query.
 
-use hyper::Method;
 use hyper::header::HOST;
+use hyper::{Method, StatusCode};
 use url::form_urlencoded;
 
 use crate::load::{SearchOrder, SearchQuery, clean_key, key_of, split_words};
@@ -10,24 +10,6 @@ use urlspool_files::options::{DatePeriod, date_period};
 use urlspool_record::record::hazard_names;
 use urlspool_text::limits::{BROWSE_FILTER_BYTES, BROWSE_WORDS};
 use urlspool_text::named_enum;
-
-/// Response to a request that cannot be served. `pages.rs` has the reasons for readers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
-    /// HTTP status and reason phrase.
-    pub(super) status: &'static str,
-}
-
-pub(super) const BAD_REQUEST: Refusal = refusal("400 Bad Request");
-pub(super) const NOT_FOUND: Refusal = refusal("404 Not Found");
-pub(super) const NOT_ALLOWED: Refusal = refusal("405 Method Not Allowed");
-pub(super) const TOO_LONG: Refusal = refusal("431 Request Header Fields Too Large");
-pub(super) const FAILED: Refusal = refusal("500 Internal Server Error");
-pub(super) const UNAVAILABLE: Refusal = refusal("503 Service Unavailable");
-
-const fn refusal(status: &'static str) -> Refusal {
-    Refusal { status }
-}
 
 /// A request for a page.
 #[derive(Debug, PartialEq)]
@@ -42,19 +24,19 @@ pub(super) struct Request {
 
 impl Request {
     /// Parses a request. Ignores its body.
-    pub(super) fn read<B>(request: &hyper::Request<B>) -> Result<Request, Refusal> {
+    pub(super) fn read<B>(request: &hyper::Request<B>) -> Result<Request, StatusCode> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Err(NOT_ALLOWED);
+            return Err(StatusCode::METHOD_NOT_ALLOWED);
         }
         let mut hosts = request.headers().get_all(HOST).iter();
         let (Some(host), None) = (hosts.next(), hosts.next()) else {
-            return Err(BAD_REQUEST);
+            return Err(StatusCode::BAD_REQUEST);
         };
         let uri = request.uri();
         let path = uri.path().strip_prefix('/');
         let path = path.filter(|_| uri.authority().is_none());
         Ok(Request {
-            path: path.ok_or(BAD_REQUEST)?.to_owned(),
+            path: path.ok_or(StatusCode::BAD_REQUEST)?.to_owned(),
             query: uri.query().unwrap_or_default().to_owned(),
             host: String::from_utf8_lossy(host.as_bytes()).into_owned(),
         })
@@ -155,12 +137,12 @@ impl FilterField {
 impl Filter {
     /// Parses the filter and the page number (starting at 1) from a query. Ignores other
     /// parameters.
-    pub(super) fn of_query(query: &str) -> Result<(Filter, usize), Refusal> {
+    pub(super) fn of_query(query: &str) -> Result<(Filter, usize), StatusCode> {
         let mut filter = Filter::default();
         let mut page = 1;
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             if BROWSE_FILTER_BYTES < value.len() {
-                return Err(TOO_LONG);
+                return Err(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
             }
             if let Some(field) = FilterField::ALL.into_iter().find(|f| f.name() == name) {
                 filter.set(field, value.trim());
@@ -173,7 +155,7 @@ impl Filter {
                     .parse()
                     .ok()
                     .filter(|page| 0 < *page)
-                    .ok_or(BAD_REQUEST)?;
+                    .ok_or(StatusCode::BAD_REQUEST)?;
             }
         }
         Ok((filter, page))
@@ -388,11 +370,11 @@ mod tests {
         let request = read("GET", "/link?key=a%26b", &["localhost:8080"]).unwrap();
         assert_eq!((&*request.path, &*request.query), ("link", "key=a%26b"));
         for (method, target, hosts, refusal) in [
-            ("POST", "/", &["a"][..], NOT_ALLOWED),
-            ("GET", "/", &[], BAD_REQUEST),
-            ("GET", "/", &["a", "b"], BAD_REQUEST),
-            ("GET", "http://a/", &["a"], BAD_REQUEST),
-            ("GET", "*", &["a"], BAD_REQUEST),
+            ("POST", "/", &["a"][..], StatusCode::METHOD_NOT_ALLOWED),
+            ("GET", "/", &[], StatusCode::BAD_REQUEST),
+            ("GET", "/", &["a", "b"], StatusCode::BAD_REQUEST),
+            ("GET", "http://a/", &["a"], StatusCode::BAD_REQUEST),
+            ("GET", "*", &["a"], StatusCode::BAD_REQUEST),
         ] {
             assert_eq!(
                 read(method, target, hosts),
@@ -410,7 +392,7 @@ mod tests {
         let search = filter.search().unwrap().query;
         assert_eq!(search.words, ["a", "\"b c\""]);
         assert_eq!(search.since, Some(823_132_800));
-        assert_eq!(Filter::of_query("page=0"), Err(BAD_REQUEST));
+        assert_eq!(Filter::of_query("page=0"), Err(StatusCode::BAD_REQUEST));
         let long = format!("q=\"{}", "a+".repeat(SEARCH_PHRASE_WORDS + 1));
         let (long, _) = Filter::of_query(&long).unwrap();
         assert_eq!(long.search(), Err(NoSearch::Field(FilterField::Words)));

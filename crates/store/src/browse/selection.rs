@@ -317,7 +317,7 @@ pub(super) fn key_of_link(db: &Connection, id: i64) -> rusqlite::Result<Option<S
 /// in the meantime.
 pub(super) fn links_page(
     db: &Connection,
-    links: &[(i64, u64)],
+    links: Vec<(i64, u64)>,
     order: LinkOrder,
     part: std::ops::Range<usize>,
 ) -> rusqlite::Result<Vec<(String, u64)>> {
@@ -330,10 +330,9 @@ pub(super) fn links_page(
 /// Returns the links of a list in the given order.
 pub(super) fn ordered_links(
     db: &Connection,
-    links: &[(i64, u64)],
+    mut links: Vec<(i64, u64)>,
     order: LinkOrder,
 ) -> rusqlite::Result<Vec<(i64, u64)>> {
-    let mut links = links.to_vec();
     links.sort_unstable();
     match order {
         LinkOrder::Citations => links.sort_by_key(|(_, count)| Reverse(*count)),
@@ -497,7 +496,7 @@ mod tests {
     fn lists_of_links_are_ordered_and_paged() {
         let db = database(400);
         let list = select(&db, &search(|_| {})).unwrap();
-        let page = |order, part| links_page(&db, &list.links, order, part).unwrap();
+        let page = |order, part| links_page(&db, list.links.clone(), order, part).unwrap();
         let a = ("http://a.example/?id=1&utm_id=x".to_owned(), 100);
         let b = ("http://b.example/".to_owned(), 300);
         let both = [b.clone(), a.clone()];
@@ -521,7 +520,7 @@ mod tests {
         db.execute("DELETE FROM links WHERE id = 2", []).unwrap();
         let a = ("http://a.example/?id=1&utm_id=x".to_owned(), 100);
         for order in [LinkOrder::Citations, LinkOrder::Address] {
-            let page = links_page(&db, &list.links, order, 0..2).unwrap();
+            let page = links_page(&db, list.links.clone(), order, 0..2).unwrap();
             assert_eq!(page, std::slice::from_ref(&a), "{order:?}");
         }
         // Also for the most cited links of a new list.

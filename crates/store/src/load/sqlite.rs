@@ -12,7 +12,7 @@ pub use connection::{
     files_of_database, is_file_of_database, open_to_extend, open_to_read, sqlite_error,
 };
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
@@ -29,7 +29,6 @@ use urlspool_record::record::FieldId;
 /// A database file being loaded.
 pub(super) struct SqliteTarget {
     db: Connection,
-    path: PathBuf,
     file: DatabaseFile,
     batch: SqliteBatch,
     links: LinkUpdates,
@@ -61,7 +60,6 @@ impl SqliteTarget {
         let (db, file) = connection::open_to_load(path)?;
         Ok(SqliteTarget {
             db,
-            path: path.to_owned(),
             file,
             batch: SqliteBatch::default(),
             links: LinkUpdates::default(),
@@ -77,7 +75,7 @@ impl SqliteTarget {
     }
 
     fn named<T>(&self, result: rusqlite::Result<T>) -> Result<T, LoadError> {
-        result.map_err(|error| sqlite_error(&self.path, error))
+        result.map_err(|error| sqlite_error(&self.file.path, error))
     }
 
     /// Adds the rows that are not in the database yet.
@@ -254,7 +252,7 @@ impl Target for SqliteTarget {
         self.file.check_place()?;
         // Merging the log may rewrite part of a truncated file, so check before and after.
         self.file.check_whole(&self.db)?;
-        connection::merge_log(&self.db, &self.path)?;
+        connection::merge_log(&self.db, &self.file.path)?;
         self.file.check_whole(&self.db)?;
         self.file.check_place()
     }

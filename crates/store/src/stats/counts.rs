@@ -26,18 +26,24 @@ pub struct Estimate {
     pub error: Option<f64>,
 }
 
+impl Estimate {
+    /// Returns the estimate of the registers, or the exact count if there are none.
+    fn of(exact: usize, registers: Option<&Registers>) -> Estimate {
+        let exact = Estimate {
+            count: exact as u64,
+            error: None,
+        };
+        registers.map_or(exact, Registers::estimate)
+    }
+}
+
 /// Counter of distinct values.
 #[derive(Clone, Debug)]
 pub(super) struct DistinctCount {
     max_exact: usize,
-    seen: Seen,
-}
-
-#[derive(Clone, Debug)]
-enum Seen {
-    /// Hashes of all values.
-    Exact(HashSet<u64>),
-    Estimated(Registers),
+    /// Hashes of all values, until there are more than `max_exact`.
+    hashes: HashSet<u64>,
+    registers: Option<Registers>,
 }
 
 impl Default for DistinctCount {
@@ -51,34 +57,27 @@ impl DistinctCount {
     fn with_limit(max_exact: usize) -> DistinctCount {
         DistinctCount {
             max_exact,
-            seen: Seen::Exact(HashSet::new()),
+            hashes: HashSet::new(),
+            registers: None,
         }
     }
 
     /// Counts a value.
     pub(super) fn add(&mut self, value: &[u8]) {
         let hash = XxHash3_64::oneshot(value);
-        match &mut self.seen {
-            Seen::Exact(hashes) => {
-                hashes.insert(hash);
-                if self.max_exact < hashes.len() {
-                    let mut registers = Registers::default();
-                    hashes.iter().for_each(|hash| registers.add(*hash));
-                    self.seen = Seen::Estimated(registers);
-                }
-            }
-            Seen::Estimated(registers) => registers.add(hash),
+        if let Some(registers) = &mut self.registers {
+            return registers.add(hash);
+        }
+        self.hashes.insert(hash);
+        if self.max_exact < self.hashes.len() {
+            let registers = self.registers.insert(Registers::default());
+            let hashes = std::mem::take(&mut self.hashes);
+            hashes.into_iter().for_each(|hash| registers.add(hash));
         }
     }
 
     pub(super) fn estimate(&self) -> Estimate {
-        match &self.seen {
-            Seen::Exact(hashes) => Estimate {
-                count: hashes.len() as u64,
-                error: None,
-            },
-            Seen::Estimated(registers) => registers.estimate(),
-        }
+        Estimate::of(self.hashes.len(), self.registers.as_ref())
     }
 }
 
@@ -217,13 +216,7 @@ impl TopList {
     /// Returns the number of names.
     #[must_use]
     pub fn names(&self) -> Estimate {
-        match &self.names {
-            None => Estimate {
-                count: self.counts.len() as u64,
-                error: None,
-            },
-            Some(names) => names.estimate(),
-        }
+        Estimate::of(self.counts.len(), self.names.as_ref())
     }
 
     /// Returns the `max` names with the most URLs. Names with equal counts are ordered

@@ -28,23 +28,14 @@ use urlspool_text::limits::{
 /// Size of the prepared statement cache; larger than the number of statements in the program.
 const STATEMENTS: usize = 64;
 
-/// Opens a database for a load. Creates the file and its tables if they are missing.
-fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
-    check_to_write(path)?;
-    check_owner(path)?;
-    let db = Connection::open(plain(path)).map_err(|error| sqlite_error(path, error))?;
-    let owner = prepare(&db).map_err(|error| sqlite_error(path, error))?;
-    owner.check(path).map(|()| db)
-}
-
 /// The file of a database being loaded.
 pub(super) struct DatabaseFile {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// Identity of the opened file, to notice when another file takes its place.
     identity: DeviceInode,
 }
 
-/// Opens a database for a load, as [`open_to_write`] does, and also returns its file.
+/// Opens a database for a load. Creates the file and its tables if they are missing.
 pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DatabaseFile), LoadError> {
     check_to_write(path)?;
     // SQLite does not reveal which file it opened. A file that is at `path` before and after is
@@ -55,7 +46,10 @@ pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DatabaseFile), Lo
         path: path.to_owned(),
         identity: DeviceInode::of(&found),
     };
-    let db = open_to_write(path)?;
+    check_owner(path)?;
+    let db = Connection::open(plain(path)).map_err(|error| sqlite_error(path, error))?;
+    let owner = prepare(&db).map_err(|error| sqlite_error(path, error))?;
+    owner.check(path)?;
     database.check_place()?;
     Ok((db, database))
 }
@@ -254,7 +248,7 @@ fn plain(path: &Path) -> PathBuf {
 pub fn open_to_extend(path: &Path) -> Result<Connection, LoadError> {
     // Reports a missing or empty file instead of creating a database.
     open_to_read(path)?;
-    open_to_write(path)
+    open_to_load(path).map(|(db, _)| db)
 }
 
 /// Prepares a database for writing and creates missing tables. Returns the owner. Changes nothing

@@ -1,6 +1,7 @@
 //! Tests of the SQLite target.
 
 use std::fs;
+use std::path::PathBuf;
 
 use super::*;
 use urlspool_record::record::{GoneLine, LoadedRecord, RecordLine, read_record_line};
