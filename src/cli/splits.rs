@@ -185,13 +185,13 @@ enum Content {
 fn content(file: &WalkedFile, given: Option<Format>) -> io::Result<Content> {
     let start = SourceStart::read(&mut read::open(file)?)?;
     // A given kind is the kind of the members of a container.
-    let given = given.filter(|_| !start.is_container());
+    let given = given.filter(|_| !start.is_container);
     Ok(match start.format(given, file.hint) {
         Ok(format) if is_skipped_output(file, given, format, &start) => {
             Content::Skipped(SkipReason::EarlierOutput.name())
         }
         Ok(format) => Content::Read(format.kind().name()),
-        Err(reason) if start.is_container() => Content::Read(reason.name()),
+        Err(reason) if start.is_container => Content::Read(reason.name()),
         Err(reason) => Content::Skipped(reason.name()),
     })
 }

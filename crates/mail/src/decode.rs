@@ -10,8 +10,8 @@
 //! `html5gum` tokenises HTML, `encoding_rs` converts charsets, `data-encoding` decodes whole lines
 //! of base64, and `jiff` does calendar arithmetic. Two calls of `mailparse` are used:
 //!
-//! - `parse_content_type` parses a `Content-Type` with several parameters, comments or RFC 2231
-//!   continuations (`part.rs`, `mime_walk.rs`, `external_body.rs`);
+//! - `parse_content_type` parses content types and dispositions (`header.rs`, `boundaries.rs`,
+//!   `mime_walk.rs`);
 //! - `parse_header` and `get_value` decode a value with encoded words or 8-bit bytes if only the
 //!   text is needed (`header.rs`).
 //!

@@ -227,7 +227,7 @@ impl IngestContext<'_> {
         *nuls = opened.start.offset;
         let key = self.key(file, opened.version);
         self.session.lock()?.db()?.restart_holder(key)?;
-        let is_container = opened.start.is_container();
+        let is_container = opened.start.is_container;
         let is_own_output = !is_container && is_written_file(&opened.start.bytes);
         // Containers are not appended to, so they are read as a whole once they have settled.
         if (is_container || is_own_output) && settle_state == SettleState::Changing {

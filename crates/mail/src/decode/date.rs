@@ -317,11 +317,12 @@ fn lenient_offset(text: &str) -> Option<i32> {
         return None;
     }
     let number: i32 = digits.parse().ok()?;
-    let (hours, minutes) = if digits.len() <= 2 {
-        (number, 0)
+    let number = if digits.len() <= 2 {
+        number * 100
     } else {
-        (number / 100, number % 100)
+        number
     };
+    let (hours, minutes) = (number / 100, number % 100);
     (hours <= 14 && minutes < 60).then_some(sign * (hours * 60 + minutes))
 }
 

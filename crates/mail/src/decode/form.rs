@@ -251,12 +251,11 @@ fn cells(text: &[u8]) -> MappedBytes {
     const BORDER: &[u8] = b"\n\n";
     let first = first_line(text);
     let count = |separator: &u8| memchr::memchr_iter(*separator, first).count();
-    let separators = [b',', b';', b'\t', b'|'];
-    let separator = separators
-        .into_iter()
-        .rev()
-        .max_by_key(count)
-        .unwrap_or(b',');
+    // The last of equal counts is the maximum.
+    let separator = *b"|\t;,"
+        .iter()
+        .max_by_key(|separator| count(separator))
+        .unwrap_or(&b',');
     let mut out = MappedBytes::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {

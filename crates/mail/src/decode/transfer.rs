@@ -227,14 +227,13 @@ pub fn unfold(raw: &[u8]) -> MappedBytes {
 /// `None` if no line starts with two dots.
 #[must_use]
 pub fn unstuff(raw: &[u8]) -> Option<MappedBytes> {
-    let mut dots = memchr::memmem::find_iter(raw, b"\n..").peekable();
-    if dots.peek().is_none() && !raw.starts_with(b"..") {
-        return None;
-    }
-    let mut text = MappedBytes::with_capacity(raw.len());
     let first = raw.starts_with(b"..").then_some(0);
+    let others = memchr::memmem::find_iter(raw, b"\n..").map(|line| line + 1);
+    let mut dots = first.into_iter().chain(others).peekable();
+    dots.peek()?;
+    let mut text = MappedBytes::with_capacity(raw.len());
     let mut at = 0;
-    for dot in first.into_iter().chain(dots.map(|line| line + 1)) {
+    for dot in dots {
         text.copy(raw, at..dot);
         at = dot + 1;
     }

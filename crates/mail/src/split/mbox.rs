@@ -253,7 +253,11 @@ fn is_netscape_separator(bytes: &[u8], at: usize) -> bool {
     };
     let next = next.get(1..).unwrap_or_default();
     match date.trim_ascii() {
-        b"" => is_usual(next) || begins_netscape_header(next),
+        b"" => {
+            const NAMES: &str = "x-uidl x-account-key x-identity-key fcc";
+            let name = &next[..memchr::memchr(b':', next).unwrap_or(0)];
+            is_usual(next) || begins_with(next, b"x-mozilla-") || is_listed(NAMES, name)
+        }
         date => is_ctime(date) && is_field(next),
     }
 }
@@ -270,13 +274,6 @@ fn is_ctime(text: &[u8]) -> bool {
 /// Returns `true` if a word is one of the three-letter names.
 fn is_one_of(names: &[u8], word: Option<&[u8]>) -> bool {
     word.is_some_and(|word| names.chunks(3).any(|name| name == word))
-}
-
-/// Returns `true` if a line is a field that Netscape and Mozilla write before the message's own
-/// fields.
-fn begins_netscape_header(line: &[u8]) -> bool {
-    let name = &line[..memchr::memchr(b':', line).unwrap_or(0)];
-    begins_with(line, b"x-mozilla-") || is_listed("x-uidl x-account-key x-identity-key fcc", name)
 }
 
 /// Returns `true` if a line is a field that most messages have.
@@ -328,7 +325,9 @@ pub(super) fn separator(bytes: &[u8], at: usize) -> bool {
     let next = &window[end + 1..];
     let line = first_line(next);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    line.starts_with(b">From ") || (is_field(line) && !looks_like_url(line))
+    let colon = memchr::memchr(b':', line).unwrap_or(0);
+    // A URL such as `svn+ssh://...` is not a field.
+    line.starts_with(b">From ") || is_field(line) && !line[colon..].starts_with(b"://")
 }
 
 /// Returns `true` if a line starts with a field name and a colon (RFC 5322 section 2.2). The colon
@@ -337,6 +336,8 @@ pub(super) fn separator(bytes: &[u8], at: usize) -> bool {
 /// Without the blank, `http://x`, `10:30` and `std::string` would be fields too.
 pub(crate) fn is_field(line: &[u8]) -> bool {
     const MAX_NAME_BYTES: usize = 76;
+    /// Names after which old programs write the value without a blank.
+    const OLD_NAMES: &str = "from to date subject path received newsgroups sender status";
     let name = run_len(&line[..line.len().min(MAX_NAME_BYTES)], |byte| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
     });
@@ -348,20 +349,7 @@ pub(crate) fn is_field(line: &[u8]) -> bool {
         line.get(name + blanks + 1),
         None | Some(b' ' | b'\t' | b'\r')
     ) || (blanks == 0 && line[..name].contains(&b'-'))
-        || is_old_name(&line[..name])
-}
-
-/// Returns `true` for field names after which old programs write the value without a blank.
-fn is_old_name(name: &[u8]) -> bool {
-    is_listed(
-        "from to date subject path received newsgroups sender status",
-        name,
-    )
-}
-
-/// Returns `true` if `//` follows the first colon, as in `svn+ssh://...`.
-fn looks_like_url(line: &[u8]) -> bool {
-    memchr::memchr(b':', line).is_some_and(|colon| line[colon + 1..].starts_with(b"//"))
+        || is_listed(OLD_NAMES, &line[..name])
 }
 
 /// Returns `true` if a line contains a time: `12:34`.

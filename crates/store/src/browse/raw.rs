@@ -96,7 +96,7 @@ fn messages_around(
         return Err(NoPassage::Packed);
     };
     let start = SourceStart::read(&mut seekable.whole())?;
-    if start.is_container() {
+    if start.is_container {
         return Err(NoPassage::Packed);
     }
     if start.splittable_format(given, hint) == Some(Format::Mbox) {

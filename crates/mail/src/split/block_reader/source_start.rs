@@ -29,7 +29,8 @@ pub struct SourceStart {
     pub(super) line_ends: LineEnds,
     /// Error that ended the bytes early.
     pub(super) error: Option<io::Error>,
-    is_container: bool,
+    /// `true` if the source is compressed or an archive. The very first bytes decide, NUL or not.
+    pub is_container: bool,
     /// `true` if more bytes within [`SNIFF_BYTES`] may follow but had not arrived.
     pub(super) is_paused: bool,
 }
@@ -121,13 +122,6 @@ impl SourceStart {
             is_container,
             is_paused: false,
         }
-    }
-
-    /// Returns `true` if the source is compressed or an archive. The very first bytes decide, NUL
-    /// or not.
-    #[must_use]
-    pub fn is_container(&self) -> bool {
-        self.is_container
     }
 
     /// Returns the format of the source. A format named by the user is trusted; the content selects
