@@ -10,7 +10,6 @@
 //! keeps the character set across line ends. Its decoders of the 8-bit forms of the same character
 //! sets convert the characters here.
 
-use data_encoding::BASE64_NOPAD;
 use encoding_rs::{EUC_JP, EUC_KR, Encoding, GBK};
 
 use super::MappedBytes;
@@ -284,35 +283,22 @@ pub fn decode_utf7(raw: &[u8]) -> MappedBytes {
         // The minus sign that ends a run is not part of the text.
         let after = end + usize::from(raw.get(end) == Some(&b'-'));
         let run = utf16(&raw[plus + 1..end]);
-        let decoded = match &run {
-            _ if digits == 0 => b"+",
-            Some(run) => run.as_bytes(),
-            None => &raw[plus..after],
-        };
-        text.push(decoded, plus..after);
+        let decoded = if digits == 0 { "+" } else { &run };
+        text.push(decoded.as_bytes(), plus..after);
         at = after;
     }
     text.copy(raw, at..raw.len());
     text.ended(raw)
 }
 
-/// Returns the text of base64 digits. The last digits may be too few for a whole UTF-16 unit.
-fn utf16(digits: &[u8]) -> Option<String> {
-    // A unit has 16 bits and a digit six, so up to two digits' worth of zero bits may follow the
-    // last unit.
-    let mut whole = (0..=3).filter_map(|cut| {
-        let digits = &digits[..digits.len().checked_sub(cut)?];
-        BASE64_NOPAD.decode(digits).ok()
-    });
-    // Some writers leave the final bits nonzero.
-    let bytes = match whole.next() {
-        Some(bytes) => bytes,
-        None => Some(base64(digits).bytes).filter(|bytes| !bytes.is_empty())?,
-    };
+/// Returns the text of base64 digits. The last digits may be too few for a whole UTF-16 unit, and
+/// some writers leave the final bits nonzero.
+fn utf16(digits: &[u8]) -> String {
+    let bytes = base64(digits).bytes;
     let units = bytes.as_chunks::<2>().0.iter();
     let units = units.map(|&pair| u16::from_be_bytes(pair));
     let text = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER));
-    Some(text.collect())
+    text.collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use memchr::memmem::Finder;
 use super::MappedBytes;
 use crate::lines::{end_run_len, hex_pair, is_blank, line_end, run_len};
 use urlspool_text::planted_faults::{PlantedFault, is_planted};
-use urlspool_text::span::ByteMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TransferEncoding {
@@ -101,8 +100,8 @@ fn soft_break(rest: &[u8]) -> Option<usize> {
 #[must_use]
 pub fn base64(raw: &[u8]) -> MappedBytes {
     let mut decoder = Base64Decoder::default();
-    decoder.text.reserve(raw.len() / 4 * 3 + 3);
-    decoder.map.push_base64(0, 0);
+    decoder.out.bytes.reserve(raw.len() / 4 * 3 + 3);
+    decoder.out.map.push_base64(0, 0);
     decoder.has_standard_digits = memchr::memchr2(b'+', b'/', raw).is_some();
     let mut at = 0;
     for end in memchr::memchr_iter(b'\n', raw).chain([raw.len()]) {
@@ -112,22 +111,21 @@ pub fn base64(raw: &[u8]) -> MappedBytes {
         }
         at = end + 1;
     }
-    decoder.map.push_digits(decoder.digits, raw.len());
+    let Base64Decoder {
+        mut out, digits, ..
+    } = decoder;
+    out.map.push_digits(digits, raw.len());
     if is_planted(PlantedFault::DroppedLastByte) {
-        decoder.text.pop();
+        out.bytes.pop();
     }
-    decoder.map.push_base64(decoder.text.len(), decoder.digits);
-    MappedBytes {
-        bytes: decoder.text,
-        map: decoder.map,
-    }
+    out.map.push_base64(out.bytes.len(), digits);
+    out
 }
 
 /// State of a base64 decoder.
 #[derive(Default)]
 struct Base64Decoder {
-    text: Vec<u8>,
-    map: ByteMap,
+    out: MappedBytes,
     /// `true` if the digits include `+` or `/`. The `-` and `_` of the URL-safe alphabet (RFC 4648
     /// section 5) are then junk.
     has_standard_digits: bool,
@@ -149,16 +147,16 @@ impl Base64Decoder {
         if self.bit_count > 0 || line.is_empty() || !line.len().is_multiple_of(4) {
             return false;
         }
-        let start = self.text.len();
-        self.text.resize(start + line.len() / 4 * 3, 0);
+        let start = self.out.bytes.len();
+        self.out.bytes.resize(start + line.len() / 4 * 3, 0);
         if BASE64_NOPAD
-            .decode_mut(line, &mut self.text[start..])
+            .decode_mut(line, &mut self.out.bytes[start..])
             .is_err()
         {
-            self.text.truncate(start);
+            self.out.bytes.truncate(start);
             return false;
         }
-        self.map.push_digits(self.digits, at);
+        self.out.map.push_digits(self.digits, at);
         self.digits += line.len();
         true
     }
@@ -171,12 +169,12 @@ impl Base64Decoder {
                 unbroken = false;
                 if byte == b'=' && self.bit_count > 0 {
                     self.bit_count = 0;
-                    self.map.push_base64(self.text.len(), self.digits);
+                    self.out.map.push_base64(self.out.bytes.len(), self.digits);
                 }
                 continue;
             };
             if !unbroken {
-                self.map.push_digits(self.digits, at);
+                self.out.map.push_digits(self.digits, at);
                 unbroken = true;
             }
             self.digits += 1;
@@ -184,7 +182,7 @@ impl Base64Decoder {
             self.bit_count += 6;
             if self.bit_count >= 8 {
                 self.bit_count -= 8;
-                self.text.push((self.bits >> self.bit_count) as u8);
+                self.out.bytes.push((self.bits >> self.bit_count) as u8);
             }
             if self.bit_count == 0 {
                 self.bits = 0;
@@ -374,14 +372,14 @@ mod tests {
             let raw = lines.join("\n");
             let raw = raw.as_bytes();
             let mut slow = Base64Decoder::default();
-            slow.map.push_base64(0, 0);
+            slow.out.map.push_base64(0, 0);
             slow.has_standard_digits = raw.iter().any(|byte| b"+/".contains(byte));
             slow.decode_digits(raw, 0);
             let MappedBytes { bytes: text, map } = base64(raw);
-            proptest::prop_assert_eq!(&text, &slow.text);
+            proptest::prop_assert_eq!(&text, &slow.out.bytes);
             for start in 0..text.len() {
                 for end in start..=text.len() {
-                    proptest::prop_assert_eq!(map.raw(Span::new(start, end)), slow.map.raw(Span::new(start, end)));
+                    proptest::prop_assert_eq!(map.raw(Span::new(start, end)), slow.out.map.raw(Span::new(start, end)));
                 }
             }
         }
