@@ -667,15 +667,7 @@ impl<'w> PartWalk<'w, '_> {
                     self.report(DiagnosticKind::Limit, at, message);
                     return self.flat(range, part, reader);
                 }
-                self.state.attached = match reader {
-                    #[cfg(feature = "files")]
-                    PartReader::Archive => Some(attached_archive::ArchiveLayer::open(
-                        attached, &part, self.state,
-                    )),
-                    PartReader::Document(kind) => attached.document(kind, part, &place, self.state),
-                    PartReader::Mailbox(format) => Some(attached.messages(Some(format))),
-                    _ => Some(attached.messages(None)),
-                };
+                self.state.attached = attached.layer(reader, part, &place, self.state);
                 self.after(range.boundary)
             }
         }
@@ -880,26 +872,34 @@ impl AttachedBytes {
         self.bytes.len() + self.outer.memory_bytes()
     }
 
-    /// Reads the bytes as a document within the message's unpack balance. Passes the page to the
-    /// sink, or returns the layer of a document that is a message.
-    fn document(
+    /// Returns the layer of the attachment `part`, which has this reader. Passes the page of a
+    /// document to the sink instead.
+    fn layer(
         self,
-        kind: DocumentKind,
+        reader: PartReader,
         part: MimePart,
         place: &DocumentPlace,
         state: &mut WalkState<'_>,
     ) -> Option<Layer<'static>> {
-        let whole = OffsetMap {
-            outer: Some(Arc::clone(&self.outer)),
-            ..OffsetMap::whole(Span::new(0, self.bytes.len()))
-        };
-        let bytes = state.document(kind, &self.bytes, Some(part), whole.clone(), place)?;
-        let message = AttachedBytes {
-            bytes,
-            outer: Arc::new(whole),
-            ..self
-        };
-        Some(message.messages(None))
+        match reader {
+            #[cfg(feature = "files")]
+            PartReader::Archive => Some(attached_archive::ArchiveLayer::open(self, &part, state)),
+            PartReader::Document(kind) => {
+                let whole = OffsetMap {
+                    outer: Some(Arc::clone(&self.outer)),
+                    ..OffsetMap::whole(Span::new(0, self.bytes.len()))
+                };
+                let bytes = state.document(kind, &self.bytes, Some(part), whole.clone(), place)?;
+                let message = AttachedBytes {
+                    bytes,
+                    outer: Arc::new(whole),
+                    ..self
+                };
+                Some(message.messages(None))
+            }
+            PartReader::Mailbox(format) => Some(self.messages(Some(format))),
+            _ => Some(self.messages(None)),
+        }
     }
 
     /// Converts the bytes to the layer of a message, or of a mailbox in this format.

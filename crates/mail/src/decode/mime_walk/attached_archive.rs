@@ -161,20 +161,18 @@ impl ArchiveLayer {
                 state.report_open(open);
                 None
             }
-            PartReader::Message => Some(attached.messages(None)),
-            PartReader::Mailbox(format) => Some(attached.messages(Some(format))),
-            PartReader::Document(kind) => {
+            PartReader::Text(_) | PartReader::Archive | PartReader::Unread => {
+                self.skip(&attached.place, state);
+                None
+            }
+            reader => {
                 let part = self.part(TextForm::Other, &attached.place);
                 let place = DocumentPlace {
                     raw: self.raw,
                     offset: self.offset(state),
                     member: format!("{}: ", member_place(names)),
                 };
-                attached.document(kind, part, &place, state)
-            }
-            PartReader::Text(_) | PartReader::Archive | PartReader::Unread => {
-                self.skip(&attached.place, state);
-                None
+                attached.layer(reader, part, &place, state)
             }
         }
     }
