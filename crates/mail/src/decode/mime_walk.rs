@@ -38,28 +38,15 @@ use urlspool_text::unpack_balance::UnpackBalance;
 
 /// Source of the walk: the message itself, or an attachment in the layer below.
 struct Layer<'m> {
-    content: LayerContent<'m>,
+    reader: Box<dyn LayerReader + 'm>,
     /// Memory in bytes held by this layer, without the message itself and the layers below.
     held_bytes: usize,
 }
 
-enum LayerContent<'m> {
-    Entities(EntityLayer<'m>),
-    Mailbox(MailboxLayer),
-    #[cfg(feature = "files")]
-    Archive(Box<attached_archive::ArchiveLayer>),
-}
-
-impl Layer<'_> {
+/// Content of a layer, and the position of the walk in it.
+trait LayerReader {
     /// Reads up to the next attachment, which is returned, or to the end.
-    fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
-        match &mut self.content {
-            LayerContent::Entities(layer) => layer.advance(state),
-            LayerContent::Mailbox(layer) => layer.next_message(state.limits),
-            #[cfg(feature = "files")]
-            LayerContent::Archive(layer) => layer.advance(state),
-        }
-    }
+    fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>>;
 }
 
 /// A message and the position of the walk in it.
@@ -98,8 +85,9 @@ impl EntityLayer<'_> {
             state,
         }
     }
+}
 
-    /// Reads up to the next attachment, which is returned, or to the end.
+impl LayerReader for EntityLayer<'_> {
     fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
         loop {
             if let Some(attached) = state.attached.take() {
@@ -131,8 +119,9 @@ struct MailboxLayer {
     read: usize,
 }
 
-impl MailboxLayer {
-    fn next_message(&mut self, limits: &Limits) -> Option<Layer<'static>> {
+impl LayerReader for MailboxLayer {
+    /// Returns the layer of the next message.
+    fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
         let span = self.messages.pop()?;
         self.read += 1;
         let place = if self.is_mailbox {
@@ -140,8 +129,8 @@ impl MailboxLayer {
         } else {
             self.place.clone()
         };
-        let message = EntityStart::of_message(0, span.of(&self.bytes), place, limits);
-        let content = LayerContent::Entities(EntityLayer {
+        let message = EntityStart::of_message(0, span.of(&self.bytes), place, state.limits);
+        let reader = Box::new(EntityLayer {
             bytes: LayerBytes::Attached(Rc::clone(&self.bytes), span),
             outer: Some(Arc::new(OffsetMap::within(Some(&self.outer), span.start))),
             is_dot_stuffed: false,
@@ -149,7 +138,7 @@ impl MailboxLayer {
             next: EntityStep::Entity(message),
         });
         Some(Layer {
-            content,
+            reader,
             held_bytes: 0,
         })
     }
@@ -301,11 +290,11 @@ impl<'s> WalkState<'s> {
         };
         first.next = first.walk(self).entity(outermost, fields);
         let mut layers = vec![Layer {
-            content: LayerContent::Entities(first),
+            reader: Box::new(first),
             held_bytes: 0,
         }];
         while let Some(layer) = layers.last_mut() {
-            if let Some(inner) = layer.advance(self) {
+            if let Some(inner) = layer.reader.advance(self) {
                 self.held_bytes += inner.held_bytes;
                 layers.push(inner);
             } else {
@@ -922,7 +911,7 @@ impl AttachedBytes {
         spans.reverse();
         Layer {
             held_bytes: attached_bytes + size_of_val(spans.as_slice()),
-            content: LayerContent::Mailbox(MailboxLayer {
+            reader: Box::new(MailboxLayer {
                 bytes: Rc::new(block.bytes),
                 outer: self.outer,
                 messages: spans,

@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{
-    AttachedBytes, DocumentPlace, HtmlPolicy, Layer, LayerContent, OffsetMap, SkippedPart,
-    WalkState,
+    AttachedBytes, DocumentPlace, HtmlPolicy, Layer, LayerReader, OffsetMap, SkippedPart, WalkState,
 };
 use crate::decode::form::TextForm;
 use crate::decode::part::{MimePart, PartBody, PartPlace};
@@ -58,31 +57,8 @@ impl ArchiveLayer {
             read: 0,
         };
         Layer {
-            content: LayerContent::Archive(Box::new(layer)),
+            reader: Box::new(layer),
             held_bytes,
-        }
-    }
-
-    /// Reads up to the next member that is a message or a mailbox, which is returned, or to the
-    /// end.
-    pub(super) fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
-        loop {
-            if let Some(problem) = self.problem.take() {
-                self.report(problem, state);
-            }
-            match self.streams.next()? {
-                StreamStep::Stream { source, stream, .. } => {
-                    let bytes = self.unpack(&source, stream, state);
-                    self.read += 1;
-                    if let Some(layer) = self.member(source.member(), bytes, state) {
-                        return Some(layer);
-                    }
-                }
-                StreamStep::Skipped { .. } => self.skip(&self.place, state),
-                StreamStep::Failed(event) | StreamStep::Warning(event) => self.report(event, state),
-                // An event about the last member was reported before.
-                StreamStep::ArchiveRead(_) | StreamStep::ArchiveBroken { .. } => {}
-            }
         }
     }
 
@@ -200,6 +176,31 @@ impl ArchiveLayer {
             encoding: "binary".to_owned(),
             form,
             ..MimePart::within(place)
+        }
+    }
+}
+
+impl LayerReader for ArchiveLayer {
+    /// Reads up to the next member that is a message or a mailbox, which is returned, or to the
+    /// end.
+    fn advance(&mut self, state: &mut WalkState<'_>) -> Option<Layer<'static>> {
+        loop {
+            if let Some(problem) = self.problem.take() {
+                self.report(problem, state);
+            }
+            match self.streams.next()? {
+                StreamStep::Stream { source, stream, .. } => {
+                    let bytes = self.unpack(&source, stream, state);
+                    self.read += 1;
+                    if let Some(layer) = self.member(source.member(), bytes, state) {
+                        return Some(layer);
+                    }
+                }
+                StreamStep::Skipped { .. } => self.skip(&self.place, state),
+                StreamStep::Failed(event) | StreamStep::Warning(event) => self.report(event, state),
+                // An event about the last member was reported before.
+                StreamStep::ArchiveRead(_) | StreamStep::ArchiveBroken { .. } => {}
+            }
         }
     }
 }
