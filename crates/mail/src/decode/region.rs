@@ -11,7 +11,7 @@ use urlspool_text::named_enum;
 use memchr::memmem::Finder;
 
 use super::message_info::{Author, AuthorKind};
-use crate::lines::{begins_with, first_line, is_line_start, line_end, run_len};
+use crate::lines::{begins_with, first_line, is_blank, is_line_start, line_end, run_len};
 use urlspool_text::byte_scan::WordSearcher;
 
 /// Value of a record's `region` for an external body.
@@ -148,11 +148,9 @@ impl Regions {
     pub fn message_at(&self, text: &[u8], at: usize) -> Option<usize> {
         let index = self.messages.partition_point(|found| found.at <= at);
         let index = index.checked_sub(1)?;
-        let TextMessage {
-            kind, is_quoted, ..
-        } = self.messages[index];
-        kind?;
-        let is_in = !is_quoted || is_in_quote(text, at);
+        let message = &self.messages[index];
+        message.kind?;
+        let is_in = !message.is_quoted || is_in_quote(text, at);
         (is_in && self.at(at) != BodyRegion::Footer).then_some(index)
     }
 
@@ -302,15 +300,12 @@ impl<'t> HeaderLines<'t> {
                 Some(line) if is_quoted => line.strip_prefix(b" ").unwrap_or(line),
                 _ => line,
             };
-            if line.trim_ascii().is_empty() {
-                break;
-            }
             // Field names have no hyphens at the start: lines of hyphens would be read again and again.
-            if line.starts_with(b"-") {
+            if line.trim_ascii().is_empty() || line.starts_with(b"-") {
                 break;
             }
             // The rest of a folded field.
-            if line.starts_with(b" ") || line.starts_with(b"\t") {
+            if is_blank(line[0]) {
                 continue;
             }
             let Some((name, value)) = field(line) else {
@@ -426,7 +421,7 @@ impl FieldNames {
                 folded += 1;
                 let is_folded = folded <= FOLDED_LINES
                     && !line.trim_ascii().is_empty()
-                    && (name.is_empty() || line.starts_with(b" ") || line.starts_with(b"\t"));
+                    && (name.is_empty() || is_blank(line[0]));
                 if !is_folded {
                     return false;
                 }
@@ -451,7 +446,7 @@ fn field_name(line: &[u8]) -> Option<&[u8]> {
 
 /// Returns that name, and the rest of the line.
 fn field(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let stars = line.iter().take_while(|&&byte| byte == b'*').count();
+    let stars = run_len(line, |byte| byte == b'*');
     let start = &line[stars..line.len().min(stars + NAME_BYTES)];
     // The colon may be full-width (U+FF1A). No name has a character with its first byte.
     let len = memchr::memchr3(b':', b'\n', 0xEF, start)?;

@@ -175,15 +175,17 @@ impl OutlookReader<'_> {
             return None;
         }
         self.streams_left -= 1;
-        let damage = |error: &io::Error| {
-            let message = format!("a damaged Outlook message: {error}");
-            Diagnostic::new(DiagnosticKind::Damage, message)
-        };
+        let damage = |error: &io::Error| format!("a damaged Outlook message: {error}");
         match self.file.open_stream(path) {
-            Ok(stream) => Some(self.unpacking.unpack("an Outlook message", stream, damage)),
+            Ok(stream) => Some(
+                self.unpacking
+                    .unpack("an Outlook message", stream, |error| {
+                        Diagnostic::new(DiagnosticKind::Damage, damage(error))
+                    }),
+            ),
             Err(error) => {
-                let Diagnostic { kind, message, .. } = damage(&error);
-                self.unpacking.problem(kind, message);
+                self.unpacking
+                    .problem(DiagnosticKind::Damage, damage(&error));
                 Some(Vec::new())
             }
         }
@@ -279,15 +281,13 @@ impl OutlookReader<'_> {
             let mut text = |id| self.text(&path, id, storage.encoding);
             let name =
                 text(property::ATTACH_LONG_FILENAME).or_else(|| text(property::ATTACH_FILENAME));
-            let media_type = text(property::ATTACH_MIME_TAG).map(|tag| media_type(&tag));
+            let media_type = text(property::ATTACH_MIME_TAG).and_then(|tag| media_type(&tag));
             // An attachment that is stored elsewhere.
             if let Some(elsewhere) = text(property::ATTACH_LONG_PATHNAME) {
                 part("text/plain; charset=utf-8", elsewhere.as_bytes());
             }
             if let Some(bytes) = self.property(&path, property::ATTACH_DATA, BINARY) {
-                let media_type = media_type
-                    .flatten()
-                    .unwrap_or_else(|| "application/octet-stream".to_owned());
+                let media_type = media_type.as_deref().unwrap_or("application/octet-stream");
                 let name = name.map_or(String::new(), |name| {
                     let is_plain =
                         |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
@@ -328,15 +328,13 @@ impl OutlookReader<'_> {
 
     /// Returns the page of a body in compressed RTF.
     fn page_of_rtf(&mut self, packed: &[u8]) -> Option<Vec<u8>> {
-        let rtf = unpacked_rtf(packed, self.unpacking.left);
-        self.unpacking.left -= rtf.as_ref().map_or(0, Vec::len).min(self.unpacking.left);
-        if rtf.is_none() {
-            self.unpacking.problem(
-                DiagnosticKind::Damage,
-                "the packed body of an Outlook message is damaged",
-            );
-        }
-        let reading = rtf::read(&rtf?, self.unpacking.limits);
+        let Some(rtf) = unpacked_rtf(packed, self.unpacking.left) else {
+            let message = "the packed body of an Outlook message is damaged";
+            self.unpacking.problem(DiagnosticKind::Damage, message);
+            return None;
+        };
+        self.unpacking.left -= rtf.len().min(self.unpacking.left);
+        let reading = rtf::read(&rtf, self.unpacking.limits);
         for problem in reading.problems {
             self.unpacking.problem(problem.kind, problem.message);
         }
@@ -368,13 +366,9 @@ fn push_line(message: &mut Vec<u8>, line: &str) {
 /// does not have.
 fn transported_lines(header: &str) -> Vec<&str> {
     let mut is_kept = false;
-    let mut kept = Vec::new();
-    for line in header
-        .trim_start()
-        .lines()
-        .map(str::trim_end)
-        .take_while(|line| !line.is_empty())
-    {
+    let lines = header.trim_start().lines().map(str::trim_end);
+    let lines = lines.take_while(|line| !line.is_empty());
+    let of_kept_fields = lines.filter(|line| {
         if !line.starts_with([' ', '\t']) {
             let name = line.split_once(':').map_or("", |(name, _)| name);
             let is_field = !name.is_empty()
@@ -384,11 +378,9 @@ fn transported_lines(header: &str) -> Vec<&str> {
                 || begins_with(name.as_bytes(), b"content-");
             is_kept = is_field && !is_mime;
         }
-        if is_kept {
-            kept.push(line);
-        }
-    }
-    kept
+        is_kept
+    });
+    of_kept_fields.collect()
 }
 
 /// Returns a field's value on one line.
@@ -429,41 +421,33 @@ fn unpacked_rtf(packed: &[u8], max: usize) -> Option<Vec<u8>> {
         _ => return None,
     }
     let max = max.min(size);
-    let mut dictionary = [0_u8; DICTIONARY_BYTES];
-    dictionary[..START.len()].copy_from_slice(START);
-    let mut write = START.len();
-    let mut rtf = Vec::new();
+    // The dictionary is a ring of the last bytes: a reference to it is a distance.
+    let mut rtf = START.to_vec();
     let mut bytes = data.iter().copied();
     'runs: while let Some(control) = bytes.next() {
         for bit in 0..8 {
-            if max <= rtf.len() {
-                break 'runs;
-            }
-            let Some(first) = bytes.next() else {
+            let is_full = max <= rtf.len() - START.len();
+            let Some(first) = bytes.next().filter(|_| !is_full) else {
                 break 'runs;
             };
             if control & 1 << bit == 0 {
                 rtf.push(first);
-                dictionary[write] = first;
-                write = (write + 1) % DICTIONARY_BYTES;
                 continue;
             }
             let Some(second) = bytes.next() else {
                 break 'runs;
             };
-            let reference = usize::from(first) << 8 | usize::from(second);
-            let (mut read, len) = (reference >> 4, (reference & 15) + 2);
-            if read == write {
+            let reference = usize::from(u16::from_be_bytes([first, second]));
+            let place = reference >> 4;
+            let distance = (rtf.len() + DICTIONARY_BYTES - place) % DICTIONARY_BYTES;
+            if distance == 0 {
                 break 'runs;
             }
-            for _ in 0..len {
-                let byte = dictionary[read];
-                read = (read + 1) % DICTIONARY_BYTES;
-                rtf.push(byte);
-                dictionary[write] = byte;
-                write = (write + 1) % DICTIONARY_BYTES;
+            for _ in 0..(reference & 15) + 2 {
+                // The rest of a dictionary that is not full yet is zero.
+                rtf.push(rtf.len().checked_sub(distance).map_or(0, |at| rtf[at]));
             }
         }
     }
-    Some(rtf)
+    Some(rtf.split_off(START.len()))
 }
