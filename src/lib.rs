@@ -74,8 +74,8 @@ pub use urlspool_files::pipeline::{
     Finished, NamedCounts, Records, Scan, SchemeCounts, Summary, scan,
 };
 pub use urlspool_mail::decode::{
-    AttachmentPolicy, Date, FieldRoles, HeaderField, HeaderFields, HeaderPolicy, HtmlPolicy,
-    InfoFields, KnownField, MessageInfo, MimePart, Zone,
+    AttachmentPolicy, Date, FieldRoles, HeaderField, HeaderFields, InfoFields, KnownField,
+    MessageInfo, MimePart, Zone,
 };
 pub use urlspool_mail::split::{Extent, FragmentHead, HeaderForm, Message};
 pub use urlspool_record::explain::{

@@ -27,7 +27,7 @@ pub use named::{NamedValue, nearest};
 use serde::{Deserialize, Serialize};
 pub use size::parse_size;
 
-use urlspool_mail::decode::{AttachmentPolicy, HeaderPolicy, HtmlPolicy};
+use urlspool_mail::decode::AttachmentPolicy;
 use urlspool_record::extract::{Options, Unique};
 use urlspool_text::limits::Limits;
 use urlspool_text::parse::Grammar;
@@ -244,16 +244,8 @@ impl Config {
             rules: extract.rules,
             schemeless: extract.schemeless,
             extra_schemes: extract.extra_schemes.clone(),
-            headers: if extract.headers {
-                HeaderPolicy::Search
-            } else {
-                HeaderPolicy::Skip
-            },
-            html: if extract.html {
-                HtmlPolicy::Search
-            } else {
-                HtmlPolicy::Skip
-            },
+            skip_headers: !extract.headers,
+            skip_html: !extract.html,
             attachments: extract.attachments,
             accept: extract.accept.clone(),
             schemes: extract

@@ -374,10 +374,10 @@ pub fn texts<'m>(
 /// Selection of the parts of a message to read as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextPolicy {
-    /// Handling of header fields.
-    pub headers: HeaderPolicy,
-    /// Handling of HTML parts.
-    pub html: HtmlPolicy,
+    /// Skips header fields. Otherwise all are read, except trace and threading fields.
+    pub skip_headers: bool,
+    /// Skips HTML parts.
+    pub skip_html: bool,
     /// Handling of attachments.
     pub attachments: AttachmentPolicy,
     /// Form of a text without a header, by its file name.
@@ -396,26 +396,6 @@ pub enum AttachmentPolicy {
     All,
 }
 
-/// Handling of HTML parts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HtmlPolicy {
-    /// Reads HTML parts as text (the default).
-    #[default]
-    Search,
-    /// Skips HTML parts.
-    Skip,
-}
-
-/// Handling of header fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HeaderPolicy {
-    /// Reads fields as text, except trace and threading fields (the default).
-    #[default]
-    Search,
-    /// Reads no fields.
-    Skip,
-}
-
 /// Decodes a source that is an HTML page.
 fn page(
     message: &Message<'_>,
@@ -423,7 +403,7 @@ fn page(
     sink: &mut dyn FnMut(DecodedText<'_>),
 ) -> DecodeReport {
     let part = MimePart::page(html::declared_charset(message.raw));
-    if policy.html == HtmlPolicy::Skip {
+    if policy.skip_html {
         let raw = Span::new(0, message.raw.len());
         return DecodeReport {
             skipped_parts: vec![SkippedPart::new(part, raw)],

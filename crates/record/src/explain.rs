@@ -11,8 +11,8 @@ use crate::record::{
     FieldId, FoundRecord, LineFormat, MessageTail, Record, RecordOrigin, RecordWriter,
 };
 use urlspool_mail::decode::{
-    DecodedText, HeaderFields, HeaderPolicy, InfoFields, MessageInfo, MimePart, Region,
-    SkippedPart, TextPolicy, texts,
+    DecodedText, HeaderFields, InfoFields, MessageInfo, MimePart, Region, SkippedPart, TextPolicy,
+    texts,
 };
 use urlspool_mail::documents::DocumentKind;
 use urlspool_mail::split::{
@@ -338,7 +338,7 @@ impl Extractor {
     ) -> (Vec<ExplainedPart>, Vec<Note>) {
         let mut parts = Vec::new();
         let policy = TextPolicy {
-            headers: HeaderPolicy::Skip,
+            skip_headers: true,
             ..self.text_policy(message, source)
         };
         let decoded = texts(

@@ -24,8 +24,8 @@ use message_pass::{ExtractLimit, MessagePass};
 
 use crate::record::{Demand, FoundRecord, MISMATCH, RecordOrigin};
 use urlspool_mail::decode::{
-    AttachmentPolicy, HeaderFields, HeaderPolicy, HtmlPolicy, InfoFields, SkippedPart, TextForm,
-    TextPolicy, form_of_name, texts,
+    AttachmentPolicy, HeaderFields, InfoFields, SkippedPart, TextForm, TextPolicy, form_of_name,
+    texts,
 };
 use urlspool_mail::split::{Extent, FragmentHead, HeaderForm, Message};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, UrlFilter};
@@ -48,10 +48,10 @@ pub struct Options {
     pub schemeless: SchemelessPolicy,
     /// Additional schemes, which need no `//`.
     pub extra_schemes: Vec<String>,
-    /// Treatment of header fields.
-    pub headers: HeaderPolicy,
-    /// Treatment of HTML parts.
-    pub html: HtmlPolicy,
+    /// Skips header fields. Otherwise all are searched, except trace and threading fields.
+    pub skip_headers: bool,
+    /// Skips HTML parts.
+    pub skip_html: bool,
     /// Treatment of attachments.
     pub attachments: AttachmentPolicy,
     /// Grammars, at least one of which must accept a URL; empty for no filter.
@@ -246,8 +246,8 @@ impl Extractor {
                 rules: options.rules,
                 schemeless: options.schemeless,
                 extra_schemes: options.extra_schemes.clone(),
-                headers: options.headers,
-                html: options.html,
+                skip_headers: options.skip_headers,
+                skip_html: options.skip_html,
                 attachments,
                 limits: options.limits,
                 ids: Demand::Unneeded,
@@ -379,8 +379,8 @@ impl Extractor {
                 HeaderForm::Absent => form_of_name(&String::from_utf8_lossy(name())),
                 _ => TextForm::Plain,
             },
-            headers: self.options.headers,
-            html: self.options.html,
+            skip_headers: self.options.skip_headers,
+            skip_html: self.options.skip_html,
             attachments: self.options.attachments,
         }
     }

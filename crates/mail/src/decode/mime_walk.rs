@@ -24,8 +24,8 @@ use super::part::{DEFAULT_TYPE, DecodingSteps, MimePart, PartBody, PartPlace, re
 use super::part_kind::{PartReader, reader};
 use super::transfer::TransferEncoding;
 use super::{
-    AttachmentPolicy, Author, AuthorKind, DecodeReport, DecodedText, HeaderPolicy, HtmlPolicy,
-    LineLayout, OffsetMap, Region, SkippedPart, TextPolicy,
+    AttachmentPolicy, Author, AuthorKind, DecodeReport, DecodedText, LineLayout, OffsetMap, Region,
+    SkippedPart, TextPolicy,
 };
 use crate::documents::{DocumentContent, DocumentKind, DocumentReading, read_document};
 use crate::lines::{begins_with, is_listed};
@@ -479,7 +479,7 @@ impl<'w> PartWalk<'w, '_> {
     /// Passes the values of a header's fields to the sink. `part` is `None` for the message's own
     /// header.
     fn header_texts(&mut self, fields: &HeaderFields, part: Option<&MimePart>) {
-        if self.state.policy.headers == HeaderPolicy::Skip {
+        if self.state.policy.skip_headers {
             return;
         }
         let raw = self.raw;
@@ -751,8 +751,7 @@ impl<'w> PartWalk<'w, '_> {
         } else if HEADERS.contains(&part.media_type.as_str()) {
             part.author = self.author_in_part(range.span).or(part.author);
         }
-        let is_html = part.form == TextForm::Html;
-        if is_html && self.state.policy.html == HtmlPolicy::Skip {
+        if part.form == TextForm::Html && self.state.policy.skip_html {
             return self.skip(range, part);
         }
         self.state.report.text_parts += 1;

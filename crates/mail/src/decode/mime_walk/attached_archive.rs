@@ -6,9 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{
-    AttachedBytes, DocumentPlace, HtmlPolicy, Layer, LayerReader, OffsetMap, SkippedPart, WalkState,
-};
+use super::{AttachedBytes, DocumentPlace, Layer, LayerReader, OffsetMap, SkippedPart, WalkState};
 use crate::decode::form::TextForm;
 use crate::decode::part::{MimePart, PartBody, PartPlace};
 use crate::decode::part_kind::{PartReader, by_content, kind_of_name};
@@ -117,8 +115,7 @@ impl ArchiveLayer {
         let place = around_member(place, names);
         let name = names.last().map(Vec::as_slice).unwrap_or_default();
         let reader = member_reader(name, &bytes[..bytes.len().min(SNIFF_BYTES)]);
-        let is_unwanted_html =
-            reader == PartReader::Text(TextForm::Html) && state.policy.html == HtmlPolicy::Skip;
+        let is_unwanted_html = reader == PartReader::Text(TextForm::Html) && state.policy.skip_html;
         let attached = AttachedBytes {
             bytes,
             outer: Arc::clone(&self.outer),
