@@ -40,6 +40,10 @@ use urlspool_text::repair::{Join, RepairSet, UrlEvidence};
 use urlspool_text::scan::{Rules, Scanner, SchemelessPolicy};
 
 /// Extraction options: which URLs to find and which to report.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option, named where it is set"
+)]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Rules for finding URLs.

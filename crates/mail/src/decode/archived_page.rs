@@ -197,9 +197,9 @@ fn with_meta(mut fields: PageFields, head: &[u8]) -> PageFields {
         };
         *field = field.take().or(content);
     });
-    let id = fields.id.map(|id| match id.starts_with('<') {
-        true => id,
-        false => format!("<{id}>"),
+    let id = fields.id.map(|id| {
+        let is_bare = !id.starts_with('<');
+        if is_bare { format!("<{id}>") } else { id }
     });
     PageFields { id, ..fields }
 }

@@ -103,6 +103,7 @@ impl CharacterSet {
 }
 
 /// Effect of a byte sequence that changes the character set.
+#[derive(Clone, Copy)]
 enum Effect {
     /// The next bytes are in this set.
     Use(CharacterSet),

@@ -298,9 +298,10 @@ impl<R: SparseRead> BlockReader<R> {
             let block = self.cut_last_fragment();
             return block.or_else(|| {
                 let role = self.role();
-                Some(match self.ended {
-                    true => self.take_block(self.buffer.len(), role),
-                    false => self.cut_fragment(role),
+                Some(if self.ended {
+                    self.take_block(self.buffer.len(), role)
+                } else {
+                    self.cut_fragment(role)
                 })
             });
         }
