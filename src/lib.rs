@@ -14,7 +14,7 @@
 //! ```
 //! let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
 //! for url in urlspool::message_urls(mail) {
-//!     println!("{url} at {:?}, {} joins", url.range(), url.joins().len());
+//!     println!("{url} at {:?}, {} joins", url.range(), url.joins.len());
 //!     println!("accepted by {:?}", url.verdicts().conforms().collect::<Vec<_>>());
 //! }
 //! ```

@@ -92,7 +92,7 @@ fn with_fragment(url: &ExtractedUrl) -> String {
 fn attributes(message: &str) -> Vec<String> {
     urlspool::message_urls(message.as_bytes())
         .into_iter()
-        .filter(|url| url.region() == "html:a.href")
+        .filter(|url| url.region == "html:a.href")
         .map(|url| with_fragment(&url))
         .collect()
 }

@@ -204,10 +204,10 @@ fn url_dict<'py>(
     dict.set_item("fragment", url.fragment())?;
     dict.set_item("start", start)?;
     dict.set_item("end", end)?;
-    dict.set_item("wrapper", url.wrapper().name())?;
-    let repairs: Vec<_> = url.repairs().iter().map(Repair::name).collect();
+    dict.set_item("wrapper", url.wrapper.name())?;
+    let repairs: Vec<_> = url.repairs.iter().map(Repair::name).collect();
     dict.set_item("repairs", repairs)?;
-    dict.set_item("confidence", round(url.confidence()))?;
+    dict.set_item("confidence", round(url.confidence))?;
     Ok(dict)
 }
 

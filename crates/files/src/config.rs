@@ -248,11 +248,7 @@ impl Config {
             skip_html: !extract.html,
             attachments: extract.attachments,
             accept: extract.accept.clone(),
-            schemes: extract
-                .schemes
-                .iter()
-                .map(|scheme| scheme.to_ascii_lowercase())
-                .collect(),
+            schemes: extract.schemes.clone(),
             hosts: extract.host.clone(),
             domains: extract.domain.clone(),
             excluded_domains: extract.excluded.clone(),

@@ -60,7 +60,7 @@ pub struct Options {
     pub attachments: AttachmentPolicy,
     /// Grammars, at least one of which must accept a URL; empty for no filter.
     pub accept: Vec<Grammar>,
-    /// Schemes to report, in lower case; empty for all.
+    /// Schemes to report; empty for all.
     pub schemes: Vec<String>,
     /// Hosts to report, in the form of the record field `host`: lower case, with A-labels. Empty
     /// for all.
@@ -533,6 +533,7 @@ impl Extractor {
 ///
 /// `Display` prints the URL without its fragment, which is kept separately, as in records.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ExtractedUrl {
     /// The URL without its fragment, as text.
     text: String,
@@ -540,14 +541,23 @@ pub struct ExtractedUrl {
     full: Vec<u8>,
     url_len: usize,
     range: Range<usize>,
-    is_exact: bool,
-    wrapper: Wrapper,
-    repairs: RepairSet,
-    joins: Vec<Join>,
-    alternates: Vec<Alternate>,
-    confidence: f32,
-    region: String,
-    quote_depth: usize,
+    /// `true` if the range is exact to the byte, and not rounded out to an encoded unit.
+    pub is_exact: bool,
+    /// Wrapper around the URL.
+    pub wrapper: Wrapper,
+    /// Repairs made to the URL.
+    pub repairs: RepairSet,
+    /// Joins of the URL's logical line, each with its reasons and confidence. Doubtful joins and
+    /// joins after the URL's end are included.
+    pub joins: Vec<Join>,
+    /// Other readings of the same place, most likely first.
+    pub alternates: Vec<Alternate>,
+    /// Probability (0 to 1) that this reading is right.
+    pub confidence: f32,
+    /// Region of the message: `header:NAME`, `body`, `signature`, `html:a.href` and so on.
+    pub region: String,
+    /// Quote depth of the line on which the URL starts.
+    pub quote_depth: usize,
 }
 
 impl ExtractedUrl {
@@ -613,56 +623,6 @@ impl ExtractedUrl {
     #[must_use]
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
-    }
-
-    /// Returns `true` if the range is exact to the byte, and not rounded out to an encoded unit.
-    #[must_use]
-    pub fn is_exact(&self) -> bool {
-        self.is_exact
-    }
-
-    /// Returns the wrapper around the URL.
-    #[must_use]
-    pub fn wrapper(&self) -> Wrapper {
-        self.wrapper
-    }
-
-    /// Returns the repairs made to the URL.
-    #[must_use]
-    pub fn repairs(&self) -> RepairSet {
-        self.repairs
-    }
-
-    /// Returns the joins of the URL's logical line, each with its reasons and confidence. Doubtful
-    /// joins and joins after the URL's end are included.
-    #[must_use]
-    pub fn joins(&self) -> &[Join] {
-        &self.joins
-    }
-
-    /// Returns other readings of the same place, most likely first.
-    #[must_use]
-    pub fn alternates(&self) -> &[Alternate] {
-        &self.alternates
-    }
-
-    /// Returns the probability (0 to 1) that this reading is right.
-    #[must_use]
-    pub fn confidence(&self) -> f32 {
-        self.confidence
-    }
-
-    /// Returns the region of the message: `header:NAME`, `body`, `signature`, `html:a.href` and so
-    /// on.
-    #[must_use]
-    pub fn region(&self) -> &str {
-        &self.region
-    }
-
-    /// Returns the quote depth of the line on which the URL starts.
-    #[must_use]
-    pub fn quote_depth(&self) -> usize {
-        self.quote_depth
     }
 
     /// Returns the verdicts of RFC 1738, RFC 3986 and WHATWG. Computed on each call, linear in the

@@ -4,7 +4,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
     for url in urlspool::message_urls(mail) {
-        println!("{url} at {:?}, {} joins", url.range(), url.joins().len());
+        println!("{url} at {:?}, {} joins", url.range(), url.joins.len());
     }
     let reading = urlspool::grammar::Url::parse("ftp://host/a;type=d")?;
     println!("{:?}", reading.form);

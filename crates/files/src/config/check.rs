@@ -33,7 +33,12 @@ impl Config {
                 self.metrics.listen
             )));
         }
-        self.check_schemes()?;
+        let mut schemes = self
+            .extract
+            .extra_schemes
+            .iter()
+            .chain(&self.extract.schemes);
+        schemes.try_for_each(|name| check_scheme_name(name))?;
         self.check_header_fields()
     }
 
@@ -51,12 +56,6 @@ impl Config {
             Some((key, _)) => Err(ConfigError::unusable(format!("{key} must be more than 0"))),
             None => Ok(()),
         }
-    }
-
-    fn check_schemes(&self) -> Result<(), ConfigError> {
-        let extract = &self.extract;
-        let mut names = extract.extra_schemes.iter().chain(&extract.schemes);
-        names.try_for_each(|name| check_scheme_name(name))
     }
 
     /// Checks the names of the header fields to copy into records.

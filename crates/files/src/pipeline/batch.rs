@@ -199,7 +199,9 @@ impl<'w> BatchBuilder<'w> {
     /// Ends the current message.
     pub(super) fn end_message(&mut self) {
         self.set_counts();
-        self.settle();
+        if let Some(chunk) = self.batch.chunks.last_mut() {
+            chunk.summary.absorb(&mut self.message_summary);
+        }
     }
 
     /// Discards the current message.
@@ -298,14 +300,6 @@ impl<'w> BatchBuilder<'w> {
         }
     }
 
-    /// Adds the current message's counts to its chunk's summary.
-    fn settle(&mut self) {
-        self.chunk();
-        if let Some(chunk) = self.batch.chunks.last_mut() {
-            chunk.summary.absorb(&mut self.message_summary);
-        }
-    }
-
     /// Hands in the current message so far, if it alone has many records. Their counts cover the
     /// occurrences so far.
     fn hand_in_large_message(&mut self) {
@@ -319,7 +313,10 @@ impl<'w> BatchBuilder<'w> {
         if most < message_bytes {
             self.end_message();
             let rest = Chunk {
-                article: self.chunk().article.map(ArticleChunk::continued),
+                article: self.chunk().article.map(|article| ArticleChunk {
+                    is_continuation: true,
+                    ..article
+                }),
                 ..Chunk::default()
             };
             self.flush();
@@ -470,16 +467,6 @@ pub(super) struct ArticleChunk {
     pub(super) is_continuation: bool,
 }
 
-impl ArticleChunk {
-    /// Another part of the article.
-    pub(super) fn continued(self) -> ArticleChunk {
-        ArticleChunk {
-            is_continuation: true,
-            ..self
-        }
-    }
-}
-
 /// Data about a record for deduplication.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyedRecord {
@@ -605,15 +592,6 @@ pub(super) struct Scratch {
     pub(super) writer: RecordWriter,
 }
 
-impl Scratch {
-    fn new(format: &LineFormat) -> Scratch {
-        Scratch {
-            block_bytes: Vec::new(),
-            writer: RecordWriter::new(format),
-        }
-    }
-}
-
 /// Unused scratches and line buffers, shared by all threads.
 #[derive(Default)]
 pub(super) struct ScratchPool {
@@ -627,7 +605,10 @@ impl ScratchPool {
     /// Takes a scratch from the pool, or creates one. All of them write lines in one format.
     pub(super) fn take(&self, format: &LineFormat) -> Scratch {
         let scratch = locked(&self.scratches).pop();
-        scratch.unwrap_or_else(|| Scratch::new(format))
+        scratch.unwrap_or_else(|| Scratch {
+            block_bytes: Vec::new(),
+            writer: RecordWriter::new(format),
+        })
     }
 
     /// Puts a scratch back.

@@ -14,7 +14,7 @@ use crate::keyed_hash::HashKey;
 use crate::sink::random_bytes;
 use urlspool_record::extract::Extractor;
 use urlspool_sources::read::Input;
-use urlspool_sources::walk::{self, WalkedFile};
+use urlspool_sources::walk;
 use urlspool_text::limits::{BATCH_FILES, BATCHES_PER_THREAD, BLOCK_BYTES_PER_THREAD};
 use urlspool_text::origin::FileRange;
 
@@ -232,19 +232,14 @@ impl Coordinator<'_, '_> {
             self.context.pool.put_lines(lines);
         }
         match deferred {
-            Some(file) if wants_more => self.run_deferred(file),
+            // Read in blocks, which are never deferred again, so the recursion is one level deep.
+            Some(file) if wants_more => {
+                let WorkContext { job, extractor, .. } = self.context;
+                let units = Units::of_file(file, job, extractor.limits());
+                self.run_units(units, Lane::Deferred)
+            }
             _ => Ok(wants_more),
         }
-    }
-
-    /// Reads a deferred file in blocks. These are never deferred again, so the recursion is one
-    /// level deep.
-    fn run_deferred(&mut self, file: WalkedFile) -> io::Result<bool> {
-        let WorkContext { job, extractor, .. } = self.context;
-        self.run_units(
-            Units::of_file(file, job, extractor.limits()),
-            Lane::Deferred,
-        )
     }
 }
 

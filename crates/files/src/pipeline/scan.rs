@@ -118,13 +118,8 @@ impl Scan {
     /// `InvalidInput` for an invalid glob; the system's error if no thread can be started.
     pub fn run(self) -> io::Result<Records> {
         let (sender, batches) = mpsc::sync_channel(SCANNED_BATCHES);
-        let Scan {
-            mut job,
-            options,
-            include,
-            exclude,
-        } = self;
-        job.filter = PathFilter::new(&include, &exclude)
+        let (mut job, options) = (self.job, self.options);
+        job.filter = PathFilter::new(&self.include, &self.exclude)
             .map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?;
         let worker = thread::Builder::new()
             .name("urlspool-scan".to_owned())
@@ -180,11 +175,8 @@ impl Records {
     ///
     /// If the scan panicked, which is a bug in this crate.
     pub fn finish(self) -> io::Result<Finished> {
-        let Records {
-            batches, worker, ..
-        } = self;
-        batches.iter().for_each(drop);
-        worker.join().expect("the scan does not panic")
+        self.batches.iter().for_each(drop);
+        self.worker.join().expect("the scan does not panic")
     }
 }
 

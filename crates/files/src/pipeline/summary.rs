@@ -199,11 +199,6 @@ impl Summary {
         duplicate
     }
 
-    /// Adds another summary.
-    pub fn add(&mut self, other: &Summary) {
-        self.absorb(&mut other.clone());
-    }
-
     /// Adds another summary and sets its numbers to zero. Keeps its names, which makes it cheap to
     /// reuse a summary for one message after another.
     pub fn absorb(&mut self, other: &mut Summary) {

@@ -184,18 +184,13 @@ impl Worker<'_> {
     /// Reads messages of a stream and processes them. An error does not keep the rest of the stream
     /// from being read.
     fn unread(&mut self, messages: UnreadMessages) {
-        let UnreadMessages {
-            source,
-            format,
-            unread,
-        } = messages;
-        let (offset, range) = (unread.offset, unread.range);
+        let (offset, range) = (messages.unread.offset, messages.unread.range);
         let mut bytes = std::mem::take(&mut self.builder.scratch.block_bytes);
         let result = range.read(&mut bytes);
         let read_bytes = bytes.len() as u64;
         let block = MessageBlock {
-            source,
-            format,
+            source: messages.source,
+            format: messages.format,
             block: Block {
                 bytes,
                 offset,

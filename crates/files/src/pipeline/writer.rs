@@ -28,7 +28,10 @@ impl<'w> Writer<'w> {
             report,
             summary: Summary::default(),
             format: &job.line_format,
-            dedup: Dedup::new(unique),
+            dedup: Dedup {
+                unique,
+                ..Dedup::default()
+            },
             broken: None,
             is_in_file: false,
         }
@@ -143,14 +146,6 @@ struct Dedup {
 }
 
 impl Dedup {
-    /// The state before the first chunk.
-    pub(super) fn new(unique: Unique) -> Dedup {
-        Dedup {
-            unique,
-            ..Dedup::default()
-        }
-    }
-
     /// Adds the records of `chunk` that were not written before to `kept`, and corrects the chunk's
     /// summary. The chunk's records begin at `start` in their batch.
     fn add_kept(&mut self, chunk: &mut Chunk, start: usize, kept: &mut Vec<Range<usize>>) {

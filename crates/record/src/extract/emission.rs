@@ -130,9 +130,10 @@ impl MessagePass<'_, '_> {
     ) -> u128 {
         let options = &self.extractor.options;
         let (context_bytes, limits) = (options.context_bytes.min(CONTEXT_BYTES), &options.limits);
-        let (id, digest) = match options.ids {
-            Demand::Needed => (self.next_id(location, found), self.digests().message),
-            Demand::Unneeded => (0, 0),
+        let id = self.next_id(location, found);
+        let digest = match options.ids {
+            Demand::Needed => self.digests().message,
+            Demand::Unneeded => 0,
         };
         self.count_steps(written_bytes(found), location.offset_map, found.raw);
         let mut origin = self.origin(location.offset_map, found.raw);
@@ -201,10 +202,7 @@ impl MessagePass<'_, '_> {
     /// of the URLs inside it refer to this id.
     fn filtered_id(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> u128 {
         self.count_steps(written_bytes(found), location.offset_map, found.raw);
-        match self.extractor.options.ids {
-            Demand::Needed => self.next_id(location, found),
-            Demand::Unneeded => 0,
-        }
+        self.next_id(location, found)
     }
 
     /// Returns the number of earlier records of this URL in its part, and counts one more.
@@ -222,8 +220,11 @@ impl MessagePass<'_, '_> {
         number
     }
 
-    /// Returns the identifier of the next record of this URL in its part.
+    /// Returns the identifier of the next record of this URL in its part, or 0 if it is not needed.
     fn next_id(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> u128 {
+        if self.extractor.options.ids == Demand::Unneeded {
+            return 0;
+        }
         let digest = self.digests().fragment;
         let path = location.part.map_or("", |part| part.path.as_str());
         let before = self.next_occurrence(location, found);

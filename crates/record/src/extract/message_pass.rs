@@ -190,19 +190,12 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         places.count += 1;
     }
 
-    /// Reads the header data for the records on the first call. Notes the limit if a field is cut.
+    /// Reads the header data for the records on the first call; none if the message has no header.
+    /// Notes the limit if a field is cut.
     pub(super) fn read_info(&mut self) {
-        if self.info.is_none() {
-            self.info = self.info();
-            if self.info.as_ref().is_some_and(|info| info.is_cut) {
-                let at = self.message.raw_start();
-                self.note(ExtractLimit::Field, at);
-            }
+        if self.info.is_some() {
+            return;
         }
-    }
-
-    /// Reads the header data for the records. `None` if the message has no header.
-    fn info(&self) -> Option<MessageInfo> {
         let (start, fields) = self.header.start(self.message);
         let Options {
             limits,
@@ -210,7 +203,11 @@ impl<'s, 'm> MessagePass<'s, 'm> {
             header_fields,
             ..
         } = &self.extractor.options;
-        MessageInfo::of_message(start, fields, limits.field_bytes, *info, header_fields)
+        self.info =
+            MessageInfo::of_message(start, fields, limits.field_bytes, *info, header_fields);
+        if self.info.as_ref().is_some_and(|info| info.is_cut) {
+            self.note(ExtractLimit::Field, self.message.raw_start());
+        }
     }
 
     /// Maps `span` of a decoded text to its origin in the source.

@@ -33,20 +33,21 @@ pub(super) fn write_defanged(text: &str, out: &mut Vec<u8>) {
         if colon < at || name == 0 {
             continue;
         }
-        let rest = &bytes[colon + 1..];
-        if rest.starts_with(b"//") {
-            write_hosts(&bytes[at..begin], out);
-            write_scheme(&bytes[begin..colon], out);
-            out.extend_from_slice(b"//");
-            at = colon + 3;
-            at += write_authority(&bytes[at..], out);
-        } else if names_address(&bytes[begin..colon]) {
-            write_hosts(&bytes[at..begin], out);
-            out.extend_from_slice(&bytes[begin..colon]);
-            out.extend_from_slice(b"[:]");
-            at = colon + 1;
-            at += write_authority(rest, out);
+        let scheme = &bytes[begin..colon];
+        let has_slashes = bytes[colon + 1..].starts_with(b"//");
+        if !has_slashes && !names_address(scheme) {
+            continue;
         }
+        write_hosts(&bytes[at..begin], out);
+        if has_slashes {
+            write_scheme(scheme, out);
+            out.extend_from_slice(b"//");
+        } else {
+            out.extend_from_slice(scheme);
+            out.extend_from_slice(b"[:]");
+        }
+        at = colon + if has_slashes { 3 } else { 1 };
+        at += write_authority(&bytes[at..], out);
     }
     write_hosts(&bytes[at..], out);
 }

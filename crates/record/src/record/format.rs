@@ -306,7 +306,10 @@ impl Table {
                 out.push(self.syntax.separator());
             }
             cell.clear();
-            let mut sink = CellSink::new(&mut cell);
+            let mut sink = CellSink {
+                out: &mut cell,
+                content: CellContent::Own,
+            };
             values.put(*field, &mut sink);
             let content = sink.content;
             if content == CellContent::Count {
@@ -354,14 +357,7 @@ struct CellSink<'o> {
     content: CellContent,
 }
 
-impl<'o> CellSink<'o> {
-    fn new(out: &'o mut Vec<u8>) -> CellSink<'o> {
-        CellSink {
-            out,
-            content: CellContent::Own,
-        }
-    }
-
+impl CellSink<'_> {
     fn json(&mut self) -> JsonSink<'_> {
         JsonSink::new(self.out)
     }

@@ -143,7 +143,14 @@ impl<'v, 'r> RecordValues<'v, 'r> {
             F::Id => Digest(record.id),
             F::Url => Text(found.url()),
             F::Fragment => Scalar::text(found.fragment()),
-            F::Scheme => return put_lowercase(self.components().scheme, sink),
+            F::Scheme => {
+                let scheme = self.components().scheme;
+                // Most schemes are in lower case, and are not copied.
+                if scheme.iter().any(u8::is_ascii_uppercase) {
+                    return sink.scalar(Text(&scheme.to_ascii_lowercase()));
+                }
+                Text(scheme)
+            }
             F::Host => Scalar::str(self.site().map(|site| &*site.host)),
             F::Domain => Scalar::str(self.site().and_then(Site::domain)),
             F::Port => Scalar::integer(self.site().and_then(|site| site.port)),
@@ -173,7 +180,7 @@ impl<'v, 'r> RecordValues<'v, 'r> {
                 let warnings = self.rfc1738().into_iter().flat_map(Url::warnings);
                 return sink.list(warnings.map(Warning::name).map(Name));
             }
-            F::Hazards => return self.put_hazards(sink),
+            F::Hazards => return sink.list(record.hazards().map(Name)),
             F::Form => Scalar::name(self.rfc1738().map(|url| url.form.name())),
             F::Parts => {
                 return sink.objects(NAME_AND_VALUE, |put| {
@@ -280,10 +287,6 @@ impl<'v, 'r> RecordValues<'v, 'r> {
         sink.scalar(scalar);
     }
 
-    fn put_hazards<S: ValueSink>(&self, sink: &mut S) {
-        sink.list(self.record.hazards().map(Scalar::Name));
-    }
-
     fn path(&self) -> &'r [u8] {
         self.record
             .origin
@@ -338,15 +341,6 @@ impl<'v, 'r> RecordValues<'v, 'r> {
     fn reject(&self) -> Option<Reject> {
         let verdicts = self.record.found.verdicts?;
         verdicts.rfc1738.as_ref().err().copied()
-    }
-}
-
-/// Passes a scheme in lower case. Most schemes already are, and are not copied.
-fn put_lowercase(scheme: &[u8], sink: &mut impl ValueSink) {
-    if scheme.iter().any(u8::is_ascii_uppercase) {
-        sink.scalar(Scalar::Text(&scheme.to_ascii_lowercase()));
-    } else {
-        sink.scalar(Scalar::Text(scheme));
     }
 }
 
