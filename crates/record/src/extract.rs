@@ -439,7 +439,7 @@ pub struct ParsedHeader<'m> {
     /// Header fields.
     fields: HeaderFields,
     /// Start of the message and its header fields, if the message is a later fragment.
-    head: Option<(Message<'m>, HeaderFields)>,
+    head: Option<Box<(Message<'m>, HeaderFields)>>,
     /// Digest of a message that is read as one text.
     digest: Option<u128>,
 }
@@ -451,7 +451,7 @@ impl<'m> ParsedHeader<'m> {
         let head = message.head().map(FragmentHead::message);
         ParsedHeader {
             fields: HeaderFields::in_message(message, header_bytes),
-            head: head.map(|head| (head, HeaderFields::in_message(&head, header_bytes))),
+            head: head.map(|head| Box::new((head, HeaderFields::in_message(&head, header_bytes)))),
             digest: None,
         }
     }
@@ -460,7 +460,7 @@ impl<'m> ParsedHeader<'m> {
     #[must_use]
     pub fn start<'h>(&'h self, message: &'h Message<'m>) -> (&'h Message<'m>, &'h HeaderFields) {
         match &self.head {
-            Some((head, fields)) => (head, fields),
+            Some(head) => (&head.0, &head.1),
             None => (message, &self.fields),
         }
     }

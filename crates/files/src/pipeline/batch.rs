@@ -198,7 +198,10 @@ impl<'w> BatchBuilder<'w> {
 
     /// Ends the current message.
     pub(super) fn end_message(&mut self) {
-        self.set_counts();
+        self.chunk();
+        if self.unique != Unique::None {
+            self.set_counts();
+        }
         if let Some(chunk) = self.batch.chunks.last_mut() {
             chunk.summary.absorb(&mut self.message_summary);
         }
@@ -259,7 +262,6 @@ impl<'w> BatchBuilder<'w> {
     /// Sets the number of occurrences in the message's records whose URLs are repeated.
     fn set_counts(&mut self) {
         let (chunk_start, mark) = (self.chunk_start, self.mark);
-        self.chunk();
         let Batch {
             records, chunks, ..
         } = &mut self.batch;
@@ -618,7 +620,8 @@ impl ScratchPool {
 
     /// Takes an empty line buffer: the most recently used one, whose memory is fastest to write.
     pub(super) fn take_lines(&self) -> Vec<u8> {
-        locked(&self.line_buffers).pop().unwrap_or_default()
+        let buffer = locked(&self.line_buffers).pop();
+        buffer.unwrap_or_else(|| Vec::with_capacity(Batch::FULL_BYTES))
     }
 
     /// Returns the buffer of written lines to the pool. A buffer that grew large for one message is

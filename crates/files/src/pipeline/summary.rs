@@ -385,7 +385,7 @@ impl TextCounts {
 
     /// Adds `other` and empties it.
     fn absorb(&mut self, other: &mut TextCounts) {
-        for (text, number) in std::mem::take(&mut other.by_text) {
+        while let Some((text, number)) = other.by_text.pop_first() {
             self.add(&text, number);
         }
         self.others += std::mem::take(&mut other.others);
