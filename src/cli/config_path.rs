@@ -85,18 +85,17 @@ pub(super) fn check_config(args: &CheckConfigArgs) -> CommandResult {
 /// Reads and checks a configuration.
 fn read(path: &Path) -> Result<Config, ConfigError> {
     let (config, path) = if path.as_os_str() == Source::STDIN {
+        let name = Path::new("standard input");
         let config = Config::read_from(io::stdin().lock());
-        (config, Path::new("standard input"))
+        (config.map_err(|error| error.in_file(name))?, name)
     } else {
-        (Config::read(path), path)
+        (Config::read(path)?, path)
     };
-    let checked = config.and_then(|config| {
-        if config.spool.is_empty() {
-            config.check_folders()?;
-        } else {
-            config.check_watch()?;
-        }
-        Ok(config)
-    });
-    checked.map_err(|error| error.in_file(path))
+    let checked = if config.spool.is_empty() {
+        config.check_folders()
+    } else {
+        config.check_watch()
+    };
+    checked.map_err(|error| error.in_file(path))?;
+    Ok(config)
 }

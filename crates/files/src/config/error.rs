@@ -10,8 +10,6 @@ use urlspool_text::diagnostic::printable;
 /// The reason why a configuration is unusable, on one line without control characters.
 #[derive(Debug, Default)]
 pub struct ConfigError {
-    /// The file, as messages show it.
-    file: Option<String>,
     /// Line and column of an error in the text, counted from 1.
     pub(super) place: Option<(usize, usize)>,
     message: String,
@@ -40,6 +38,7 @@ impl ConfigError {
     /// The error for an unreadable file.
     pub(super) fn unreadable(error: io::Error) -> ConfigError {
         ConfigError {
+            message: error.to_string(),
             source: Some(error),
             ..ConfigError::default()
         }
@@ -63,10 +62,15 @@ impl ConfigError {
             excerpt.push(format!("  {number} | {}", quoted.replace('\t', " ")));
             excerpt.push(format!("  {margin} | {indent}{mark}"));
         }
+        let message = format!(
+            "line {number}, column {}: {}",
+            1 + column,
+            printable(message)
+        );
         ConfigError {
             place: Some((number.parse().unwrap_or_default(), 1 + column)),
             excerpt,
-            ..ConfigError::unusable(printable(message))
+            ..ConfigError::unusable(message)
         }
     }
 
@@ -87,10 +91,13 @@ impl ConfigError {
     /// Attaches the path of the configuration file.
     #[must_use]
     pub fn in_file(self, path: &Path) -> ConfigError {
-        ConfigError {
-            file: Some(shown(path)),
-            ..self
-        }
+        let (file, message) = (shown(path), &self.message);
+        let message = match (&self.source, self.place) {
+            (Some(_), _) => format!("cannot read {file}: {message}"),
+            (None, Some(_)) => format!("{file}, {message}"),
+            (None, None) => format!("{file}: {message}"),
+        };
+        ConfigError { message, ..self }
     }
 
     /// The faulty line, with a mark below the faulty characters, to print after the message. Empty
@@ -103,19 +110,7 @@ impl ConfigError {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let message = &self.message;
-        match (&self.file, &self.source, self.place) {
-            (Some(file), Some(error), _) => write!(f, "cannot read {file}: {error}"),
-            (None, Some(error), _) => write!(f, "{error}"),
-            (Some(file), None, Some((line, column))) => {
-                write!(f, "{file}, line {line}, column {column}: {message}")
-            }
-            (None, None, Some((line, column))) => {
-                write!(f, "line {line}, column {column}: {message}")
-            }
-            (Some(file), None, None) => write!(f, "{file}: {message}"),
-            (None, None, None) => f.write_str(message),
-        }
+        f.write_str(&self.message)
     }
 }
 

@@ -19,8 +19,6 @@ pub struct Columns {
     schema: SchemaRef,
     written: Vec<Column>,
     values: StructBuilder,
-    /// The last time, as text and in seconds. Records of one message share it.
-    last_time: (String, i64),
     /// Bytes of records since the last batch.
     bytes: usize,
 }
@@ -35,7 +33,6 @@ impl Columns {
             schema: Arc::new(Schema::new(fields.clone())),
             written: columns,
             values: StructBuilder::from_fields(fields, 0),
-            last_time: (String::new(), 0),
             bytes: 0,
         }
     }
@@ -54,7 +51,7 @@ impl Columns {
         while !self.is_full()
             && let Some((record, others)) = rest.split_first()
         {
-            push_fields(&mut self.values, &self.written, record, &mut self.last_time);
+            push_fields(&mut self.values, &self.written, record);
             self.values.append(true);
             self.bytes += record.bytes();
             rest = others;
@@ -155,15 +152,10 @@ impl Column {
     }
 
     /// Appends a value of the column's type, or null.
-    fn push(
-        &self,
-        value: &RecordValue,
-        builder: &mut Box<dyn ArrayBuilder>,
-        last_time: &mut (String, i64),
-    ) {
+    fn push(&self, value: &RecordValue, builder: &mut Box<dyn ArrayBuilder>) {
         match self.row.json_type {
             FieldType::Text if matches!(self.row.values, FieldValues::Instant) => {
-                let time = value.text().map(|text| seconds(text, last_time));
+                let time = value.text().map(seconds);
                 typed::<TimestampSecondBuilder>(builder).append_option(time);
             }
             FieldType::Text => typed::<StringBuilder>(builder).append_option(value.text()),
@@ -190,7 +182,7 @@ impl Column {
                     for values in value.items().chunks(self.members.len()) {
                         let builders = objects.field_builders_mut().iter_mut();
                         for ((builder, column), value) in builders.zip(&self.members).zip(values) {
-                            column.push(value, builder, last_time);
+                            column.push(value, builder);
                         }
                         objects.append(true);
                     }
@@ -209,19 +201,14 @@ fn arrow_fields(columns: &[Column]) -> Fields {
 }
 
 /// Appends a record's values for the fields of an object. Recurses to the depth of the table.
-fn push_fields(
-    object: &mut StructBuilder,
-    columns: &[Column],
-    record: &Record,
-    last_time: &mut (String, i64),
-) {
+fn push_fields(object: &mut StructBuilder, columns: &[Column], record: &Record) {
     for (builder, column) in object.field_builders_mut().iter_mut().zip(columns) {
         if let Some(id) = column.id {
-            column.push(record.value(id), builder, last_time);
+            column.push(record.value(id), builder);
         } else {
             // The fields of a null object are null.
             let object = typed(builder);
-            push_fields(object, &column.members, record, last_time);
+            push_fields(object, &column.members, record);
             object.append(!record.is_null_object(column.null_mark));
         }
     }
@@ -233,12 +220,9 @@ fn typed<B: ArrayBuilder>(builder: &mut Box<dyn ArrayBuilder>) -> &mut B {
 }
 
 /// Converts a time (RFC 3339) to seconds.
-fn seconds(text: &str, last_time: &mut (String, i64)) -> i64 {
-    if last_time.0 != text {
-        let time: jiff::Timestamp = text.parse().expect("this crate wrote the time");
-        *last_time = (text.to_owned(), time.as_second());
-    }
-    last_time.1
+fn seconds(text: &str) -> i64 {
+    let time: jiff::Timestamp = text.parse().expect("this crate wrote the time");
+    time.as_second()
 }
 
 #[cfg(test)]
