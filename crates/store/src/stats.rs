@@ -266,7 +266,8 @@ impl Stats {
     }
 }
 
-fn replace_if(kept: &mut Option<String>, date: &str, is_better: impl Fn(&str) -> bool) {
+/// Replaces a missing date, or one that is not as good.
+pub(crate) fn replace_if(kept: &mut Option<String>, date: &str, is_better: impl Fn(&str) -> bool) {
     if kept.as_deref().is_none_or(is_better) {
         *kept = Some(date.to_owned());
     }

@@ -167,9 +167,8 @@ impl Answerer {
         let ids = &asked.list.ids;
         let position = Position::new(asked.page, BROWSE_PAGE_ROWS, ids.len());
         let rows = ids[position.rows()].iter();
-        let rows = rows.map(|id| citation_of_row(&self.db, *id));
-        let rows: rusqlite::Result<Vec<_>> = rows.filter_map(Result::transpose).collect();
-        let mut rows = answered(rows)?;
+        let rows = rows.filter_map(|id| citation_of_row(&self.db, *id).transpose());
+        let mut rows = answered(rows.collect::<rusqlite::Result<Vec<_>>>())?;
         answered(mark_words(&mut rows, &asked.search))?;
         Ok(pages::search_page(&SearchPage {
             database: &self.path,

@@ -580,8 +580,7 @@ fn timeline(page: &SearchPage<'_>) -> Markup {
 
 fn year_link(page: &SearchPage<'_>, year: &str) -> String {
     let filter = page.asked.filter.with(FilterField::Since, year);
-    let filter = filter.with(FilterField::Until, year);
-    format!("./{}", filter.to_query(1))
+    format!("./{}", filter.with(FilterField::Until, year).to_query(1))
 }
 
 fn tops(page: &SearchPage<'_>) -> Markup {

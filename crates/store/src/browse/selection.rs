@@ -206,10 +206,7 @@ impl<'d> SelectionBuilder<'d> {
         }
         let cited: Option<String> = row.get(1)?;
         match cited.as_deref().and_then(|cited| cited.get(..4)) {
-            Some(year) => match self.made.years.get_mut(year) {
-                Some(count) => *count += 1,
-                None => drop(self.made.years.insert(year.to_owned(), 1)),
-            },
+            Some(year) => *self.made.years.entry(year.to_owned()).or_default() += 1,
             None => self.made.undated += 1,
         }
         for (top, column) in [

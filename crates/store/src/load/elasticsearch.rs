@@ -94,9 +94,6 @@ impl<'r> ElasticsearchTarget<'r> {
 
     /// Creates the queued documents.
     fn flush(&mut self) -> Result<(), LoadError> {
-        if self.rows.is_empty() {
-            return Ok(());
-        }
         let changed = &mut self.changed;
         self.rows.flush(&self.client, &self.records, changed)
     }

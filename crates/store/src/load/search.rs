@@ -223,17 +223,15 @@ pub fn key_of(url: &str) -> String {
 impl SearchOrder {
     /// Returns the `ORDER BY` clause. Matches with equal dates are ordered by file and position,
     /// and finally by key, which makes the order independent of the order of loading.
-    fn clause(self) -> &'static str {
-        match self {
-            SearchOrder::Newest => {
-                "ORDER BY urls.cited DESC NULLS LAST, sources.path, sources.member, urls.start, \
-                 urls.record_key"
-            }
-            SearchOrder::Oldest => {
-                "ORDER BY urls.cited NULLS LAST, sources.path, sources.member, urls.start, \
-                 urls.record_key"
-            }
-        }
+    fn clause(self) -> String {
+        let direction = match self {
+            SearchOrder::Newest => "DESC",
+            SearchOrder::Oldest => "ASC",
+        };
+        format!(
+            "ORDER BY urls.cited {direction} NULLS LAST, sources.path, sources.member, urls.start, \
+             urls.record_key"
+        )
     }
 }
 
@@ -373,8 +371,8 @@ impl SearchQuery {
     #[must_use]
     pub fn has_condition(&self) -> bool {
         // A symbol that Unicode counts as a letter may be a separator in the index.
-        let has_word = || self.phrases().map_or(true, |phrases| !phrases.is_empty());
-        self.conditions().next().is_some() || has_word()
+        self.conditions().next().is_some()
+            || self.phrases().map_or(true, |phrases| !phrases.is_empty())
     }
 }
 

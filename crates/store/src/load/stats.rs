@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
 use super::input::{LoadInput, inputs_of, unreadable};
@@ -185,14 +184,12 @@ impl StatsRow for DatabaseRow<'_> {
 ///
 /// The database cannot be read, or was not made by `urlspool load`.
 pub fn stats_of_database(path: &Path, shows_list_fields: bool) -> Result<Stats, LoadError> {
-    // Rows of a message are consecutive, unless the message was loaded in parts.
-    let rows = StatsRows {
-        end: "ORDER BY urls.id".to_owned(),
-        values: Vec::new(),
-        is_match: false,
+    let query = SearchQuery {
         shows_list_fields,
+        ..SearchQuery::default()
     };
-    rows.count(path)
+    // Rows of a message are consecutive, unless the message was loaded in parts.
+    stats_of_rows(path, &query, "ORDER BY urls.id", false)
 }
 
 /// Returns counts by domain, host, scheme, newsgroup and year of the URLs that a search in the
@@ -203,49 +200,35 @@ pub fn stats_of_database(path: &Path, shows_list_fields: bool) -> Result<Stats, 
 ///
 /// The database cannot be read, or was not made by `urlspool load`.
 pub fn stats_of_matches(path: &Path, query: &SearchQuery) -> Result<Stats, LoadError> {
-    let named = |error| sqlite_error(path, error);
-    query.phrases().map_err(named)?.check()?;
-    let (end, values) = query.filter().map_err(named)?;
-    let rows = StatsRows {
-        end,
-        values,
-        is_match: true,
-        shows_list_fields: query.shows_list_fields,
-    };
-    rows.count(path)
+    let phrases = query.phrases();
+    phrases
+        .map_err(|error| sqlite_error(path, error))?
+        .check()?;
+    stats_of_rows(path, query, "", true)
 }
 
-/// Rows to count.
-struct StatsRows {
-    /// End of the query.
-    end: String,
-    values: Vec<Value>,
-    /// `true` for search matches.
+fn stats_of_rows(
+    path: &Path,
+    query: &SearchQuery,
+    order: &str,
     is_match: bool,
-    /// Counts links that occur only in header fields of mailing lists.
-    shows_list_fields: bool,
-}
-
-impl StatsRows {
-    fn count(self, path: &Path) -> Result<Stats, LoadError> {
-        let db = open_to_read(path)?;
-        let (mut stats, today) = (Stats::default(), today());
-        let sql = format!("{ROWS} {}", self.end);
-        let counted = db.prepare(&sql).and_then(|mut statement| {
-            let mut rows = statement.query(params_from_iter(self.values))?;
-            while let Some(row) = rows.next()? {
-                let is_only_in_list_fields: Option<bool> = row.get(FIELDS.len() + 3)?;
-                if is_only_in_list_fields == Some(true) && !self.shows_list_fields {
-                    stats.hidden += 1;
-                    continue;
-                }
-                let is_match = self.is_match;
+) -> Result<Stats, LoadError> {
+    let db = open_to_read(path)?;
+    let (mut stats, today) = (Stats::default(), today());
+    let counted = query.filter().and_then(|(filter, values)| {
+        let mut statement = db.prepare(&format!("{ROWS} {filter} {order}"))?;
+        let mut rows = statement.query(params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
+            let is_only_in_list_fields: Option<bool> = row.get(FIELDS.len() + 3)?;
+            if is_only_in_list_fields == Some(true) && !query.shows_list_fields {
+                stats.hidden += 1;
+            } else {
                 stats.add(&DatabaseRow { row, is_match }, &today);
             }
-            Ok(())
-        });
-        counted.map_err(|error| sqlite_error(path, error))?;
-        stats.end_message();
-        Ok(stats)
-    }
+        }
+        Ok(())
+    });
+    counted.map_err(|error| sqlite_error(path, error))?;
+    stats.end_message();
+    Ok(stats)
 }

@@ -61,7 +61,8 @@ impl Words {
     ) -> rusqlite::Result<()> {
         let mut word = String::new();
         let mut start = 0;
-        for (at, c) in text.char_indices() {
+        // A separator ends the last word.
+        for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
             match self.in_word(c)? {
                 Some(c) => {
                     if word.is_empty() {
@@ -75,9 +76,6 @@ impl Words {
                     word.clear();
                 }
             }
-        }
-        if !word.is_empty() {
-            found(&word, start..text.len());
         }
         Ok(())
     }

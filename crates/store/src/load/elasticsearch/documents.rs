@@ -126,11 +126,6 @@ impl BulkRows {
         Ok(())
     }
 
-    /// Returns `true` if no document is queued.
-    pub(super) fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-
     /// Returns `true` if the documents fill a request.
     pub(super) fn is_full(&self) -> bool {
         LOAD_BULK_BYTES <= self.lines.len()

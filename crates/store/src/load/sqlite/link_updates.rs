@@ -12,6 +12,7 @@ use rusqlite::{Connection, params};
 use super::rows::{MessageRow, RowStatements, next_id};
 use crate::load::target::is_in_list_field;
 use crate::load::tracking::clean_key;
+use crate::stats::replace_if;
 use urlspool_record::record::{FieldId, LoadedRecord};
 use urlspool_text::limits::{LOAD_PENDING_LINK_BYTES, LOAD_PENDING_LINKS};
 
@@ -206,12 +207,8 @@ impl LinkUpdate {
         self.citations += 1;
         self.messages += i64::from(is_first_of_message);
         let Some(date) = date else { return };
-        if self.first.as_deref().is_none_or(|first| date < first) {
-            self.first = Some(date.to_owned());
-        }
-        if self.last.as_deref().is_none_or(|last| last < date) {
-            self.last = Some(date.to_owned());
-        }
+        replace_if(&mut self.first, date, |first| date < first);
+        replace_if(&mut self.last, date, |last| last < date);
     }
 }
 

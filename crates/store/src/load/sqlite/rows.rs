@@ -261,14 +261,8 @@ pub(super) struct MessageTexts {
 const FIND_URL: &str = "SELECT urls.id, messages.id, messages.mailbox_key=?2
   FROM urls JOIN messages ON messages.id = urls.message WHERE record_key=?1";
 
-const FIND_SOURCE: &str = "SELECT id FROM sources WHERE key=?1";
-
-const HAS_DIGEST: &str = "SELECT EXISTS(SELECT 1 FROM messages WHERE digest=?1)";
-
 const FIND_MESSAGE: &str =
     "SELECT id, subject, sender FROM messages WHERE digest=?1 AND mailbox_key=?2";
-
-const FIND_LINK: &str = "SELECT id FROM links WHERE key=?1";
 
 /// Copies of a message cite the same links, so the search ends at the first copy. A plain join
 /// could scan the rows of the link instead, which may be many.
@@ -291,12 +285,13 @@ impl<'db> RowStatements<'db> {
             insert_text: db.prepare_cached(&format!(
                 "INSERT INTO search(rowid, {SEARCHED}) VALUES(?1,?2,?3,?4,?5,?6,?7)"
             ))?,
-            find_source: db.prepare_cached(FIND_SOURCE)?,
+            find_source: db.prepare_cached("SELECT id FROM sources WHERE key=?1")?,
             insert_source: RowInsert::prepare(db, Table::Sources, 2, "")?,
-            has_digest: db.prepare_cached(HAS_DIGEST)?,
+            has_digest: db
+                .prepare_cached("SELECT EXISTS(SELECT 1 FROM messages WHERE digest=?1)")?,
             find_message: db.prepare_cached(FIND_MESSAGE)?,
             insert_message: RowInsert::prepare(db, Table::Messages, 2, "")?,
-            find_link: db.prepare_cached(FIND_LINK)?,
+            find_link: db.prepare_cached("SELECT id FROM links WHERE key=?1")?,
             is_cited: db.prepare_cached(IS_CITED)?,
         })
     }
