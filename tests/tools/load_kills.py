@@ -45,8 +45,8 @@ LOADER_SECONDS = 15
 CHECKS = {
     "links with other numbers than their rows": """SELECT count(*) FROM links JOIN (
         SELECT urls.link, count(*) AS citations, count(DISTINCT messages.digest) AS messages,
-          min(cited) AS first, max(cited) AS last, count(CASE WHEN
-          lower(region) LIKE 'header:list-%' OR lower(region) = 'header:archived-at' THEN 1 END) AS l
+          min(cited) AS first, max(cited) AS last, count(CASE WHEN lower(region)
+          LIKE 'header:list-%' OR lower(region) = 'header:archived-at' THEN 1 END) AS l
         FROM urls JOIN messages ON messages.id = urls.message GROUP BY urls.link) AS n
         ON n.link = links.id WHERE n.citations <> links.citations OR n.messages <> links.messages
           OR n.l <> links.in_list_fields OR coalesce(n.first, '') <> coalesce(links.first, '')
