@@ -121,9 +121,13 @@ fn absolute<'v>(text: &'v [u8], base: Option<&[u8]>) -> Result<AbsoluteValue<'v>
     match scheme_of_absolute(text).filter(|scheme| guessed_scheme(scheme).is_none()) {
         Some(scheme) if is_one_of(scheme, &NON_LOCATION_SCHEMES) => Err(RejectReason::NoLocation),
         Some(scheme) if lacks_slashes(scheme, &text[scheme.len() + 1..]) => {
-            let full = with_slashes(scheme, &text[scheme.len() + 1..]);
-            let repair = Some(Repair::Slashes);
-            Ok(AbsoluteValue::new(full, repair, SLASHES_CONFIDENCE))
+            // A value with the base's scheme and without two slashes is relative to the base.
+            let of_base = base.and_then(scheme_of_absolute);
+            let is_relative = of_base.is_some_and(|own| own.eq_ignore_ascii_case(scheme));
+            Ok(resolved().filter(|_| is_relative).unwrap_or_else(|| {
+                let full = with_slashes(scheme, &text[scheme.len() + 1..]);
+                AbsoluteValue::new(full, Some(Repair::Slashes), SLASHES_CONFIDENCE)
+            }))
         }
         Some(_) => Ok(AbsoluteValue::new(text, None, 1.0)),
         None => resolved()
@@ -302,6 +306,7 @@ mod tests {
         }
         assert_eq!(parse("http://%2F%2F/", None), Err(RejectReason::Host));
         let base = Some("http://a.example/b/");
+        assert_eq!(parse("http:c", base), Ok("http://a.example/b/c".to_owned()));
         assert_eq!(
             parse("//c.example/", base),
             Ok("http://c.example/".to_owned())

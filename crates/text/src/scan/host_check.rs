@@ -386,7 +386,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: bool) {
         let at = text.find("www").unwrap();
-        assert_eq!(names_machine(text[..at].as_bytes()), expected, "{text:?}");
+        assert_eq!(names_machine(&text.as_bytes()[..at]), expected, "{text:?}");
     }
 
     #[test]

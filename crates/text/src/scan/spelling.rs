@@ -10,7 +10,7 @@
 use std::sync::LazyLock;
 
 use super::host_check::names_site;
-use crate::byte_scan::{WordSearcher, prefix_len, starts_with_caseless};
+use crate::byte_scan::{WordSearcher, is_one_of, prefix_len, starts_with_caseless};
 use crate::grammar::{Scheme, is_scheme_char};
 use crate::limits::SCHEME_CHARS;
 
@@ -22,6 +22,8 @@ pub enum Spelling {
     /// The writer changed it on purpose to keep it from being a link.
     Defanged,
 }
+
+use Spelling::{Defanged, Mistyped};
 
 /// A scheme and slashes that are not written as in a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,23 +39,25 @@ pub struct SpelledHead {
 
 /// Spellings in lower case, with the intended schemes. A spelling that ends with a scheme, such as
 /// `hhttp`, is that scheme after a letter of the text (see `trigger`).
-const SPELLINGS: [(&str, &str, Option<Spelling>); 8] = [
-    ("http", "http", None),
-    ("https", "https", None),
-    ("ftp", "ftp", None),
+const SPELLINGS: [(&[&str], &str, Option<Spelling>); 10] = [
+    (&["http"], "http", None),
+    (&["https"], "https", None),
+    (&["ftp"], "ftp", None),
+    (&["htp", "ttp", "htpp", "httpp"], "http", Some(Mistyped)),
+    (&["htttp", "hhtp", "thtp", "hptt"], "http", Some(Mistyped)),
     (
-        "htp ttp htpp httpp htttp hhtp thtp hptt",
-        "http",
-        Some(Spelling::Mistyped),
-    ),
-    (
-        "htps ttps htpps httpss htttps hhtps httsp",
+        &["htps", "ttps", "htpps", "httpss"],
         "https",
-        Some(Spelling::Mistyped),
+        Some(Mistyped),
     ),
-    ("hxxp hxtp htxp h00p", "http", Some(Spelling::Defanged)),
-    ("hxxps hxtps htxps h00ps", "https", Some(Spelling::Defanged)),
-    ("fxp", "ftp", Some(Spelling::Defanged)),
+    (&["htttps", "hhtps", "httsp"], "https", Some(Mistyped)),
+    (&["hxxp", "hxtp", "htxp", "h00p"], "http", Some(Defanged)),
+    (
+        &["hxxps", "hxtps", "htxps", "h00ps"],
+        "https",
+        Some(Defanged),
+    ),
+    (&["fxp"], "ftp", Some(Defanged)),
 ];
 
 /// Maximum number of bytes of a spelled head: a scheme, a delimiter in brackets, and slashes.
@@ -72,7 +76,7 @@ pub fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
     let mistyped = |len, scheme| SpelledHead {
         len,
         scheme,
-        spelling: Spelling::Mistyped,
+        spelling: Mistyped,
         has_backslashes: false,
     };
     if let Some(len) = overwritten_head_len(text) {
@@ -83,24 +87,22 @@ pub fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
     }
     let letters = prefix_len(&text[..text.len().min(7)], u8::is_ascii_alphanumeric);
     let name = &text[..letters];
-    let &(_, scheme, of_name) = SPELLINGS.iter().find(|(spelled, ..)| {
-        let mut spelled = spelled.split(' ').map(str::as_bytes);
-        spelled.any(|spelled| spelled.eq_ignore_ascii_case(name))
-    })?;
+    let mut rows = SPELLINGS.iter();
+    let &(_, scheme, of_name) = rows.find(|(spelled, ..)| is_one_of(name, spelled))?;
     let Delimiter { len, spelling } = delimiter(&text[letters..])?;
     let end = letters + len;
-    if spelling != Some(Spelling::Defanged)
+    if spelling != Some(Defanged)
         && let Some((len, scheme)) = second_head(&text[end..])
     {
         return names_site(&text[end + len..]).then(|| mistyped(end + len, scheme));
     }
     // A correct name and a correct delimiter need no repair.
     let spelling = match (of_name, spelling) {
-        (Some(Spelling::Defanged), _) | (_, Some(Spelling::Defanged)) => Spelling::Defanged,
+        (Some(Defanged), _) | (_, Some(Defanged)) => Defanged,
         (of_name, of_delimiter) => of_name.or(of_delimiter)?,
     };
     let has_backslashes = text[letters..end].contains(&b'\\');
-    (spelling == Spelling::Defanged || names_site(&text[end..])).then_some(SpelledHead {
+    (spelling == Defanged || names_site(&text[end..])).then_some(SpelledHead {
         len: end,
         scheme,
         spelling,
@@ -186,10 +188,10 @@ fn delimiter(text: &[u8]) -> Option<Delimiter> {
     let written = &text[..colon];
     let after = usize::from(written.is_empty() && text.get(slashes) == Some(&b':'));
     let spelling = match written {
-        _ if is_defanged => Some(Spelling::Defanged),
+        _ if is_defanged => Some(Defanged),
         b":" if text[colon..].starts_with(b"//") && slashes == 2 => None,
-        b":" | b"::" => Some(Spelling::Mistyped),
-        _ if is_pair => Some(Spelling::Mistyped),
+        b":" | b"::" => Some(Mistyped),
+        _ if is_pair => Some(Mistyped),
         _ => return None,
     };
     Some(Delimiter {
@@ -386,7 +388,7 @@ mod tests {
         assert!(
             SPELLINGS
                 .iter()
-                .flat_map(|(spelled, ..)| spelled.split(' '))
+                .flat_map(|(spelled, ..)| *spelled)
                 .all(|spelled| starts_spelling(spelled.as_bytes()[0]))
         );
     }

@@ -236,8 +236,8 @@ impl Redirector {
         }
         let host = address.host.to_ascii_lowercase();
         REDIRECTORS.iter().find(|row| {
-            row.paths.split(' ').any(|path| is_path(address.path, path))
-                && row.hosts.split(' ').any(|pattern| is_host(&host, pattern))
+            row.hosts.split(' ').any(|pattern| is_host(&host, pattern))
+                && row.paths.split(' ').any(|path| is_path(address.path, path))
         })
     }
 }
@@ -245,7 +245,7 @@ impl Redirector {
 fn is_path(path: &[u8], pattern: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => path.starts_with(start.as_bytes()),
-        None => path == pattern.trim_end_matches('/').as_bytes(),
+        None => path == pattern.as_bytes() || path.is_empty() && pattern == "/",
     }
 }
 
