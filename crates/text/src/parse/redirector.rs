@@ -75,7 +75,9 @@ impl LinkRewriter {
         let host = address.host.to_ascii_lowercase();
         OPAQUE_REWRITERS
             .iter()
-            .any(|row| is_host(&host, row.host) && address.path.starts_with(row.path.as_bytes()))
+            .any(|row| {
+                is_host(&host, row.host.as_bytes()) && address.path.starts_with(row.path.as_bytes())
+            })
             .then(|| LinkRewriter {
                 target_host: value(&address, "domain").map(decode),
             })
@@ -518,7 +520,8 @@ url-protection https://checkpoint.url-protection.com/v1/r07/url?o={E}&g=N==&h=M=
                 .map(|host| host.trim_start_matches('.'))
             {
                 assert!(
-                    is_host(host.as_bytes(), pattern) && HOST_FILTER.may_name(host.as_bytes()),
+                    is_host(host.as_bytes(), pattern.as_bytes())
+                        && HOST_FILTER.may_name(host.as_bytes()),
                     "{host}"
                 );
                 assert!(

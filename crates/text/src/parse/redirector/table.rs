@@ -236,34 +236,39 @@ impl Redirector {
         }
         let host = address.host.to_ascii_lowercase();
         REDIRECTORS.iter().find(|row| {
-            row.hosts.split(' ').any(|pattern| is_host(&host, pattern))
-                && row.paths.split(' ').any(|path| is_path(address.path, path))
+            words(row.paths).any(|path| is_path(address.path, path))
+                && words(row.hosts).any(|pattern| is_host(&host, pattern))
         })
     }
 }
 
-fn is_path(path: &[u8], pattern: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(start) => path.starts_with(start.as_bytes()),
-        None => path == pattern.as_bytes() || path.is_empty() && pattern == "/",
+/// Returns the words of a list. Faster than a split of text, because many URLs reach the table.
+fn words(list: &'static str) -> impl Iterator<Item = &'static [u8]> {
+    list.as_bytes().split(|&byte| byte == b' ')
+}
+
+fn is_path(path: &[u8], pattern: &[u8]) -> bool {
+    match pattern.strip_suffix(b"*") {
+        Some(start) => path.starts_with(start),
+        None => path == pattern || path.is_empty() && pattern == b"/",
     }
 }
 
 /// Returns `true` if `pattern` matches a lowercase host.
-pub(super) fn is_host(host: &[u8], pattern: &str) -> bool {
-    if let Some(name) = pattern.strip_suffix(".*") {
+pub(super) fn is_host(host: &[u8], pattern: &[u8]) -> bool {
+    if let Some(name) = pattern.strip_suffix(b".*") {
         return is_national(host, name);
     }
-    let Some(domain) = pattern.strip_prefix('.') else {
-        return host == pattern.as_bytes();
+    let Some(domain) = pattern.strip_prefix(b".") else {
+        return host == pattern;
     };
-    host.strip_suffix(domain.as_bytes())
+    host.strip_suffix(domain)
         .is_some_and(|subdomain| matches!(subdomain.last(), None | Some(b'.')))
 }
 
 /// Returns `true` if the host is `name` or a subdomain of it, under `com`, `us`, `co.uk` or a
 /// similar domain.
-fn is_national(host: &[u8], name: &str) -> bool {
+fn is_national(host: &[u8], name: &[u8]) -> bool {
     let is_commercial = |label: &[u8]| matches!(label, b"com" | b"co");
     let mut labels = host.rsplit(|&byte| byte == b'.');
     let last = labels.next().unwrap_or_default();
@@ -271,7 +276,7 @@ fn is_national(host: &[u8], name: &str) -> bool {
     if last.len() == 2 && next.is_some_and(is_commercial) {
         next = labels.next();
     }
-    (last.len() == 2 || is_commercial(last)) && next == Some(name.as_bytes())
+    (last.len() == 2 || is_commercial(last)) && next == Some(name)
 }
 
 /// Prefilter by one host label, without false negatives. Excludes nearly all hosts that are not a
