@@ -264,7 +264,7 @@ def check_search(args, loads, folder, rng):
     rows = [line[3:-3].split("` | `") for line in page if re.fullmatch(r"\| `.*` \|", line)]
     equal("ten queries or more", len(rows) >= 10, True)
     for search, _, condition in rows:
-        command = f'"$0" search "$1" --format jsonl {search}'
+        command = f'"$0" search "$1" --list-fields --format jsonl {search}'
         found = output("sh", "-c", command, args.binary, database)
         wanted = [json.loads(line)["id"] for line in found.splitlines()]
         reply = loads.server.ask("POST", "/search/_search",
