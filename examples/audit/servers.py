@@ -133,6 +133,9 @@ def main():
             start()
         case ["stop"]:
             urllib.request.urlopen(f"http://127.0.0.1:{SITE}/stop").read()
+            # The next ones need the ports.
+            while is_open(SITE) or is_open(ARCHIVE):
+                time.sleep(0.1)
         case ["serve"]:
             serve()
         case _:

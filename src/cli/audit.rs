@@ -558,12 +558,15 @@ fn save(args: &AuditSaveArgs) -> CommandResult {
 
 fn write_seeds(args: &AuditSaveArgs) -> CommandResult {
     let urls = audit::urls_to_save(&args.database, args.limit)?;
-    check_replacement(&args.output, None).map_err(CommandError::usage)?;
-    let mut file = OutputFile::create(&args.output)?;
-    for url in &urls {
-        file.put(format!("{url}\n").as_bytes())?;
+    for (path, lines) in audit::seed_files(&args.output, &urls) {
+        // Standard output is one file.
+        let is_stream = args.output.as_os_str() == "-";
+        let path = if is_stream { &args.output } else { &path };
+        check_replacement(path, None).map_err(CommandError::usage)?;
+        let mut file = OutputFile::create(path)?;
+        file.put(lines.as_bytes())?;
+        file.finish()?;
     }
-    file.finish()?;
     Ok(Exit::Done)
 }
 

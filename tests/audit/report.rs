@@ -88,12 +88,23 @@ fn the_newest_check_decides_the_state_and_unknown_links_are_counted() {
     // All links have one host.
     let shares = csv(&folder, "shares-by-year.csv");
     assert_contains(&shares, "\n1996,2,2,1,0.500000,,,0.500000,,,");
+    assert_contains(&shares, ",0,0\n");
     assert!(html.contains("not determined by these ages"));
     let snapshot = "https://web.archive.org/web/19961219120000/http://l.cern.ch/b";
     assert!(csv(&folder, "dead-links.csv").contains(&format!(",captured,{snapshot},1,0,\n")));
     assert!(html.contains(&format!("href=\"{snapshot}\"")));
     assert!(!html.contains("href=\"http://"), "a dead link is clickable");
     assert_eq!(csv(&folder, "citations.csv").lines().count(), 3);
+    run(
+        &folder,
+        "INSERT INTO audit_captures SELECT key, server, asked_at, NULL, NULL, NULL, 'none'
+           FROM audit_links JOIN (SELECT server, asked_at FROM audit_captures) WHERE url LIKE '%/a'",
+    );
+    let html = reported(&folder, &[]);
+    assert_contains(&csv(&folder, "shares-by-year.csv"), ",0,1\n");
+    let text = html.replace("</td>", " ").replace('\n', "");
+    assert_contains(&text, "safe, at risk, preserved or lost");
+    assert_contains(&text, "1996 to 2000");
 }
 
 #[test]

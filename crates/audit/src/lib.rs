@@ -33,7 +33,7 @@ pub use plan::{Exclusion, PlanCounts, PlanJob, Sample, Stratum, StratumKind, pla
 pub use protocols::{OldProtocol, check_protocols};
 pub use public_host::host_in_url;
 pub use report::{ReportFiles, ReportJob, SenderPolicy, report};
-pub use save::{SaveCounts, SaveJob, SaveOutcome, save, urls_to_save};
+pub use save::{SaveCounts, SaveJob, SaveOutcome, save, seed_files, urls_to_save};
 pub use state::{LinkState, PageState};
 pub use step::AuditProgress;
 

@@ -18,7 +18,7 @@ use ring::digest::{Context, SHA256};
 
 use super::AuditError;
 use super::database::AuditDb;
-use super::save::{Seeds, outcomes, seeds};
+use super::save::{Seeds, outcomes, seed_files, seeds};
 use csv_files::CsvFiles;
 use figures::{BothSurvivals, Figures};
 use links::{MostCited, Provenance, for_each_link};
@@ -224,15 +224,16 @@ impl Bag {
     /// `database` is the path of the audited database.
     fn finish(self, audit: &AuditDb, database: &Path, page: &str) -> Result<(), AuditError> {
         self.put(BAG_REPORT, page)?;
-        for (file, kind) in BAG_SEEDS {
-            let urls = seeds(audit, kind)?;
-            let lines: String = urls.iter().map(|url| format!("{url}\n")).collect();
-            self.put(file, &lines)?;
-        }
         let tables = csv_files::names().map(|name| format!("{BAG_TABLES}/{name}"));
         let mut payload = vec![BAG_REPORT.to_owned()];
-        payload.extend(BAG_SEEDS.map(|(file, _)| file.to_owned()));
         payload.extend(tables);
+        for (file, kind) in BAG_SEEDS {
+            for (file, lines) in seed_files(Path::new(file), &seeds(audit, kind)?) {
+                let file = file.display().to_string();
+                self.put(&file, &lines)?;
+                payload.push(file);
+            }
+        }
         payload.sort_unstable();
         let (manifest, bytes) = self.manifest(&payload)?;
         let database = database.file_name().unwrap_or(database.as_os_str());

@@ -27,7 +27,7 @@ use urlspool_store::load::Secret;
 use urlspool_text::diagnostic::shortened;
 use urlspool_text::limits::{
     AUDIT_CDX_BYTES, AUDIT_SAVE_ACTIVE, AUDIT_SAVE_DAY, AUDIT_SAVE_POLL_SECONDS, AUDIT_SAVE_RATE,
-    AUDIT_SAVE_WAIT_SECONDS, MESSAGE_VALUE_CHARS,
+    AUDIT_SAVE_WAIT_SECONDS, MESSAGE_VALUE_CHARS, SEED_FILE_BYTES,
 };
 
 /// Options for saving links.
@@ -119,6 +119,28 @@ pub(super) fn seeds(audit: &AuditDb, kind: Seeds) -> Result<Vec<String>, AuditEr
     let mut urls: Vec<String> = audit.rows(SEEDS, [kind == Seeds::Unarchived], |row| row.get(0))?;
     urls.retain(|url| !must_not_be_sent(url));
     Ok(urls)
+}
+
+/// Returns the names and contents of the files that list URLs, the first with the name `path`, each
+/// of at most [`SEED_FILE_BYTES`].
+#[must_use]
+pub fn seed_files(path: &Path, urls: &[String]) -> Vec<(PathBuf, String)> {
+    let mut files = vec![(path.to_owned(), String::new())];
+    for url in urls {
+        let is_full = |(_, text): &(_, String)| SEED_FILE_BYTES < text.len() + url.len() + 1;
+        if files.last().is_none_or(is_full) {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let end = path.extension().unwrap_or_default().to_string_lossy();
+            let name = format!("{stem}-{}.{end}", files.len() + 1);
+            let name = name.trim_end_matches('.');
+            files.push((path.with_file_name(name), String::new()));
+        }
+        if let Some((_, text)) = files.last_mut() {
+            text.push_str(url);
+            text.push('\n');
+        }
+    }
+    files
 }
 
 /// Submits the URLs that are due to a save service and queries their jobs. Setting `stop` ends it.
@@ -547,6 +569,30 @@ mod tests {
             secret_key: Secret::new("s".to_owned()),
             limit: None,
         }
+    }
+
+    #[test]
+    fn a_list_of_seeds_is_divided_before_its_limit() {
+        let urls: Vec<String> = (0..60)
+            .map(|n| n.to_string() + &"x".repeat(1_000_000))
+            .collect();
+        let files = seed_files(Path::new("a/living.txt"), &urls);
+        let names: Vec<_> = files
+            .iter()
+            .map(|(path, _)| path.display().to_string())
+            .collect();
+        assert_eq!(names, ["a/living.txt", "a/living-2.txt", "a/living-3.txt"]);
+        assert!(
+            files
+                .iter()
+                .all(|(_, lines)| lines.len() <= SEED_FILE_BYTES)
+        );
+        let lines: Vec<_> = files.iter().flat_map(|(_, lines)| lines.lines()).collect();
+        assert_eq!(lines, urls);
+        assert_eq!(
+            seed_files(Path::new("a"), &[]),
+            [("a".into(), String::new())]
+        );
     }
 
     #[test]

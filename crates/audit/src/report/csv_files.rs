@@ -80,6 +80,7 @@ const TABLES: [(&str, &[&str]); 18] = [
         "dead_archived,lost,not_asked,lost_share,lost_low,lost_high",
         "lost_hosts_share,lost_hosts_low,lost_hosts_high",
         CONFIRMED,
+        "safe,at_risk",
     ]),
     ("by-scheme.csv", &["scheme", COUNTS, DEAD_SHARE, CONFIRMED]),
     ("by-tld.csv", &["tld", COUNTS, DEAD_SHARE, CONFIRMED]),
@@ -198,6 +199,7 @@ impl CsvFiles {
                 (tally.dead_archived, tally.lost, tally.unanswered()),
                 shares(tally.lost_shares()),
                 confirmed(tally),
+                (tally.safe, tally.at_risk),
             )
         });
         self.files.write("shares-by-year.csv", by_year)?;

@@ -289,7 +289,7 @@ pub(super) struct Shares {
 struct HostWeights {
     host: u32,
     /// Indexed by [`HostSum`]. Totals over many hosts are not computed from these values.
-    sums: [f32; 5],
+    sums: [f32; 6],
 }
 
 /// Index of a weight in [`HostWeights`].
@@ -300,6 +300,7 @@ enum HostSum {
     Confirmed,
     Answered,
     Lost,
+    Asked,
 }
 
 impl HostWeights {
@@ -325,6 +326,12 @@ pub(super) struct Tally {
     pub(super) dead_archived: u64,
     /// Dead links without a capture in an archive that answered.
     pub(super) lost: u64,
+    /// Living links with a capture.
+    pub(super) safe: u64,
+    /// Living links without a capture in an archive that answered.
+    pub(super) at_risk: u64,
+    /// Links with a known state for which the archive answered.
+    asked: Trials,
     /// Dead links for which the archive answered.
     answered: Trials,
     /// Weight of the lost links.
@@ -351,6 +358,12 @@ impl Tally {
         }
         if state.is_dead() {
             self.add_dead(archive, weight);
+        } else if state != LinkState::Unknown {
+            self.safe += u64::from(archive == ArchiveAnswer::Captured);
+            self.at_risk += u64::from(archive == ArchiveAnswer::None);
+        }
+        if state != LinkState::Unknown && archive != ArchiveAnswer::Unknown {
+            self.asked.add(weight);
         }
         if link.is_confirmed {
             self.confirmed += 1;
@@ -367,6 +380,7 @@ impl Tally {
             link.is_confirmed,
             is_dead && link.archive != ArchiveAnswer::Unknown,
             is_dead && link.archive == ArchiveAnswer::None,
+            link.archive != ArchiveAnswer::Unknown,
         ];
         let sums = has.map(|has| if has { link.weight as f32 } else { 0.0 });
         let weights = HostWeights { host, sums };
@@ -484,6 +498,18 @@ impl Tally {
             self.lost_weight,
         ];
         weights.map(|weight| weight / dead)
+    }
+
+    /// Returns the share of lost links among all links with a known state for which the archive
+    /// answered.
+    pub(super) fn lost_of_all_shares(&self) -> Shares {
+        let of = [HostSum::Asked, HostSum::Lost];
+        self.shares(self.asked, self.lost_weight, of)
+    }
+
+    /// Returns the weights of the dead links and of all links with a known state.
+    pub(super) fn dead_of_known(&self) -> [f64; 2] {
+        [self.dead_weight(), self.known.weight]
     }
 
     /// Returns the share of lost links among the dead links for which the archive answered.

@@ -1,6 +1,7 @@
 //! The sections of the report page.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use maud::{Markup, PreEscaped, html};
 
@@ -37,11 +38,12 @@ type Section = (
 );
 
 #[rustfmt::skip]
-const SECTIONS: [Section; 10] = [
+const SECTIONS: [Section; 11] = [
     ("years", "By year", "By year of citation", years),
     ("confirmed", "Confirmed deaths", "Confirmed deaths", confirmed),
     ("survival", "Survival", "Survival", lifetimes),
     ("archive", "Archived or lost", "Archived or lost", archive),
+    ("studies", "Other studies", "Other studies", studies),
     ("pages", "Living pages", "Living pages", |content| pages(&content.pages)),
     ("groups", "Hosts, domains, lists", "Hosts, domains, lists, schemes", groups),
     ("protocols", "Dead protocols", "Dead protocols", protocols),
@@ -702,8 +704,73 @@ fn archive(content: &PageContent) -> Markup {
             |tally| tally.archive_shares().to_vec(),
             &ARCHIVED,
         ))
+        p {
+            "The table below has all links with a known state, if the archive answered: safe are \
+             living links that are archived, at risk the other living links; preserved are dead \
+             links that are archived. The categories are those of the Hiberlink project (see \
+             Method)."
+        } "\n"
+        (table_of_years(content, &PRESERVED))
         (saves(&content.saves))
     }
+}
+
+const PRESERVED: TallyTable<'_> = TallyTable {
+    caption: "Links by year of citation: safe, at risk, preserved or lost",
+    of: "Year",
+    numbers: &[
+        ("Safe", |tally| tally.safe),
+        ("At risk", |tally| tally.at_risk),
+        ("Preserved", |tally| tally.dead_archived),
+        ("Lost", |tally| tally.lost),
+    ],
+    share: "Lost of all",
+    shares: Tally::lost_of_all_shares,
+};
+
+/// Shares of dead links in other studies: the years of the links, the share, and the study.
+const STUDIES: [(&str, RangeInclusive<u16>, &str, &str); 4] = [
+    ("2013", 2013..=2013, "38\u{a0}%", "Pew 2024"),
+    ("2013 to 2023", 2013..=2023, "25\u{a0}%", "Pew 2024"),
+    (
+        "1996 to 2000",
+        1996..=2000,
+        "a little more than half",
+        "iPRES 2024",
+    ),
+    ("1996 to 2021", 1996..=2021, "64.7\u{a0}%", "iPRES 2024"),
+];
+
+/// Renders the shares of dead links of this audit next to those of other studies.
+fn studies(content: &PageContent) -> Markup {
+    let rows = STUDIES.iter().map(|(name, years, share, study)| {
+        let dead = match dead_share_of(&content.figures.years, years) {
+            Some(value) => Cell::Share(value),
+            None => Cell::Own("no result"),
+        };
+        vec![Cell::Own(name), dead, Cell::Own(share), Cell::Own(study)]
+    });
+    let columns = ["Links of", "Dead here", "Dead there", "Study"].map(text_column);
+    html! {
+        p {
+            "Years here are of the first citation in this archive; in Pew 2024 of the page in a \
+             crawl of the Web, and in iPRES 2024 of the first capture by the Internet Archive. Both \
+             were checked in 2023. People cite other pages than crawlers find, so differences do \
+             not show an error of either. Method has the references."
+        } "\n"
+        (table("Shares of dead links here and in other studies", &columns, rows, None))
+    }
+}
+
+/// Returns the share of dead links among the links of some years with a known state.
+fn dead_share_of(tallies: &Tallies, years: &RangeInclusive<u16>) -> Option<f64> {
+    let is_within = |year: &str| year.parse().is_ok_and(|year| years.contains(&year));
+    let tallies = tallies.iter().filter(|(year, _)| is_within(year));
+    let [dead, known] = tallies.fold([0.0, 0.0], |[dead, known], (_, tally)| {
+        let [more_dead, more_known] = tally.dead_of_known();
+        [dead + more_dead, known + more_known]
+    });
+    (0.0 < known).then(|| dead / known)
 }
 
 const ARCHIVED: TallyTable<'_> = TallyTable {
