@@ -117,7 +117,7 @@ impl<'w> Writer<'w> {
 
 /// Removes the items of a list that are in none of the ranges, which are in order.
 fn retain<T>(list: &mut Vec<T>, kept: &[Range<usize>]) {
-    if kept != [0..list.len()] {
+    if !matches!(kept, [all] if *all == (0..list.len())) {
         let mut kept = kept.iter().flat_map(Clone::clone).peekable();
         let mut indices = 0..;
         list.retain(|_| {
