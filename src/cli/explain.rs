@@ -57,14 +57,15 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
     } = open_member(streams, &location.file.member).map_err(|error| failed(path, error))?;
     let format = args.kind.map(Format::of);
     let messages = MessageSource::of_stream(stream, source, hint, format, &limits);
-    let explained = find_message(&extractor, location.offset, messages)
+    let explained = find_message(&extractor, location.offset.unwrap_or(0), messages)
         .map_err(|error| CommandError::unreadable(path, error))?;
     if explained.messages.is_empty() && explained.skipped.is_none() {
-        let message = format!("there is no message at byte {}", location.offset);
+        let offset = location.offset.unwrap_or(0);
+        let message = format!("there is no message at byte {offset}");
         return Err(failed(path, message));
     }
     let mut out = StdoutLines::of_escaped_lines();
-    out.put(page(&explained, location.noun(), has_colors).as_bytes())?;
+    out.put(page(&explained, location.noun(), location.offset, has_colors).as_bytes())?;
     out.finish()?;
     Ok(Exit::Done)
 }
@@ -153,7 +154,8 @@ fn message_at(
 #[derive(Debug, PartialEq, Eq)]
 struct MessageLocation {
     file: FileLocation,
-    offset: u64,
+    /// `None` for the first message.
+    offset: Option<u64>,
 }
 
 impl MessageLocation {
@@ -161,7 +163,7 @@ impl MessageLocation {
     /// whole text names an existing file, it refers to that file.
     fn parse(text: &OsStr) -> MessageLocation {
         let (names, offset) = if Path::new(text).exists() {
-            (text.as_bytes(), 0)
+            (text.as_bytes(), None)
         } else {
             split_offset(text.as_bytes())
         };
@@ -195,14 +197,14 @@ impl MessageLocation {
     }
 }
 
-/// Splits names from the offset after the last colon. The offset is 0 if there is none.
-fn split_offset(text: &[u8]) -> (&[u8], u64) {
+/// Splits names from the offset after the last colon, if there is one.
+fn split_offset(text: &[u8]) -> (&[u8], Option<u64>) {
     let colon = memchr::memrchr(b':', text);
     let found = colon.and_then(|at| {
         let offset = std::str::from_utf8(&text[at + 1..]).ok()?.parse().ok()?;
-        Some((&text[..at], offset))
+        Some((&text[..at], Some(offset)))
     });
-    found.unwrap_or((text, 0))
+    found.unwrap_or((text, None))
 }
 
 #[cfg(test)]
@@ -221,8 +223,8 @@ mod tests {
             };
             assert_eq!(MessageLocation::parse(text.as_ref()), expected);
         };
-        check("no/such:12", "no/such", 12);
-        check("no/such:x", "no/such:x", 0);
-        check("no/such", "no/such", 0);
+        check("no/such:12", "no/such", Some(12));
+        check("no/such:x", "no/such:x", None);
+        check("no/such", "no/such", None);
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct Page {
     /// `true` to print sentences about the whole message in bold, accepted candidates in green, and
     /// rejected ones in red.
     has_colors: bool,
+    /// The byte that the user named.
+    offset: Option<u64>,
     text: String,
 }
 
@@ -23,12 +25,33 @@ const GREEN: &str = "\u{1b}[32m";
 const END: &str = "\u{1b}[0m";
 
 /// Formats the explanation of an input as lines of text without control characters. `noun` is the
-/// word for the input: file or member.
-pub(super) fn page(explained: &Explanation, noun: &str, has_colors: bool) -> String {
+/// word for the input: file or member. The candidates at the byte `offset` come first, and are
+/// marked in the list of all.
+pub(super) fn page(
+    explained: &Explanation,
+    noun: &str,
+    offset: Option<u64>,
+    has_colors: bool,
+) -> String {
     let mut page = Page {
         has_colors,
+        offset,
         text: String::new(),
     };
+    let candidates = explained
+        .messages
+        .iter()
+        .flat_map(|message| &message.candidates);
+    let mut wanted = candidates
+        .filter(|candidate| page.is_wanted(candidate))
+        .peekable();
+    if let (Some(_), Some(offset)) = (wanted.peek(), offset) {
+        let wanted: Vec<_> = wanted.collect();
+        page.line(0, &format!("Candidate at byte {offset}:"));
+        wanted
+            .into_iter()
+            .for_each(|candidate| page.candidate(candidate));
+    }
     if let Some(format) = &explained.format {
         page.line(
             0,
@@ -63,6 +86,12 @@ impl Page {
         self.text += start;
         self.text += &escaped(text);
         self.text += end;
+    }
+
+    /// Returns `true` for a candidate at the byte that the user named.
+    fn is_wanted(&self, candidate: &ExplainedCandidate) -> bool {
+        let range = candidate.start..candidate.end;
+        self.offset.is_some_and(|offset| range.contains(&offset))
     }
 
     fn message(&mut self, message: &ExplainedMessage) {
@@ -102,6 +131,9 @@ impl Page {
         self.notes(&message.part_notes);
         self.line(0, "Candidates in order:");
         for candidate in &message.candidates {
+            if self.is_wanted(candidate) {
+                self.line(1, "the candidate at the byte that was named:");
+            }
             self.candidate(candidate);
         }
         if message.candidates.is_empty() {
@@ -234,11 +266,15 @@ mod tests {
     use urlspool_text::origin::Source;
 
     fn page(message: &Message<'_>) -> String {
+        page_at(message, None)
+    }
+
+    fn page_at(message: &Message<'_>, offset: Option<u64>) -> String {
         let source = Source::at("x".into());
         let message = Extractor::default().explain_message(message, &source, &[]);
         let mut explained = Explanation::default();
         explained.messages.push(message);
-        super::page(&explained, "file", false)
+        super::page(&explained, "file", offset, false)
     }
 
     #[test]
@@ -263,6 +299,19 @@ mod tests {
         ] {
             assert!(page.contains(line), "{line} in\n{page}");
         }
+    }
+
+    #[test]
+    fn the_candidate_at_the_offset_comes_first_and_is_marked() {
+        let raw = b"From: a\n\nhttp://a.example/ http://b.example/\n";
+        let page = page_at(&Message::parse(raw), Some(30));
+        let verdict = "bytes 27 to 44, line 3, body: accepted: http://b.example/";
+        let first = format!("Candidate at byte 30:\n  {verdict}\n");
+        assert!(page.starts_with(&first), "{page}");
+        let marked = format!("  the candidate at the byte that was named:\n  {verdict}\n");
+        assert!(page.contains(&marked), "{page}");
+        let other = page_at(&Message::parse(raw), Some(8));
+        assert!(!other.contains("andidate at"), "{other}");
     }
 
     #[test]
