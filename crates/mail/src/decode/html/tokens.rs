@@ -39,9 +39,13 @@ pub enum Markup<'t> {
 pub struct Tag {
     /// Name with prefix.
     pub name: String,
-    /// Names with prefixes, and values.
+    /// Names with prefixes, and values that are not empty. At most 65,536.
     pub attributes: Vec<(String, String)>,
 }
+
+/// Maximum number of attributes of a tag to hold. Bounds the memory for a tag of nothing but
+/// attributes.
+const MAX_ATTRIBUTES: usize = 1 << 16;
 
 impl Tag {
     /// Returns the first value of an attribute by its name without prefix.
@@ -56,20 +60,18 @@ impl Tag {
 /// Passes the tags and the text of an HTML or XML text to `sink`. Linear.
 pub fn markup(text: &[u8], content: ElementContent, sink: &mut dyn FnMut(Markup<'_>)) {
     let string = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut tag = Tag::default();
+    let (mut tag, mut attribute) = (Tag::default(), String::new());
     tokenize(text, content, &mut |event, _| match event {
         CallbackEvent::OpenStartTag { name } => {
             tag.name = string(name);
             tag.attributes.clear();
         }
-        CallbackEvent::AttributeName { name } => {
-            tag.attributes.push((string(name), String::new()));
-        }
+        CallbackEvent::AttributeName { name } => attribute = string(name),
         CallbackEvent::AttributeValue { value } => {
-            let attribute = tag.attributes.last_mut();
-            attribute
-                .into_iter()
-                .for_each(|(_, last)| *last = string(value));
+            if tag.attributes.len() < MAX_ATTRIBUTES {
+                let name = std::mem::take(&mut attribute);
+                tag.attributes.push((name, string(value)));
+            }
         }
         CallbackEvent::CloseStartTag { self_closing } => {
             sink(Markup::Start(&tag));
@@ -106,6 +108,10 @@ struct Piece {
     /// `true` if the piece is known to be copied unchanged.
     is_copy: bool,
 }
+
+/// Maximum number of pieces of one token. The rest of the token is mapped as a whole, so its ranges
+/// still enclose their bytes. Bounds the memory for a text of nothing but references.
+const MAX_PIECES: usize = 1 << 19;
 
 impl TokenSource<'_> {
     /// Returns the origin of the token in a text in which the tokenised text starts at `base`.
@@ -219,6 +225,7 @@ impl<E> MailEmitter<'_, E> {
     /// Notes a piece of text that ends at the position. Adjacent copies become one piece.
     fn add_piece(&mut self, text: &[u8]) {
         let mut pieces = self.pieces.borrow_mut();
+        let is_full = MAX_PIECES <= pieces.len();
         let mut piece = Piece {
             len: text.len(),
             end: self.position,
@@ -226,7 +233,7 @@ impl<E> MailEmitter<'_, E> {
         };
         if let Some(last) = pieces.last_mut() {
             piece.is_copy = last.end + piece.len == piece.end && text != b"\n";
-            if piece.is_copy && last.is_copy {
+            if is_full || piece.is_copy && last.is_copy {
                 last.len += piece.len;
                 last.end = piece.end;
                 return;
@@ -424,6 +431,17 @@ mod tests {
             negated,
             "&NotEqualTilde;",
         );
+    }
+
+    #[test]
+    fn the_map_of_too_many_references_encloses_their_bytes() {
+        let raw = "&lt;".repeat(MAX_PIECES + 2) + "x&amp;y";
+        let (text, map) = decoded(&raw);
+        let (at, end) = (text.len() - 3, raw.len());
+        assert_eq!(map.raw(Span::new(1, 2)), Span::new(4, 8));
+        assert!(map.raw(Span::new(at, at + 1)).start < end - 7);
+        assert_eq!(map.raw(Span::new(at, at + 3)).end, end);
+        assert!(!map.exact(Span::new(at, at + 1)));
     }
 
     proptest::proptest! {
