@@ -674,7 +674,8 @@ fn blanks(text: &[u8]) -> usize {
 /// Attributes whose value is one URL.
 static URL_ATTRIBUTES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let names = "action archive background cite classid codebase data dynsrc formaction href icon \
-        longdesc lowsrc manifest ping poster profile src xlink:href data-src data-href original-src";
+        longdesc lowsrc manifest ping poster profile src xlink:href data-src data-href \
+        original-src";
     names.split(' ').collect()
 });
 

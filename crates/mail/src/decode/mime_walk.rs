@@ -306,8 +306,8 @@ impl<'s> WalkState<'s> {
 
     /// Reads a document within the message's unpack balance, and reports its problems. Passes its
     /// page to the sink, or counts an unread document. `map` maps the document's bytes to the
-    /// message. Without a `part`, the document is the source. Returns the message if the document is
-    /// one.
+    /// message. Without a `part`, the document is the source. If the document is a message, returns
+    /// it.
     fn document(
         &mut self,
         kind: DocumentKind,

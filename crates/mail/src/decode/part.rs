@@ -400,8 +400,8 @@ impl<'r> DecodingSteps<'r> {
         }
     }
 
-    /// Passes the text to `sink`, with the escapes of its form decoded. Without a `part`, the text is
-    /// a source without a header. Returns the construct left open by a page.
+    /// Passes the text to `sink`, with the escapes of its form decoded. Without a `part`, the text
+    /// is a source without a header. Returns the construct left open by a page.
     pub(super) fn texts(
         mut self,
         form: TextForm,

@@ -209,8 +209,8 @@ fn body_of(text: &[u8], start: usize, marks: &[u8], header: &[u8]) -> Option<Str
     })
 }
 
-/// Returns the end of the lines of base64 digits at `start`, and the number of lines of whole groups
-/// in them.
+/// Returns the end of the lines of base64 digits at `start`, and the number of lines of whole
+/// groups in them.
 fn base64_lines(text: &[u8], start: usize, marks: &[u8]) -> (usize, usize) {
     let mut whole_lines = 0;
     let mut end = start;

@@ -507,8 +507,8 @@ impl<R: SparseRead> BlockReader<R> {
 /// read again.
 ///
 /// Without Content-Length fields, this reads the blocks from the start of `range` to its first
-/// message. With them, and after very many blank lines, it reads the file from its start, as fast as
-/// the disk allows.
+/// message. With them, and after very many blank lines, it reads the file from its start, as fast
+/// as the disk allows.
 ///
 /// # Errors
 ///

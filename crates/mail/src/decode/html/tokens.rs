@@ -1,7 +1,7 @@
 //! Tokens of an HTML text from `html5gum`, with the original bytes of each token byte.
 //!
-//! The tokeniser passes the text of a token in pieces. A character reference is a piece of its own,
-//! so the end of each piece in the original text is enough to map all bytes.
+//! The tokeniser passes the text of a token in pieces, one for each character reference. The end of
+//! each piece in the original text is enough to map all bytes.
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
