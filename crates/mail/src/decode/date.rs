@@ -266,7 +266,9 @@ impl DateTokens {
 
 /// Splits a word into two or three numbers of one or two digits.
 fn time_fields(word: &str, separator: char) -> Option<Vec<&str>> {
-    word.find(separator)?;
+    // Most words are no time.
+    word.bytes()
+        .position(|byte| char::from(byte) == separator)?;
     let fields: Vec<&str> = word.split(separator).collect();
     let is_numeric = fields.iter().all(|field| {
         (1..=2).contains(&field.len()) && field.bytes().all(|byte| byte.is_ascii_digit())

@@ -223,6 +223,9 @@ pub(super) fn field_text(raw: &[u8]) -> String {
 /// Puts a value on one line: a line end and the blanks after it become one blank (RFC 5322 section
 /// 2.2.3).
 fn unfolded(raw: &str) -> String {
+    if memchr::memchr2(b'\n', b'\r', raw.as_bytes()).is_none() {
+        return raw.to_owned();
+    }
     let mut lines = raw
         .split('\n')
         .map(|line| line.strip_suffix('\r').unwrap_or(line));
