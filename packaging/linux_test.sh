@@ -67,7 +67,7 @@ for file in /etc/urlspool/urlspool.toml /lib/systemd/system/urlspool.service \
 done
 [ "$(within stat -c %U:%G:%a /var/lib/urlspool)" = urlspool:urlspool:750 ] ||
   fail "/var/lib/urlspool has the wrong owner or mode"
-within urlspool check-config /etc/urlspool/urlspool.toml >/dev/null ||
+within urlspool config check /etc/urlspool/urlspool.toml >/dev/null ||
   fail "the configuration of the package cannot be used"
 
 # Runs the daemon as the unit does.

@@ -43,9 +43,9 @@ pages() {
   qemu=$(runner "$3") || { [ -d "$1/man" ]; return; }
   rm -rf "$1"
   mkdir -p "$1/completions"
-  for shell in bash zsh fish; do $qemu "$2" completions "$shell" >"$1/completions/$shell" ||
+  for shell in bash zsh fish; do $qemu "$2" generate completions "$shell" >"$1/completions/$shell" ||
     return; done
-  $qemu "$2" man --all "$1/man" >/dev/null
+  $qemu "$2" generate man --all "$1/man" >/dev/null
 }
 
 # Copies the files that accompany the program in an archive: release_files FOLDER PAGES

@@ -27,10 +27,10 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
 use clap::{ColorChoice, FromArgMatches};
 
-use args::{Args, Command, When};
+use args::{Args, Command, ConfigCommand, GeneralArgs, GenerateCommand, When};
 use error::{CommandResult, Exit};
 use terminal::{print, print_message};
-use urlspool_files::config::NamedValue;
+use urlspool_files::config::{Config, NamedValue};
 use urlspool_files::pipeline::raise_open_files;
 use urlspool_record::record;
 use urlspool_text::diagnostic::{EscapeForm, printable, printable_lines};
@@ -189,25 +189,29 @@ fn without_password(argument: &str) -> String {
 }
 
 fn command(args: Args) -> CommandResult {
-    let color = args.color;
+    let general = args.general;
+    let GeneralArgs { color, quiet } = general;
     match args.command {
-        Command::Scan(args) => scan::scan(&args::ScanArgs { color, ..*args }),
-        Command::Stats(args) => stats::stats(&args::StatsArgs { color, ..args }),
-        Command::Watch(args) => watch::watch(&args, color),
+        Command::Scan(args) => scan::scan(&args::ScanArgs { general, ..*args }),
+        Command::Stats(args) => stats::stats(&args::StatsArgs { general, ..args }),
+        Command::Watch(args) => watch::watch(&args, general),
         Command::Status(args) => watch::status(&args),
         Command::Parse(args) => parse::parse(&args),
         Command::Show(args) => show::show(&args),
         Command::Explain(args) => explain::explain(&args, color),
         Command::Splits(args) => splits::splits(&args),
-        Command::Load(args) => load::load(&args),
-        Command::Search(args) => search::search(&args::SearchArgs { color, ..args }),
-        Command::Cited(args) => search::cited(&args::CitedArgs { color, ..args }),
+        Command::Load(args) => load::load(&args, quiet),
+        Command::Search(args) => search::search(&args::SearchArgs { general, ..args }),
+        Command::Cited(args) => search::cited(&args::CitedArgs { general, ..args }),
         Command::Browse(args) => search::browse(&args),
-        Command::Audit(args) => audit::audit(&args),
-        Command::Schema(args) => print(record::schema(args.language).as_bytes()),
-        Command::CheckConfig(args) => config_path::check_config(&args),
-        Command::Completions(args) => manual::completions(&args),
-        Command::Man(args) => manual::man(&args),
+        Command::Audit(step) => audit::audit(step, quiet),
+        Command::Config(ConfigCommand::Check { file }) => config_path::check(file.as_deref()),
+        Command::Config(ConfigCommand::Default) => print(Config::commented_default().as_bytes()),
+        Command::Generate(GenerateCommand::Man(args)) => manual::man(&args),
+        Command::Generate(GenerateCommand::Completions { shell }) => manual::completions(shell),
+        Command::Generate(GenerateCommand::Schema { format }) => {
+            print(record::schema(format).as_bytes())
+        }
     }
 }
 

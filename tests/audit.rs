@@ -6,6 +6,7 @@ mod check;
 mod http_server;
 mod import;
 mod inspect;
+mod page;
 mod plan;
 mod protocols;
 mod report;

@@ -12,6 +12,8 @@ mod stats;
 mod stderr;
 mod terminal;
 
+pub(crate) use reference::commands_in;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -86,15 +88,17 @@ fn unusable_arguments_and_configurations_exit_with_status_2() {
     let mail = folder.file("a", MAIL);
     for args in [
         &["scan", "--no-such-flag"][..],
+        &["scan", "--limit", "url_bytes=1", &mail],
+        &["check-config"],
         &["no-such-command"],
         &[],
         &["scan", "--unique", "often", &mail],
-        &["scan", "--accept", "rfc1", &mail],
+        &["scan", "--set", "accept=rfc1", &mail],
         &["scan", "-j", "0", &mail],
         &["scan", "--schemes", "ht tp", &mail],
         &["scan", "--schemes", "http,ftp:", &mail],
         &["scan", "--schemes", "", &mail],
-        &["scan", "--extra-schemes", "a b", &mail],
+        &["scan", "--set", "extra_schemes=a b", &mail],
         &["scan", "--dry-run", "-o", "none", &mail],
         &["scan", "--dry-run", "--format", "csv", &mail],
         &["parse", "-", "http://a.example/"],
@@ -103,12 +107,12 @@ fn unusable_arguments_and_configurations_exit_with_status_2() {
         &["scan", "--include", "[", &mail],
         &["scan", "--config", &config, &mail],
         &["scan", "--config", "/no/such/file", &mail],
-        &["check-config", &config],
-        &["check-config", "--default", &config],
-        &["man", "no-such-page"],
-        &["scan", "--limit", "url_bytes", &mail],
+        &["config", "check", &config],
+        &["config", "default", &config],
+        &["generate", "man", "no-such-page"],
+        &["scan", "--set", "url_bytes", &mail],
         &["show", "no place"],
-        &["completions", "no-such-shell"],
+        &["generate", "completions", "no-such-shell"],
     ] {
         let (status, stderr) = status(args);
         assert_eq!(status, 2, "{args:?}: {stderr}");
@@ -138,7 +142,7 @@ fn output_that_cannot_be_written_exits_with_status_74() {
     for args in [
         &["scan", mail.as_str()][..],
         &["parse", "http://a/"],
-        &["schema"],
+        &["generate", "schema"],
     ] {
         let status = urlspool(args)
             .stdin(Stdio::null())

@@ -384,7 +384,7 @@ fn a_blob_beyond_the_limit_is_an_event_and_is_not_read() {
         &texts.each_ref().map(|text| Change::Write("m", text)),
     );
     let scanned = ended(
-        &mut urlspool(["scan", "--limit", "git_blob_bytes=4KiB", &list]),
+        &mut urlspool(["scan", "--set", "git_blob_bytes=4KiB", &list]),
         b"",
     );
     assert_eq!(
@@ -438,7 +438,7 @@ fn with_git(folder: &Folder, list: &str, script: &str) -> Ended {
     let git = folder.file("bin/git", script);
     fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
     let bin = folder.path("bin");
-    let mut command = urlspool(["scan", "--limit", "git_silence_s=1", list]);
+    let mut command = urlspool(["scan", "--set", "git_silence_s=1", list]);
     ended(
         command.env("PATH", format!("{}:/bin:/usr/bin", bin.display())),
         b"",

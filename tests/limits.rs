@@ -29,8 +29,8 @@ struct Case<'c> {
 #[track_caller]
 fn check(case: Case<'_>) {
     let set = format!("{}={}", case.limit, case.value);
-    let mut args = vec!["--limit", &set];
-    args.extend(case.with.iter().flat_map(|other| ["--limit", other]));
+    let mut args = vec!["--set", &set];
+    args.extend(case.with.iter().flat_map(|other| ["--set", other]));
     for threads in ["-j1", "-j2"] {
         let output = scan(case.source, &[&args[..], &[threads]].concat());
         assert_eq!(output.events, ["limit"], "{set}: {:?}", output.messages);
@@ -152,7 +152,7 @@ fn limits_on_urls_and_fields_are_events() {
             ..Case::default()
         });
     }
-    let output = scan(base, &["--limit", "url_bytes=22"]);
+    let output = scan(base, &["--set", "url_bytes=22"]);
     assert!(output.urls().contains(URL));
     let [of_url, of_base] = &output.messages[..] else {
         panic!("{:?}", output.messages)
@@ -167,7 +167,7 @@ fn limits_on_urls_and_fields_are_events() {
 #[test]
 fn a_limit_that_is_reached_often_is_one_event_with_its_first_place() {
     let many = mail("", &"see http://a.example/long/path\n".repeat(30));
-    let output = scan(&many, &["--limit", "url_bytes=20"]);
+    let output = scan(&many, &["--set", "url_bytes=20"]);
     assert_eq!(output.events, ["limit"]);
     assert!(
         output.messages[0].ends_with("29 more in this message"),
@@ -189,7 +189,7 @@ fn row_79_the_work_on_a_message_is_limited_in_steps() {
     let page = mail("Content-Type: text/html\n", &page);
     let records = |per_byte: usize| {
         let set = format!("steps_per_byte={per_byte}");
-        let output = scan(&page, &["--limit", &set, "--fields", "url"]);
+        let output = scan(&page, &["--set", &set, "--fields", "url"]);
         assert_eq!(output.events, ["limit"], "{:?}", output.messages);
         assert!(output.urls().contains(URL));
         output.records.len()
@@ -205,7 +205,7 @@ fn row_79_the_work_on_a_message_is_limited_in_steps() {
         "",
         &format!("{} {URL}", "http://a.example/b-\n".repeat(30_000)),
     );
-    let output = scan(&words, &["--limit", "steps_per_byte=1"]);
+    let output = scan(&words, &["--set", "steps_per_byte=1"]);
     assert!(output.urls().contains(URL), "{:?}", output.messages);
 }
 

@@ -76,7 +76,9 @@ fn a_file_holds_the_records_of_the_lines() {
     );
     assert!(!PathBuf::from(format!("{name}.partial")).exists());
     // The file is replaced as a whole.
-    scanned(&["mail", "--format", "parquet", "--slim", "-o", name]);
+    scanned(&[
+        "mail", "--format", "parquet", "--fields", "slim", "-o", name,
+    ]);
     assert!(ids(&path).len() < records.len());
 }
 

@@ -79,9 +79,9 @@ fn a_document_yields_links_and_text_but_no_namespaces() {
 
 #[test]
 fn a_message_of_outlook_has_the_facts_of_its_header() {
-    let names = "date,X-None,subject";
+    let names = "header_fields=date,X-None,subject";
     let path = "documents/document.msg";
-    let ended = done(&["scan", "-q", "--header-fields", names, path]);
+    let ended = done(&["scan", "-q", "--set", names, path]);
     for record in ended.records() {
         let message = &record["message"];
         let fields = message["fields"].as_array().unwrap();
@@ -186,7 +186,7 @@ fn attached_documents_are_read_by_type_name_or_content() {
     // RTF is text, recognised by its type or its content.
     let rtf = ["http://rtf-link.example/a", "http://rtf-text.example/"];
     for (policy, records) in [("text", 4), ("none", 2)] {
-        let texts = scan(&text, &["--attachments", policy]);
+        let texts = scan(&text, &["--set", &format!("attachments={policy}")]);
         assert_eq!(
             texts.urls().into_iter().collect::<Vec<_>>(),
             rtf,

@@ -189,7 +189,7 @@ fn each_file_that_cannot_be_opened_is_one_event() {
     // User nobody may not be able to enter the program's folder.
     let program = folder.path("urlspool");
     copy_program(&program);
-    for follow in [&[][..], &["--follow"]] {
+    for follow in [&[][..], &["--follow-links"]] {
         let mut command = Command::new(&program);
         command
             .args(["scan", "--format", "urls"])

@@ -33,9 +33,10 @@ for server in ${CDX:-https://web.archive.org/cdx/search/cdx}; do cdx="$cdx --cdx
 # Unquoted: options and their values.
 # shellcheck disable=SC2086
 {
-  "$urlspool" audit plan -q "$database" $allow ${SAMPLE:+--sample $SAMPLE --by year}
-  "$urlspool" audit check -q "$database" --contact "$CONTACT" $allow
-  "$urlspool" audit archive -q "$database" --contact "$CONTACT" --rate "${RATE:-20}" $cdx
+  "$urlspool" audit plan -q "$database" --contact "$CONTACT" $allow \
+    ${SAMPLE:+--sample $SAMPLE --by year}
+  "$urlspool" audit check -q "$database"
+  "$urlspool" audit archive -q "$database" --rate "${RATE:-20}" $cdx
 }
-# Without the names of people. The page is in the bag too.
-"$urlspool" audit report "$database" --no-senders -o "$bag.html" --bundle "$bag"
+# Without the names of people.
+"$urlspool" audit report "$database" --no-senders --format bag -o "$bag"

@@ -13,8 +13,8 @@ use urlspool_files::config::{
 };
 use urlspool_files::evidence::{EvidenceSource, read_evidence};
 use urlspool_files::options::{
-    ScanOptions, context_bytes, date_period, field_name, header_field, is_period_empty,
-    limit_setting, list_name, named_fields, scheme_name, threads,
+    ScanOptions, context_bytes, date_period, field_name, is_period_empty, list_name, named_fields,
+    scheme_name, threads,
 };
 use urlspool_files::pipeline::{Job, raise_open_files};
 use urlspool_record::extract::Extractor;
@@ -103,7 +103,7 @@ impl Request {
             "accept" => extract.accept = keyword.each(named)?,
             "schemes" => extract.schemes = keyword.each(scheme_name)?,
             "extra_schemes" => extract.extra_schemes = keyword.each(scheme_name)?,
-            "header_fields" => extract.header_fields = keyword.each(header_field)?,
+            "header_fields" => extract.header_fields = keyword.each(str::parse::<String>)?,
             "context" => extract.context = keyword.one(context_bytes)?,
             "no_header_urls" => extract.headers = false,
             "no_html" => extract.html = false,
@@ -111,9 +111,10 @@ impl Request {
             "schemeless" => extract.schemeless = keyword.one(named)?,
             "strip_recipient" => extract.strip_recipient = true,
             "unique" => extract.unique = keyword.one(named)?,
-            "limit" => {
-                for setting in keyword.each(limit_setting)? {
-                    setting.apply(&mut options.config.limits);
+            "limits" => {
+                for setting in keyword.each(str::parse::<String>)? {
+                    let wrong = |error| value_error(format!("limits: {error}"));
+                    options.config.set(&setting).map_err(wrong)?;
                 }
             }
             "fields" => {
@@ -135,7 +136,7 @@ impl Request {
             "strict" => self.strict = true,
             "include" => options.include = keyword.each(str::parse::<String>)?,
             "exclude" => options.exclude = keyword.each(str::parse::<String>)?,
-            "follow" => options.links = SymlinkPolicy::Follow,
+            "follow_links" => options.links = SymlinkPolicy::Follow,
             "absolute" => options.absolute = true,
             other => {
                 let message = format!("unknown option {other:?}");

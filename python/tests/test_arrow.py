@@ -30,7 +30,7 @@ def test_a_table_holds_the_records(folder: Path) -> None:
 
 
 def test_the_schema_is_the_one_that_the_program_prints(folder: Path) -> None:
-    expected = eval(program("schema", "--as", "arrow").stdout, {"pa": pa})
+    expected = eval(program("generate", "schema", "--format", "arrow").stdout, {"pa": pa})
     assert pa.schema(urlspool.schema()).equals(expected)
     assert pa.table(urlspool.scan(folder)).schema.equals(expected)
 

@@ -76,10 +76,10 @@ def test_options_are_those_of_the_program() -> None:
         ({"schemes": b"ftp"}, TypeError, "schemes must be a str or a list of them, not bytes"),
         ({"context": "5"}, TypeError, "context must be an int, not str"),
         ({"no_html": "no"}, TypeError, "no_html must be a bool, not str"),
-        ({"limit": 5}, TypeError, "limit must be a mapping"),
+        ({"limits": 5}, TypeError, "limits must be a mapping"),
         ({"rule": "wide"}, TypeError, "unknown option 'rule'"),
         ({"since": 1996}, TypeError, "unknown option 'since'"),
-        ({"limit": {"none": 3}}, ValueError, "none"),
+        ({"limits": {"none": 3}}, ValueError, "none"),
         ({"config": "/none.toml"}, ValueError, "/none.toml"),
     ],
 )
@@ -198,8 +198,8 @@ def test_errors_name_keywords_and_not_flags() -> None:
         with pytest.raises(ValueError, match=next(iter(options))) as raised:
             list(urlspool.scan(__file__, **options))  # type: ignore[arg-type]
         assert "--" not in str(raised.value)
-    with pytest.raises(ValueError, match="`urlspool scan --help` lists the limits"):
-        urlspool.urls("x", limit={"none": 3})
+    with pytest.raises(ValueError, match="unknown key `none`"):
+        urlspool.urls("x", limits={"none": 3})
 
 
 def test_help_lists_every_option_with_its_values() -> None:

@@ -13,19 +13,18 @@ use std::path::PathBuf;
 use clap::builder::{StringValueParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
+use super::error::CommandError;
 pub(crate) use audit::{
-    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditInspectArgs, AuditPlanArgs,
-    AuditReportArgs, AuditSaveArgs, AuditStatusArgs, AuditStep, CheckedScheme,
+    AuditArchiveArgs, AuditCheckArgs, AuditImportArgs, AuditInspectArgs, AuditPlanArgs,
+    AuditReportArgs, AuditSaveArgs, AuditStatusArgs, AuditStep,
 };
-pub(crate) use examples::command;
+pub(crate) use examples::{command, program_text};
 pub(crate) use load::{BrowseArgs, CitedArgs, LoadArgs, SearchArgs};
 use scan::FilterArgs;
 pub(crate) use scan::{ScanArgs, SplitsArgs, StatsArgs};
-use urlspool_files::config::{NamedValue, named_values};
+use urlspool_files::config::{Config, NamedValue};
 use urlspool_record::record::SchemaLanguage;
-use urlspool_text::scan::Rules;
-pub(crate) use values::Facet;
-pub(crate) use values::{CitedFormat, SearchFormat};
+pub(crate) use values::{CitedFormat, Facet, SearchFormat, StatsFormat, TextOrJson};
 use values::{KindOption, OfferedNames, named};
 pub(crate) use values::{OutputFormat, When, check_period};
 
@@ -36,21 +35,28 @@ const EXTRACT: &str = "URLs";
 const GENERAL: &str = "General";
 
 /// Extracts URLs from mail and USENET archives.
-///
-/// Reads mbox files, Maildirs, news spools, single messages and plain text. Undoes line breaks,
-/// quote marks and encodings. Writes one JSON line per URL, with the byte range it came from.
 #[derive(Parser, Debug)]
 #[command(name = "urlspool", version, max_term_width = 100)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// When to use color
-    ///
-    /// `auto` uses color on a terminal, unless NO_COLOR, CLICOLOR=0 or TERM=dumb is set.
-    /// CLICOLOR_FORCE uses color everywhere.
-    #[arg(long, global = true, value_name = "WHEN", value_parser = named::<When>(), default_value = When::default().name(), help_heading = GENERAL)]
+    #[command(flatten)]
+    pub(crate) general: GeneralArgs,
+}
+
+/// The options of all commands.
+#[derive(clap::Args, Clone, Copy, Debug, Default)]
+pub(crate) struct GeneralArgs {
+    /// When to use color: auto, always or never
+    #[arg(long, global = true, value_name = "WHEN", value_parser = named::<When>(),
+        hide_possible_values = true, default_value = When::default().name(),
+        help_heading = GENERAL)]
     pub(crate) color: When,
+
+    /// Print only results and errors
+    #[arg(short, long, global = true, help_heading = GENERAL)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Subcommand, Debug)]
@@ -70,6 +76,7 @@ pub(crate) enum Command {
     /// Explain why each candidate in a message is a URL or not
     Explain(ExplainArgs),
     /// Print work items of similar size for `scan --splits`
+    #[command(hide = true)]
     Splits(SplitsArgs),
     /// Load records into a database, each exactly once
     Load(LoadArgs),
@@ -80,22 +87,53 @@ pub(crate) enum Command {
     /// Browse a database in your web browser
     Browse(BrowseArgs),
     /// Find out which links of a database are alive, dead or archived
-    #[command(disable_help_subcommand = true)]
-    Audit(AuditArgs),
-    /// Print the JSON Schema of the records, or the schema for a loader
-    Schema(SchemaArgs),
+    #[command(subcommand, disable_help_subcommand = true)]
+    Audit(AuditStep),
+    /// Check a configuration file, or print the default one
+    #[command(subcommand, disable_help_subcommand = true)]
+    Config(ConfigCommand),
+    /// Print manual pages, shell completions and schemas
+    #[command(subcommand, disable_help_subcommand = true)]
+    Generate(GenerateCommand),
+}
+
+/// A command about the configuration.
+#[derive(Subcommand, Debug)]
+pub(crate) enum ConfigCommand {
     /// Check a configuration file and print it with every key
-    CheckConfig(CheckConfigArgs),
-    /// Print a shell completion script
-    Completions(CompletionsArgs),
+    Check {
+        /// Configuration file; `-` is standard input [default: as for `watch`]
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+    /// Print the default configuration, with comments
+    Default,
+}
+
+/// A command that prints what the program knows about itself.
+#[derive(Subcommand, Debug)]
+pub(crate) enum GenerateCommand {
     /// Show a manual page; print it as roff if there is no terminal
     Man(ManArgs),
+    /// Print a shell completion script
+    Completions {
+        /// Shell
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+    /// Print the JSON Schema of the records, or the schema for a loader
+    Schema {
+        /// Schema language
+        #[arg(long, value_parser = named::<SchemaLanguage>(),
+            default_value = SchemaLanguage::default().name())]
+        format: SchemaLanguage,
+    },
 }
 
 /// The arguments about the sources.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SourceArgs {
-    /// Kind of the input, which decides how it is split into messages
+    /// Format of the input
     #[arg(long, value_parser = named::<KindOption>(), default_value = "auto", help_heading = INPUT)]
     pub(crate) kind: KindOption,
 
@@ -115,7 +153,7 @@ pub(crate) struct SourceArgs {
 
     /// Follow symbolic links that stay inside PATH
     #[arg(long, help_heading = INPUT)]
-    pub(crate) follow: bool,
+    pub(crate) follow_links: bool,
 }
 
 /// The arguments of `parse`.
@@ -165,9 +203,29 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_parser = named::<KindOption>(), default_value = "auto")]
     pub(crate) kind: KindOption,
 
-    /// Rules for finding URLs
-    #[arg(long, value_name = "RULES", value_parser = named::<Rules>(), default_value = Rules::default().name())]
-    pub(crate) rules: Rules,
+    #[command(flatten)]
+    pub(crate) settings: SettingArgs,
+}
+
+/// The option for keys of the configuration that have no option.
+#[derive(clap::Args, Debug)]
+pub(crate) struct SettingArgs {
+    /// Set a key of the configuration, such as `url_bytes=64KiB`; repeatable
+    ///
+    /// KEY is a key of the table [extract] or a limit. Separate the values of a list by commas:
+    /// `accept=rfc1738,rfc3986`. `urlspool generate man urlspool.toml` lists the keys.
+    #[arg(long, value_name = "KEY=VALUE", help_heading = GENERAL)]
+    set: Vec<String>,
+}
+
+impl SettingArgs {
+    /// Sets the keys.
+    pub(crate) fn apply(&self, config: &mut Config) -> Result<(), CommandError> {
+        self.set.iter().try_for_each(|setting| {
+            let wrong = |error| CommandError::usage(format!("--set {setting}: {error}"));
+            config.set(setting).map_err(wrong)
+        })
+    }
 }
 
 /// The arguments of `watch`.
@@ -233,25 +291,8 @@ pub(crate) struct WatchArgs {
     pub(crate) rebuild_state: bool,
 
     /// Log format
-    #[arg(long, value_parser = named::<LogFormat>(), default_value = LogFormat::default().name())]
-    pub(crate) log: LogFormat,
-}
-
-/// The format of the daemon's log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum LogFormat {
-    /// One line of text for each event (the default).
-    #[default]
-    Text,
-    /// One JSON object for each event.
-    Json,
-}
-
-named_values! {
-    LogFormat {
-        Text = "text": "One line of text for each event",
-        Json = "json": "One JSON object for each event",
-    }
+    #[arg(long, value_parser = named::<TextOrJson>(), default_value = TextOrJson::Text.name())]
+    pub(crate) log: TextOrJson,
 }
 
 /// The arguments of `status`.
@@ -261,44 +302,16 @@ pub(crate) struct StatusArgs {
     #[arg(short, long, value_name = "FOLDER", conflicts_with = "config")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Print one line of JSON, even on a terminal
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// Output format [default: text on a terminal, otherwise json]
+    #[arg(long, value_parser = named::<TextOrJson>())]
+    pub(crate) format: Option<TextOrJson>,
 
     /// Configuration file of the daemon [default: as for `watch`]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }
 
-/// The arguments of `check-config`.
-#[derive(clap::Args, Debug)]
-pub(crate) struct CheckConfigArgs {
-    /// Configuration file; `-` is standard input [default: as for `watch`]
-    #[arg(value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
-
-    /// Print the default configuration, with comments
-    #[arg(long, conflicts_with = "file")]
-    pub(crate) default: bool,
-}
-
-/// The arguments of `completions`.
-#[derive(clap::Args, Debug)]
-pub(crate) struct CompletionsArgs {
-    /// Shell
-    #[arg(value_name = "SHELL")]
-    pub(crate) shell: clap_complete::Shell,
-}
-
-/// The arguments of `schema`.
-#[derive(clap::Args, Debug)]
-pub(crate) struct SchemaArgs {
-    /// Schema language
-    #[arg(long = "as", value_name = "LANGUAGE", value_parser = named::<SchemaLanguage>(), default_value = SchemaLanguage::default().name())]
-    pub(crate) language: SchemaLanguage,
-}
-
-/// The arguments of `man`.
+/// The arguments of `generate man`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ManArgs {
     /// A command, `urlspool.toml` or `record` [default: the program]
@@ -336,5 +349,24 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         super::command().debug_assert();
+    }
+
+    /// A new option has to replace another one. An option of all commands counts once.
+    #[test]
+    fn the_program_has_at_most_140_options_and_14_commands() {
+        let program = super::command();
+        let shown = program
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set());
+        assert!(shown.count() <= 14);
+        let (mut options, mut commands) = (0, vec![program]);
+        while let Some(command) = commands.pop() {
+            let arguments = command.get_arguments();
+            options += arguments
+                .filter(|argument| !argument.is_positional())
+                .count();
+            commands.extend(command.get_subcommands().cloned());
+        }
+        assert!(options <= 140, "{options} options");
     }
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::args::{
-    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditInspectArgs, AuditPlanArgs,
-    AuditReportArgs, AuditSaveArgs, AuditStatusArgs, AuditStep, CheckedScheme,
+    AuditArchiveArgs, AuditCheckArgs, AuditImportArgs, AuditInspectArgs, AuditPlanArgs,
+    AuditReportArgs, AuditSaveArgs, AuditStatusArgs, AuditStep,
 };
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::load_error;
@@ -19,25 +19,25 @@ use super::signals::stop_on_signals;
 use super::terminal::{STDOUT, check_is_not_database, escaped, print, print_message};
 use urlspool_audit::{
     self as audit, ArchiveCounts, ArchiveJob, AuditError, AuditProgress, AuditStatus, CheckCounts,
-    CheckJob, ConfirmationRule, ImportCounts, ImportJob, InspectCounts, InspectJob, LinkState,
-    OldProtocol, PlanCounts, PlanJob, ReportFiles, ReportJob, RobotsPolicy, Sample, SaveCounts,
-    SaveJob, SenderPolicy,
+    CheckJob, ConfirmationRule, ImportCounts, ImportJob, InspectCounts, InspectJob, LeftOut,
+    LinkState, OldProtocol, PlanCounts, PlanJob, ReportFiles, ReportFormat, ReportJob,
+    RobotsPolicy, Sample, SaveCounts, SaveJob, SenderPolicy,
 };
 use urlspool_files::sink::{OutputFile, OutputPlace, Replacement, check_replacement};
 use urlspool_store::load;
 use urlspool_text::diagnostic::{counted, grouped, shortened};
 use urlspool_text::limits::MESSAGE_VALUE_CHARS;
 
-pub(super) fn audit(args: &AuditArgs) -> CommandResult {
-    match &args.step {
-        AuditStep::Plan(args) => plan(args),
-        AuditStep::Check(args) => check(args),
-        AuditStep::Status(args) => status(args),
-        AuditStep::Import(args) => import(args),
-        AuditStep::Archive(args) => archive(args),
-        AuditStep::Inspect(args) => inspect(args),
-        AuditStep::Save(args) => save(args),
-        AuditStep::Report(args) => report(args),
+pub(super) fn audit(step: AuditStep, is_quiet: bool) -> CommandResult {
+    match step {
+        AuditStep::Plan(args) => plan(args, is_quiet),
+        AuditStep::Check(args) => check(args, is_quiet),
+        AuditStep::Status(args) => status(&args),
+        AuditStep::Import(args) => import(args, is_quiet),
+        AuditStep::Archive(args) => archive(args, is_quiet),
+        AuditStep::Inspect(args) => inspect(args, is_quiet),
+        AuditStep::Save(args) => save(args, is_quiet),
+        AuditStep::Report(args) => report(args, is_quiet),
     }
 }
 
@@ -56,12 +56,16 @@ impl From<AuditError> for CommandError {
 /// Maximum number of strata to list; the others are only counted.
 const LISTED_STRATA: usize = 60;
 
-fn plan(args: &AuditPlanArgs) -> CommandResult {
+fn plan(args: AuditPlanArgs, is_quiet: bool) -> CommandResult {
     check_is_not_database(&args.database)?;
     let job = PlanJob {
-        database: args.database.clone(),
-        lifted: args.force.clone(),
-        private_hosts: args.allow_private.clone(),
+        database: args.database,
+        lifted: args.force,
+        private_hosts: args.allow_private,
+        title: args.title,
+        collection: args.collection,
+        author: args.author,
+        contact: args.contact,
         sample: args.sample.map(|size| Sample {
             size,
             by: args.by,
@@ -69,7 +73,7 @@ fn plan(args: &AuditPlanArgs) -> CommandResult {
         }),
     };
     let counts = audit::plan(&job)?;
-    if args.quiet {
+    if is_quiet {
         return Ok(Exit::Done);
     }
     print(plan_summary(&counts, job.sample.is_some()).as_bytes())
@@ -111,40 +115,30 @@ fn row(count: u64, depth: usize, name: &str, note: &str) -> String {
     format!("{}\n", line.trim_end())
 }
 
-fn check(args: &AuditCheckArgs) -> CommandResult {
-    let is_given = |scheme| args.schemes.contains(&scheme);
-    let web = [CheckedScheme::Http, CheckedScheme::Https].map(is_given);
+fn check(args: AuditCheckArgs, is_quiet: bool) -> CommandResult {
+    let web = ["http", "https"].map(|name| args.schemes.iter().any(|scheme| scheme == name));
     if web[0] != web[1] {
         let message = "http and https are checked together: add both to `--schemes`, or neither";
         return Err(CommandError::usage(message));
     }
-    let old: Vec<_> = args
-        .schemes
-        .iter()
-        .copied()
-        .filter_map(old_protocol)
+    let old = args.schemes.iter();
+    let old: Vec<_> = old
+        .filter_map(|scheme| OldProtocol::of_scheme(scheme))
         .collect();
-    if args.contact.is_none() && old.contains(&OldProtocol::Ftp) {
-        let message = "anonymous ftp needs a mail address as password; add `--contact \
-                       you@your.site`";
-        return Err(CommandError::usage(message));
-    }
     let job = CheckJob {
-        database: args.database.clone(),
-        contact: args.contact.clone(),
+        database: args.database,
         timeout: Duration::from_secs(args.timeout),
         retries: args.retries,
         max_age: args.max_age,
         confirm: args.confirm,
         confirm_after: args.confirm_after,
-        private_hosts: args.allow_private.clone(),
         accepts_unreachable: args.accept_unreachable,
         forgets_future: args.forget_future,
         limit: args.limit,
     };
     let stop = end_flag()?;
-    let is_interrupted = web[0] && check_web(&job, args.quiet, &stop)?
-        || !old.is_empty() && check_old(&job, &old, args.quiet, &stop)?;
+    let is_interrupted = web[0] && check_web(&job, is_quiet, &stop)?
+        || !old.is_empty() && check_old(&job, &old, is_quiet, &stop)?;
     Ok(ended(is_interrupted, false))
 }
 
@@ -196,13 +190,6 @@ fn ended(is_interrupted: bool, has_failures: bool) -> Exit {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::SomeFailed,
         (false, false) => Exit::Done,
-    }
-}
-
-fn old_protocol(scheme: CheckedScheme) -> Option<OldProtocol> {
-    match scheme {
-        CheckedScheme::Old(protocol) => Some(protocol),
-        CheckedScheme::Http | CheckedScheme::Https => None,
     }
 }
 
@@ -381,14 +368,14 @@ fn rule_words(rule: ConfirmationRule) -> String {
 /// Maximum number of refused results to name; the others are counted.
 const NAMED_RESULTS: u64 = 20;
 
-fn import(args: &AuditImportArgs) -> CommandResult {
+fn import(args: AuditImportArgs, is_quiet: bool) -> CommandResult {
     let job = ImportJob {
-        database: args.database.clone(),
-        results: args.results.clone(),
+        database: args.database,
+        results: args.results,
         checked_at: args.checked_at,
-        checker: args.checker.clone(),
+        checker: args.checker,
     };
-    let file = args.results.display();
+    let file = job.results.display();
     let mut refused = 0;
     let counts = audit::import(&job, &mut |place, reason| {
         refused += 1;
@@ -401,7 +388,7 @@ fn import(args: &AuditImportArgs) -> CommandResult {
         let more = counted(refused - NAMED_RESULTS, one, many);
         report_on(false, &format!("{file}: {more}"));
     }
-    report_on(args.quiet, &import_summary(&counts));
+    report_on(is_quiet, &import_summary(&counts));
     Ok(ended(false, 0 < counts.refused))
 }
 
@@ -423,17 +410,16 @@ fn import_summary(counts: &ImportCounts) -> String {
     text
 }
 
-fn archive(args: &AuditArchiveArgs) -> CommandResult {
+fn archive(args: AuditArchiveArgs, is_quiet: bool) -> CommandResult {
     let job = ArchiveJob {
-        database: args.database.clone(),
-        servers: args.cdx.clone(),
-        contact: args.contact.clone(),
+        database: args.database,
+        servers: args.cdx,
         rate: args.rate,
         limit: args.limit,
     };
     let stop = end_flag()?;
     let counts = run(
-        args.quiet,
+        is_quiet,
         |progress| audit::archive(&job, &stop, progress),
         archive_summary,
     )?;
@@ -467,22 +453,20 @@ fn archive_summary(counts: &ArchiveCounts) -> String {
     text + interruption(counts.is_interrupted)
 }
 
-fn inspect(args: &AuditInspectArgs) -> CommandResult {
+fn inspect(args: AuditInspectArgs, is_quiet: bool) -> CommandResult {
     let job = InspectJob {
-        database: args.database.clone(),
-        contact: args.contact.clone(),
+        database: args.database,
         robots: if args.ignore_robots {
             RobotsPolicy::Ignore
         } else {
             RobotsPolicy::Honour
         },
         max_age: args.max_age,
-        private_hosts: args.allow_private.clone(),
         limit: args.limit,
     };
     let stop = end_flag()?;
     let counts = run(
-        args.quiet,
+        is_quiet,
         |progress| audit::inspect(&job, &stop, progress),
         inspect_summary,
     )?;
@@ -512,20 +496,9 @@ fn inspect_summary(counts: &InspectCounts) -> String {
 /// Variables with the keys of an account, named as in the Internet Archive's own tools.
 const KEYS: [&str; 2] = ["IA_ACCESS_KEY_ID", "IA_SECRET_ACCESS_KEY"];
 
-fn save(args: &AuditSaveArgs) -> CommandResult {
-    if args.form.is_some() {
-        return write_seeds(args);
-    }
+fn save(args: AuditSaveArgs, is_quiet: bool) -> CommandResult {
     if !args.send {
-        let due = audit::urls_to_save(&args.database, None)?.len() as u64;
-        print_message(format_args!(
-            "urlspool: {} and {} in none of the archives asked; none was sent: `--send` submits \
-             them to {}, which publishes them",
-            counted(due, "URL lives", "URLs live"),
-            if due == 1 { "is" } else { "are" },
-            escaped(&args.service)
-        ));
-        return Ok(Exit::Done);
+        return list_unsaved(&args, is_quiet);
     }
     let [access, secret] = KEYS.map(|name| {
         let value = std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -539,16 +512,15 @@ fn save(args: &AuditSaveArgs) -> CommandResult {
         })
     });
     let job = SaveJob {
-        database: args.database.clone(),
-        service: args.service.clone(),
-        contact: args.contact.clone().unwrap_or_default(),
+        database: args.database,
+        service: args.service,
         access_key: access?,
         secret_key: secret?,
         limit: args.limit,
     };
     let stop = end_flag()?;
     let counts = run(
-        args.quiet,
+        is_quiet,
         |progress| audit::save(&job, &stop, progress),
         save_summary,
     )?;
@@ -556,18 +528,42 @@ fn save(args: &AuditSaveArgs) -> CommandResult {
     Ok(ended(counts.is_interrupted, has_failures))
 }
 
-fn write_seeds(args: &AuditSaveArgs) -> CommandResult {
-    let urls = audit::urls_to_save(&args.database, args.limit)?;
-    for (path, lines) in audit::seed_files(&args.output, &urls) {
-        // Standard output is one file.
-        let is_stream = args.output.as_os_str() == "-";
-        let path = if is_stream { &args.output } else { &path };
-        check_replacement(path, None).map_err(CommandError::usage)?;
-        let mut file = OutputFile::create(path)?;
-        file.put(lines.as_bytes())?;
-        file.finish()?;
+/// Writes the links that are due to be saved as a list, or only counts them.
+fn list_unsaved(args: &AuditSaveArgs, is_quiet: bool) -> CommandResult {
+    let list = audit::urls_to_save(&args.database, args.limit)?;
+    let due = list.due.len() as u64;
+    let mut text = match args.format {
+        Some(_) => format!("{} in the list", counted(due, "URL", "URLs")),
+        None => format!(
+            "{} and {} in none of the archives asked; none was sent: `--send` submits them to {}, \
+             which publishes them",
+            counted(due, "URL lives", "URLs live"),
+            if due == 1 { "is" } else { "are" },
+            args.service
+        ),
+    };
+    add_left_out(&mut text, &list.left_out);
+    if args.format.is_some() {
+        for (path, lines) in audit::seed_files(&args.output, &list.due) {
+            // Standard output is one file.
+            let is_stream = args.output.as_os_str() == "-";
+            let path = if is_stream { &args.output } else { &path };
+            check_replacement(path, None).map_err(CommandError::usage)?;
+            let mut file = OutputFile::create(path)?;
+            file.put(lines.as_bytes())?;
+            file.finish()?;
+        }
     }
+    report_on(is_quiet, &text);
     Ok(Exit::Done)
+}
+
+/// Adds the number of planned URLs that are not due to be saved, by reason.
+fn add_left_out(text: &mut String, left_out: &BTreeMap<LeftOut, u64>) {
+    for (number, (reason, count)) in left_out.iter().enumerate() {
+        let start = if number == 0 { "; left out: " } else { ", " };
+        *text += &format!("{start}{} {}", grouped(*count), reason.words());
+    }
 }
 
 fn save_summary(counts: &SaveCounts) -> String {
@@ -583,15 +579,15 @@ fn save_summary(counts: &SaveCounts) -> String {
     if let Some(reason) = &counts.last_failure {
         text.push_str(&format!(" (last failure: {reason})"));
     }
+    add_left_out(&mut text, &counts.left_out);
     text + interruption(counts.is_interrupted)
 }
 
-fn report(args: &AuditReportArgs) -> CommandResult {
+fn report(args: AuditReportArgs, is_quiet: bool) -> CommandResult {
     let job = ReportJob {
-        database: args.database.clone(),
-        output: args.output.clone(),
-        csv_folder: args.csv.clone(),
-        bag_folder: args.bundle.clone(),
+        database: args.database,
+        output: args.output,
+        format: args.format,
         senders: if args.no_senders {
             SenderPolicy::LeftOut
         } else {
@@ -604,24 +600,21 @@ fn report(args: &AuditReportArgs) -> CommandResult {
         },
     };
     let written = audit::report(&job)?;
-    report_on(args.quiet, &report_summary(&job, written));
-    report_later_links(args.quiet, written.later_links);
+    report_on(is_quiet, &report_summary(&job, written));
+    report_later_links(is_quiet, written.later_links);
     Ok(Exit::Done)
 }
 
 fn report_summary(job: &ReportJob, written: ReportFiles) -> String {
-    let mut text = match OutputPlace::of(&job.output) {
-        OutputPlace::Stdout => format!("wrote the report to {STDOUT}"),
-        OutputPlace::Device(path) | OutputPlace::File(path) => format!("wrote {}", path.display()),
-    };
-    if let Some(folder) = &job.csv_folder {
-        let (count, folder) = (written.csv_files, folder.display());
-        text.push_str(&format!(" and {count} CSV files in {folder}"));
+    let path = job.output.display();
+    match job.format {
+        ReportFormat::Html if OutputPlace::of(&job.output) == OutputPlace::Stdout => {
+            format!("wrote the report to {STDOUT}")
+        }
+        ReportFormat::Html => format!("wrote {path}"),
+        ReportFormat::Csv => format!("wrote {} CSV files in {path}", written.csv_files),
+        ReportFormat::Bag => format!("wrote the bag {path}"),
     }
-    if let Some(folder) = &job.bag_folder {
-        text.push_str(&format!(" and the bag {}", folder.display()));
-    }
-    text
 }
 
 /// A progress bar on standard error, hidden if that is not a terminal.

@@ -1,11 +1,10 @@
-//! The search for a configuration file, and `urlspool check-config`.
+//! The search for a configuration file, and `urlspool config check`.
 
 use std::ffi::OsString;
 use std::io;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::args::CheckConfigArgs;
 use super::error::{CommandError, CommandResult};
 use super::terminal::print;
 use urlspool_files::config::{CONFIG_VARIABLE as VARIABLE, Config, ConfigError, scan_config};
@@ -29,7 +28,7 @@ pub(super) fn daemon_config(given: Option<&Path>) -> Result<PathBuf, CommandErro
             .collect();
         CommandError::usage(format!(
             "there is no configuration file: {VARIABLE} is not set, and none of {} exists; pass \
-             --config FILE, write one with `urlspool check-config --default`, or watch without \
+             --config FILE, write one with `urlspool config default`, or watch without \
              one: `urlspool watch ~/Maildir`",
             places.join(", ")
         ))
@@ -73,12 +72,9 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-pub(super) fn check_config(args: &CheckConfigArgs) -> CommandResult {
-    if args.default {
-        return print(Config::commented_default().as_bytes());
-    }
-    let path = daemon_config(args.file.as_deref())?;
-    let config = read(&path).map_err(|error| config_error(&error, args.file.as_deref()))?;
+pub(super) fn check(given: Option<&Path>) -> CommandResult {
+    let path = daemon_config(given)?;
+    let config = read(&path).map_err(|error| config_error(&error, given))?;
     print(config.resolved().as_bytes())
 }
 

@@ -19,10 +19,11 @@ use super::args::{ExplainArgs, When};
 use super::error::{CommandError, CommandResult, Exit};
 use super::location::{FileLocation, MemberStream, open_member, repository_streams, without_url};
 use super::terminal::StdoutLines;
+use urlspool_files::config::Config;
 use urlspool_files::pipeline::{InputStep, MessageBlock, MessageSource};
 use urlspool_mail::split::{Format, SplitOutput};
 use urlspool_record::explain::{ExplainedMessage, Explanation, NamedReason};
-use urlspool_record::extract::{Extractor, Options};
+use urlspool_record::extract::Extractor;
 use urlspool_sources::read::{self, Input, Streams};
 use urlspool_sources::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
 use urlspool_text::diagnostic::Diagnostic;
@@ -34,12 +35,10 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
         MessageLocation::parse(&without_url(&args.place))
     };
     let path = &location.file.path;
-    let options = Options {
-        rules: args.rules,
-        ..Options::default()
-    };
+    let mut config = Config::default();
+    args.settings.apply(&mut config)?;
     let has_colors = color.colors(&io::stdout());
-    let extractor = Extractor::new(options);
+    let extractor = Extractor::new(config.options());
     let limits = *extractor.limits();
     let streams = if walk::is_repository(path) {
         repository_streams(path, &location.file.member, &limits)

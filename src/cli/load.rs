@@ -22,7 +22,7 @@ const NAMED_LINES: u64 = 20;
 /// Number of failed attempts after which a busy server is reported.
 const BUSY_ATTEMPTS: u32 = 4;
 
-pub(super) fn load(args: &LoadArgs) -> CommandResult {
+pub(super) fn load(args: &LoadArgs, is_quiet: bool) -> CommandResult {
     let mut report = StderrReport::below(ProgressBar::hidden());
     let job = job(args);
     let signal = match job.mode {
@@ -39,7 +39,7 @@ pub(super) fn load(args: &LoadArgs) -> CommandResult {
         print_message(format_args!(
             "urlspool: --dry-run changed nothing; --prune would remove {removed}"
         ));
-    } else if is_wanted && !args.quiet {
+    } else if is_wanted && !is_quiet {
         print_message(format_args!("urlspool: {}", summary(&counts)));
     }
     let failed = counts.bad_lines + counts.refused_records + counts.failed_files;

@@ -148,8 +148,8 @@ fn event_output(args: &ScanArgs) -> EventOutput {
         return EventOutput::Lines;
     }
     EventOutput::Stderr {
-        has_colors: args.color.colors(&stderr()),
-        quiet: args.quiet,
+        has_colors: args.general.color.colors(&stderr()),
+        quiet: args.general.quiet,
     }
 }
 
@@ -191,7 +191,7 @@ fn is_missing(path: &Path) -> bool {
 }
 
 fn print_hints(args: &ScanArgs, hints: &[String]) {
-    if !args.quiet {
+    if !args.general.quiet {
         for hint in hints {
             print_message(format_args!("urlspool: {}", escaped(hint)));
         }
@@ -200,7 +200,7 @@ fn print_hints(args: &ScanArgs, hints: &[String]) {
 
 /// Prints the counts of the run: one line on a terminal, more on request.
 fn print_totals(args: &ScanArgs, summary: &Summary, counts: EventCounts, started: Instant) {
-    if args.quiet {
+    if args.general.quiet {
         return;
     }
     if args.verbose {

@@ -36,7 +36,7 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
         return print_facets(args, database, &query);
     }
     check_has_condition(&query)?;
-    let style = args.color.grep_style();
+    let style = args.general.color.grep_style();
     let is_on_terminal = io::stdout().is_terminal();
     let format = args.format.unwrap_or(if is_on_terminal {
         SearchFormat::Text
@@ -86,7 +86,7 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
         ));
     }
     out.finish()?;
-    if !has_found {
+    if !has_found && !args.general.quiet {
         if let Some(hint) = syntax_hint(&args.words) {
             print_message(format_args!("urlspool: {}", escaped(&hint)));
         }
@@ -95,13 +95,13 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
              prefix with a star: `goph*`"
         ));
     }
-    print_hidden(hidden);
+    print_hidden(hidden, args.general.quiet);
     Ok(Exit::Done)
 }
 
 /// Prints the number of rows that a command hides.
-pub(super) fn print_hidden(count: u64) {
-    if 0 < count {
+pub(super) fn print_hidden(count: u64, is_quiet: bool) {
+    if 0 < count && !is_quiet {
         let rows = counted(count, "citation", "citations");
         print_message(format_args!(
             "urlspool: {rows} hidden, because the link occurs only in header fields of mailing \
@@ -123,9 +123,10 @@ fn syntax_hint(words: &[String]) -> Option<String> {
             ));
         }
         let (name, value) = word.split_once(':')?;
-        OPTIONS
-            .contains(&name)
-            .then(|| format!("{word} is searched as words; write --{name} {value}"))
+        OPTIONS.contains(&name).then(|| {
+            let end = if name == "scheme" { "s" } else { "" };
+            format!("{word} is searched as words; write --{name}{end} {value}")
+        })
     })
 }
 
@@ -197,7 +198,7 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     check_period(args.since, args.until).map_err(CommandError::usage)?;
     query.limit = args.limit;
     query.order = args.sort;
-    query.scheme.clone_from(&args.scheme);
+    query.schemes.clone_from(&args.schemes);
     query.domain = args.domain.as_deref().map(host).transpose()?;
     if let Some(url) = args.key.as_deref().filter(|url| !url.contains(':')) {
         let url = escaped(url);
@@ -226,7 +227,7 @@ pub(super) fn cited(args: &CitedArgs) -> CommandResult {
     check_is_file(&args.database)?;
     let query = cited_query(args)?;
     check_is_not_database(&args.database)?;
-    let style = args.color.grep_style();
+    let style = args.general.color.grep_style();
     let mut out = match args.format {
         CitedFormat::Text => StdoutLines::of_escaped_lines(),
         CitedFormat::Jsonl => StdoutLines::new(EscapeForm::Json),
@@ -249,13 +250,13 @@ pub(super) fn cited(args: &CitedArgs) -> CommandResult {
     };
     let hidden = load::search(&args.database, &query, found)?;
     out.finish()?;
-    if !has_found {
+    if !has_found && !args.general.quiet {
         print_message(format_args!(
             "urlspool: no citation found; a URL matches as a whole in any spelling, a domain with \
              all its hosts"
         ));
     }
-    print_hidden(hidden);
+    print_hidden(hidden, args.general.quiet);
     Ok(Exit::Done)
 }
 
@@ -325,7 +326,7 @@ fn print_facets(args: &SearchArgs, database: &Path, query: &SearchQuery) -> Comm
         ));
     }
     let stats = load::stats_of_matches(database, query)?;
-    print_hidden(stats.hidden);
+    print_hidden(stats.hidden, args.general.quiet);
     let limit = args
         .limit
         .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));

@@ -103,7 +103,7 @@ impl SourceArgs {
             include: self.include.clone(),
             exclude: self.exclude.clone(),
             kind: self.kind,
-            links: if self.follow {
+            links: if self.follow_links {
                 SymlinkPolicy::Follow
             } else {
                 SymlinkPolicy::Skip

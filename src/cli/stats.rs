@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use indicatif::ProgressBar;
 use input::{InputKind, StatsInput};
 
-use super::args::StatsArgs;
+use super::args::{StatsArgs, StatsFormat};
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::StderrReport;
 use super::scan::hints;
 use super::scan::report::{bar_on_stderr, print_event, show_progress};
 use super::search::print_hidden;
-use super::terminal::{STDOUT, StdoutLines, escaped, print, print_message, stdout_columns};
+use super::terminal::{StdoutLines, escaped, print, print_message, stdout_columns};
 use urlspool_files::options::ScanOptions;
 use urlspool_files::pipeline::{self, Job, Report, Summary};
 use urlspool_files::sink::{
@@ -32,11 +32,20 @@ use urlspool_text::diagnostic::Event;
 
 pub(super) fn stats(args: &StatsArgs) -> CommandResult {
     let input = StatsInput::of(args)?;
-    // Comes first: paths in a folder can be compared once it exists, and the page may be in it.
-    let folder = args.csv.as_deref().map(TableFolder::create).transpose()?;
+    let format = args.format.unwrap_or_else(|| named_format(args));
+    let (file, folder) = match (format, args.output.as_deref()) {
+        (StatsFormat::Csv, None) => {
+            let message = "--format csv writes a folder; name it with -o";
+            return Err(CommandError::usage(message));
+        }
+        (StatsFormat::Csv, folder) => (None, folder),
+        (_, file) => (file.filter(|file| !is_stdout(file)), None),
+    };
+    // Comes first: paths in a folder can be compared once it exists.
+    let folder = folder.map(TableFolder::create).transpose()?;
     let outputs = ReportOutputs {
-        file: args.html.as_deref(),
-        folder: args.csv.as_deref(),
+        file,
+        folder: folder.as_ref().map(TableFolder::path),
         tables: &data::headers(),
         replacement: if args.force {
             Replacement::Allowed
@@ -45,39 +54,52 @@ pub(super) fn stats(args: &StatsArgs) -> CommandResult {
         },
     };
     outputs.check(|file| input.name_of(file))?;
-    if args.json && args.html.as_deref().is_some_and(is_stdout) {
-        let message =
-            format!("--json and --html would both go to {STDOUT}; name a file for --html");
-        return Err(CommandError::usage(message));
-    }
-    // Unwritable files are reported before the work. They are created again afterwards, so an
+    // An unwritable file is reported before the work. It is created again afterwards, so an
     // interruption leaves none behind.
-    drop(args.html.as_deref().map(OutputFile::create).transpose()?);
+    drop(file.map(OutputFile::create).transpose()?);
     let (overview, exit) = overview(args, &input)?;
-    if let Some(path) = &args.html {
-        let mut page = OutputFile::create(path)?;
-        page.put(web_page::page(&overview).as_bytes())?;
-        page.finish()?;
-        report_written(args, path);
-    }
     if let Some(folder) = &folder {
         let mut files = TableFiles::create(folder, data::headers())?;
         data::write(&overview, &mut files)?;
         files.finish()?;
         report_written(args, folder.path());
+        return Ok(exit);
     }
-    if args.json {
-        print(&data::line(&overview))?;
-    } else if args.html.is_none() && args.csv.is_none() {
-        let style = text::PageStyle {
-            columns: stdout_columns(),
-            has_colors: args.color.colors(&io::stdout()),
-        };
-        let mut out = StdoutLines::of_escaped_lines();
-        out.put(text::page(&overview, style).as_bytes())?;
-        out.finish()?;
+    let style = text::PageStyle {
+        columns: stdout_columns(),
+        has_colors: file.is_none() && args.general.color.colors(&io::stdout()),
+    };
+    let page = match format {
+        StatsFormat::Html => web_page::page(&overview).into_bytes(),
+        StatsFormat::Json => data::line(&overview),
+        _ => text::page(&overview, style).into_bytes(),
+    };
+    match file {
+        None if format == StatsFormat::Json => {
+            print(&page)?;
+        }
+        None => {
+            let mut out = StdoutLines::of_escaped_lines();
+            out.put(&page)?;
+            out.finish()?;
+        }
+        Some(path) => {
+            let mut file = OutputFile::create(path)?;
+            file.put(&page)?;
+            file.finish()?;
+            report_written(args, path);
+        }
     }
     Ok(exit)
+}
+
+/// Returns the format that the name of the output stands for.
+fn named_format(args: &StatsArgs) -> StatsFormat {
+    match args.output.as_deref().and_then(Path::extension) {
+        Some(ending) if ending == "html" => StatsFormat::Html,
+        Some(ending) if ending == "json" => StatsFormat::Json,
+        _ => StatsFormat::Text,
+    }
 }
 
 fn is_stdout(path: &Path) -> bool {
@@ -85,7 +107,7 @@ fn is_stdout(path: &Path) -> bool {
 }
 
 fn report_written(args: &StatsArgs, path: &Path) {
-    if !args.quiet && !is_stdout(path) {
+    if !args.general.quiet {
         let path = path.display().to_string();
         print_message(format_args!("urlspool: wrote {}", escaped(&path)));
     }
@@ -99,7 +121,7 @@ fn overview(args: &StatsArgs, input: &StatsInput) -> Result<(Overview, Exit), Co
             let mut job = mail_job(args, paths)?;
             let (stats, summary, failures) = scanned(args, &mut job)?;
             let unread = hints::unread_inputs(&job, &summary);
-            let repeated = hints::repeated_paths(&job).filter(|_| !args.quiet);
+            let repeated = hints::repeated_paths(&job).filter(|_| !args.general.quiet);
             for line in unread.iter().chain(&repeated) {
                 print_message(format_args!("urlspool: {}", escaped(line)));
             }
@@ -119,31 +141,28 @@ fn overview(args: &StatsArgs, input: &StatsInput) -> Result<(Overview, Exit), Co
         }
         InputKind::Database => (load::stats_of_database(&paths[0], args.list_fields)?, None),
     };
-    if !args.quiet {
-        print_hidden(stats.hidden);
-    }
+    print_hidden(stats.hidden, args.general.quiet);
     let overview = Overview {
         name: input.title(),
         kind: input.kind.name(),
         stats,
         summary,
-        top: args.top as usize,
+        top: args.limit as usize,
         names_senders: !args.no_senders,
     };
     Ok((overview, exit))
 }
 
 fn mail_job(args: &StatsArgs, paths: &[PathBuf]) -> Result<Job, CommandError> {
-    let outputs = args.html.iter().cloned();
-    let tables = args.csv.iter().flat_map(|folder| {
+    let tables = args.output.iter().flat_map(|folder| {
         let names = data::headers();
         names.map(|(name, _)| folder.join(name))
     });
-    let own = outputs.chain(tables);
+    let own = args.output.iter().cloned().chain(tables);
     let own = own.filter_map(|path| FileIdentity::of(&path).id());
     let options = ScanOptions {
         threads: args.threads,
-        ..args.sources.options()
+        ..ScanOptions::default()
     };
     let format = LineFormat::Values(Stats::FIELDS.to_vec());
     let job = options.job(paths.to_vec(), None, format);
@@ -162,8 +181,8 @@ fn scanned(args: &StatsArgs, job: &mut Job) -> Result<(Stats, Summary, u64), Com
     let mut report = StatsReport {
         stats: Stats::default(),
         today: load::today(),
-        has_colors: args.color.colors(&io::stderr()),
-        bar: if args.quiet {
+        has_colors: args.general.color.colors(&io::stderr()),
+        bar: if args.general.quiet {
             ProgressBar::hidden()
         } else {
             bar_on_stderr(job)

@@ -29,15 +29,6 @@ pub(crate) fn escaped_lines(lines: &[u8], form: Option<EscapeForm>) -> Cow<'_, [
 }
 
 impl When {
-    /// Returns `true` if the feature applies to standard error.
-    pub(crate) fn on_stderr(self) -> bool {
-        match self {
-            When::Auto => std::io::stderr().is_terminal(),
-            When::Always => true,
-            When::Never => false,
-        }
-    }
-
     /// Returns `true` if colours are to be used on `stream`.
     pub(crate) fn colors(self, stream: &impl IsTerminal) -> bool {
         match self {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use paths::PathWatch;
 use serde_json::Value;
 
-use super::args::{LogFormat, StatusArgs, WatchArgs, When};
+use super::args::{GeneralArgs, StatusArgs, TextOrJson, WatchArgs};
 use super::config_path::{config_error, daemon_config, read_config};
 use super::error::{CommandError, CommandResult, Exit};
 use super::terminal::{escaped, print, print_message};
@@ -18,7 +18,7 @@ use urlspool_record::record::LineFormat;
 use urlspool_text::diagnostic::{grouped, printable};
 use urlspool_text::limits::REPORTED_FAILURES;
 
-pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
+pub(super) fn watch(args: &WatchArgs, general: GeneralArgs) -> CommandResult {
     if args.paths.is_empty() {
         let given = args.config.as_deref();
         let path = daemon_config(given)?;
@@ -36,10 +36,10 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
         if args.stdout {
             config.output.stdout = Some(LineFormat::default());
         }
-        start_log(args.log, color, tracing::Level::INFO);
+        start_log(args.log, general, tracing::Level::INFO);
         return run(args, Some(path), config);
     }
-    let mut watch = PathWatch::of(args, color)?;
+    let mut watch = PathWatch::of(args, general.color)?;
     if args.rebuild_state {
         // Messages that no sidecar lists are written again.
         watch.config.watch.existing = Some(ExistingMail::Write);
@@ -48,8 +48,8 @@ pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
         Some(_) => tracing::Level::INFO,
         None => tracing::Level::WARN,
     };
-    start_log(args.log, color, level);
-    if let Some(line) = watch.greeting(args) {
+    start_log(args.log, general, level);
+    if let Some(line) = watch.greeting(args).filter(|_| !general.quiet) {
         print_message(format_args!("urlspool: {}", escaped(&line)));
     }
     let config = watch.config.clone();
@@ -148,7 +148,10 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
             format!("no daemon answers in {dir}: {error}; `urlspool watch` starts one"),
         )
     })?;
-    let is_page = !args.json && io::stdout().is_terminal();
+    let is_page = match args.format {
+        Some(format) => format == TextOrJson::Text,
+        None => io::stdout().is_terminal(),
+    };
     match serde_json::from_str(&answer) {
         Ok(status) if is_page => print(status_page(&status).as_bytes()),
         _ => print(answer.as_bytes()),
@@ -161,8 +164,10 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Starts the log on standard error, for lines of this level and above.
-fn start_log(format: LogFormat, color: When, level: tracing::Level) {
+/// Starts the log on standard error, for lines of this level and above, or only for errors.
+fn start_log(format: TextOrJson, general: GeneralArgs, level: tracing::Level) {
+    let GeneralArgs { color, quiet } = general;
+    let level = if quiet { tracing::Level::ERROR } else { level };
     let log = tracing_subscriber::fmt()
         .with_writer(io::stderr)
         .with_max_level(level)
@@ -170,8 +175,8 @@ fn start_log(format: LogFormat, color: When, level: tracing::Level) {
         .log_internal_errors(false)
         .with_target(false);
     match format {
-        LogFormat::Text => log.with_ansi(color.colors(&io::stderr())).init(),
-        LogFormat::Json => log.json().init(),
+        TextOrJson::Text => log.with_ansi(color.colors(&io::stderr())).init(),
+        TextOrJson::Json => log.json().init(),
     }
 }
 

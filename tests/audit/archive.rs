@@ -14,14 +14,14 @@ fn planned(links: usize) -> Folder {
         .map(|link| format!("http://l.cern.ch/{link}\n"))
         .collect();
     loaded(&folder, &message(1, header, &urls.concat()));
-    audited(&folder, "plan", &["-q"]);
+    audited(&folder, "plan", &["-q", "--contact", "me@m.test"]);
     folder
 }
 
 /// Queries a server at up to 60,000 requests per minute, with more options.
 #[track_caller]
 fn asked(folder: &Folder, server: &str, more: &[&str]) -> Ended {
-    let mut args = vec!["--cdx", server, "--contact", "me@m.test"];
+    let mut args = vec!["--cdx", server];
     if !more.contains(&"--rate") {
         args.extend(["--rate", "60000"]);
     }

@@ -7,14 +7,14 @@ use super::{audit, audited, loaded, message, rows};
 use crate::scene::{Folder, assert_contains};
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
-const CONTACT: [&str; 4] = ["--contact", "me@m.test", "--rate", "60000"];
+const FAST: [&str; 2] = ["--rate", "60000"];
 const CAPTURED: &str =
     r#"{"timestamp": "19960601000000", "url": "http://l.cern.ch:80/x", "status": "200"}"#;
 
 fn planned(urls: &str) -> Folder {
     let folder = Folder::new();
     loaded(&folder, &message(1, DATED, &format!("{urls}\n")));
-    audited(&folder, "plan", &["-q"]);
+    audited(&folder, "plan", &["-q", "--contact", "me@m.test"]);
     folder
 }
 
@@ -37,7 +37,7 @@ fn archives_are_asked_in_order_until_one_has_a_capture() {
     let [first, second] = [server_with("%2Fa&"), server_with("%2Fb&")];
     let [one, two] = [first.url("/cdx"), second.url("/cdx")];
     let servers = ["--cdx", one.as_str(), "--cdx", two.as_str()];
-    let end = audited(&folder, "archive", &[&servers[..], &CONTACT].concat());
+    let end = audited(&folder, "archive", &[&servers[..], &FAST].concat());
     assert_contains(&end.stderr, "3 of 3 URLs asked for, 2 archived, 1 not");
     let expected = [
         format!("a|{one}|19960601000000|captured"),
@@ -46,11 +46,11 @@ fn archives_are_asked_in_order_until_one_has_a_capture() {
     ];
     assert_eq!(captures(&folder), expected);
     assert_eq!((first.seen().len(), second.seen().len()), (3, 2));
-    let end = audited(&folder, "archive", &[&servers[..], &CONTACT].concat());
+    let end = audited(&folder, "archive", &[&servers[..], &FAST].concat());
     assert!(end.stderr.contains("0 of 0 URLs"), "{}", end.stderr);
     let third = server_with("%2Fc&");
     let new = third.url("/cdx");
-    let servers = [&servers[..], &["--cdx", &new], &CONTACT].concat();
+    let servers = [&servers[..], &["--cdx", &new], &FAST].concat();
     audited(&folder, "archive", &servers);
     assert_eq!(
         (first.seen().len(), second.seen().len(), third.seen().len()),
@@ -69,23 +69,23 @@ fn an_archive_without_an_answer_leaves_it_open() {
     let none = server_with("nothing");
     let [one, two] = [broken.url("/cdx"), none.url("/cdx")];
     let servers = ["--cdx", one.as_str(), "--cdx", two.as_str()];
-    let end = audit(&folder, "archive", &[&servers[..], &CONTACT].concat());
+    let end = audit(&folder, "archive", &[&servers[..], &FAST].concat());
     assert_eq!(end.status, Some(1), "{}", end.stderr);
     assert_eq!(captures(&folder), [format!("a|{two}|-|failed")]);
-    audit(&folder, "archive", &[&servers[..], &CONTACT].concat());
+    audit(&folder, "archive", &[&servers[..], &FAST].concat());
     // Only the first archive is asked again.
     assert_eq!((broken.seen().len(), none.seen().len()), (2, 1));
     audited(
         &folder,
         "archive",
-        &[&["--cdx", two.as_str()][..], &CONTACT].concat(),
+        &[&["--cdx", two.as_str()][..], &FAST].concat(),
     );
 }
 
 #[test]
 fn an_archive_is_needed() {
     let folder = planned("http://l.cern.ch/a");
-    let end = audit(&folder, "archive", &["--contact", "me@m.test"]);
+    let end = audit(&folder, "archive", &[]);
     assert_eq!(end.status, Some(2), "{}", end.stderr);
 }
 
@@ -100,7 +100,7 @@ fn the_clean_form_is_asked_for_and_named() {
     let end = audited(
         &folder,
         "archive",
-        &[&["--cdx", &address][..], &CONTACT].concat(),
+        &[&["--cdx", &address][..], &FAST].concat(),
     );
     let expected = "1 archived, 1 not, 1 only without tracking parameters";
     assert!(end.stderr.contains(expected), "{}", end.stderr);
@@ -116,7 +116,8 @@ fn the_clean_form_is_asked_for_and_named() {
     );
     audited(&folder, "import", &["-q", &results]);
     let [html, csv] = ["report.html", "csv"].map(|name| folder.path(name).display().to_string());
-    audited(&folder, "report", &["-o", &html, "--csv", &csv]);
+    audited(&folder, "report", &["-o", &html]);
+    audited(&folder, "report", &["--format", "csv", "-o", &csv]);
     let dead = fs::read_to_string(folder.path("csv/dead-links.csv")).unwrap();
     assert!(dead.lines().next().unwrap().ends_with(",form"), "{dead}");
     let snapshot = server.url("/c/19960601000000/http://l.cern.ch:80/x");

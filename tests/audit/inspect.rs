@@ -9,8 +9,6 @@ use super::http_server::{HttpServer, answer};
 use super::{audit, audited, loaded, message, rows};
 use crate::scene::{Folder, assert_contains};
 
-const CONTACT: [&str; 3] = ["-q", "--contact", "a@m.test"];
-
 const ARTICLE: &str = "<html lang=en><title>The brass lantern</title><p>Each lantern of the \
     lighthouse was trimmed twice before midnight, \
     and the keeper wrote down the hour, the wind and the names of all vessels that passed the \
@@ -42,7 +40,10 @@ fn answering(urls: &[String]) -> Folder {
     audited(
         &folder,
         "plan",
-        &["-q"].into_iter().chain(allowed).collect::<Vec<_>>(),
+        &["-q", "--contact", "a@m.test"]
+            .into_iter()
+            .chain(allowed)
+            .collect::<Vec<_>>(),
     );
     run(
         &folder,
@@ -133,7 +134,7 @@ fn pages_are_judged_by_what_can_be_shown() {
     ];
     let urls: Vec<_> = pages.iter().map(|(site, path, _)| site.url(path)).collect();
     let folder = answering(&urls);
-    audited(&folder, "inspect", &CONTACT);
+    audited(&folder, "inspect", &["-q"]);
     let mut expected = pages.map(|(_, path, state)| format!("{}|{state}", &path[1..]));
     expected.sort();
     assert_eq!(states(&folder), expected);
@@ -160,11 +161,12 @@ fn pages_are_judged_by_what_can_be_shown() {
     assert_eq!(page("/sold", "status, final_url"), format!("-|{place}"));
     assert_eq!(page("/home", "final_url"), site.url("/"));
     // No page is due.
-    let summary = audit(&folder, "inspect", &["--contact", "a@m.test"]);
+    let summary = audit(&folder, "inspect", &[]);
     assert_contains(&summary.stderr, "no URL to inspect");
     assert_eq!(targets(&site).len(), seen.len());
     let [html, csv] = ["report.html", "csv"].map(|name| folder.path(name).display().to_string());
-    audited(&folder, "report", &["-q", "-o", &html, "--csv", &csv]);
+    audited(&folder, "report", &["-q", "-o", &html]);
+    audited(&folder, "report", &["-q", "--format", "csv", "-o", &csv]);
     let read = |name: &str| std::fs::read_to_string(folder.path(name)).unwrap();
     assert_eq!(
         read("csv/pages-by-year.csv"),
@@ -185,10 +187,13 @@ fn pages_are_judged_by_what_can_be_shown() {
 fn a_repeated_inspection_requests_no_control_page() {
     let site = site();
     let folder = answering(&["/lamp", "/hidden"].map(|path| site.url(path)));
-    audited(&folder, "inspect", &CONTACT);
+    audited(&folder, "inspect", &["-q"]);
     let before = targets(&site).len();
-    let again = [&CONTACT[..], &["--max-age", "0h", "--ignore-robots"]].concat();
-    audited(&folder, "inspect", &again);
+    audited(
+        &folder,
+        "inspect",
+        &["-q", "--max-age", "0h", "--ignore-robots"],
+    );
     let mut asked = targets(&site).split_off(before);
     asked.sort();
     assert_eq!(asked, ["/hidden", "/lamp"]);
@@ -217,7 +222,7 @@ fn a_robots_txt_that_cannot_be_reached_closes_its_host_until_it_answers() {
     });
     let urls: Vec<_> = servers.iter().map(|server| server.url("/lamp")).collect();
     let folder = answering(&urls);
-    audited(&folder, "inspect", &CONTACT);
+    audited(&folder, "inspect", &["-q"]);
     let by_server = |column: &str| -> Vec<String> {
         let find = |url: &String| {
             let sql = format!("SELECT {column} FROM audit_pages WHERE url = '{url}'");
@@ -240,10 +245,6 @@ fn a_robots_txt_that_cannot_be_reached_closes_its_host_until_it_answers() {
         assert_eq!(targets(server), ["/robots.txt"]);
     }
     is_back.store(true, Ordering::SeqCst);
-    audited(
-        &folder,
-        "inspect",
-        &[&CONTACT[..], &["--max-age", "0h"]].concat(),
-    );
+    audited(&folder, "inspect", &["-q", "--max-age", "0h"]);
     assert_eq!(by_server("state"), ["no_sign"; 4]);
 }

@@ -46,9 +46,12 @@ fn checked(folder: &Folder, end: &str, time: &str, state: &str, status: &str) {
 /// Writes the HTML report and the CSV files in `csv`. Returns the HTML.
 fn reported(folder: &Folder, options: &[&str]) -> String {
     let (html, csv) = (folder.path("report.html"), folder.path("csv"));
-    let mut args = vec!["-o", html.to_str().unwrap(), "--csv", csv.to_str().unwrap()];
-    args.extend(options);
-    audited(folder, "report", &args);
+    for place in [
+        &["-o", html.to_str().unwrap()][..],
+        &["--format", "csv", "-o", csv.to_str().unwrap()],
+    ] {
+        audited(folder, "report", &[place, options].concat());
+    }
     fs::read_to_string(html).unwrap()
 }
 
@@ -124,6 +127,14 @@ fn a_death_of_several_days_is_confirmed() {
         let time = format!("2026-11-{day:02}T10:00:00Z");
         checked(&folder, end, &time, state, status);
     }
+    let states = rows(
+        &folder.path("urls.db"),
+        "SELECT words FROM audit_states ORDER BY key",
+    );
+    assert_eq!(
+        states,
+        ["dead page, confirmed", "dead page, seen once", "alive"]
+    );
     let html = reported(&folder, &[]);
     let dead = csv(&folder, "dead-links.csv");
     for (url, end) in [("/a,", ",3,1,"), ("/b,", ",1,0,")] {
@@ -166,6 +177,35 @@ fn senders_may_be_left_out() {
 }
 
 #[test]
+fn a_report_names_what_it_is_about_and_how_to_cite_it() {
+    let folder = planned();
+    checked(&folder, "/a", "2026-11-22T10:00:00Z", "alive", "200");
+    let html = reported(&folder, &[]);
+    assert!(html.contains("<h1>Link-rot audit</h1>"), "{html}");
+    let about = [
+        "--title",
+        "Links of <www-talk>",
+        "--author",
+        "J. Doe",
+        "--collection",
+        "WWW",
+    ];
+    audited(&folder, "plan", &[&["-q"], &about[..]].concat());
+    // A later plan keeps them.
+    audited(&folder, "plan", &["-q"]);
+    let html = reported(&folder, &[]);
+    for part in [
+        "<h1>Links of &lt;www-talk&gt;</h1>",
+        "By <bdi>J. Doe</bdi>.",
+        "How to cite: <bdi>J. Doe</bdi> (2026). <bdi>Links of &lt;www-talk&gt;</bdi>. \
+         <bdi>WWW</bdi>. urlspool ",
+        ", data of <span class=\"whole\">2026-11-22</span>.",
+    ] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+}
+
+#[test]
 fn the_database_is_never_overwritten() {
     let folder = planned();
     let database = folder.path("urls.db");
@@ -182,7 +222,7 @@ fn the_database_is_never_overwritten() {
         vec!["-o", database.to_str().unwrap()],
         vec!["-o", link.to_str().unwrap()],
         vec!["-o", hard.to_str().unwrap()],
-        vec!["-o", "/dev/null/none", "--csv", csv.to_str().unwrap()],
+        vec!["--format", "csv", "-o", csv.to_str().unwrap()],
     ] {
         let ended = audit(&folder, "report", &args);
         ended.check(2, "would overwrite the database");
@@ -278,7 +318,8 @@ fn hostile_text_is_inert() {
             "UPDATE audit_links SET url='http://' || ?1, host=?1, domain=?1, tld=?1, list=?1",
             "UPDATE audit_checks SET checker=?1, status=NULL, error=?1",
             "INSERT OR REPLACE INTO audit_meta VALUES('sample', ?1), ('by', ?1), ('seed', ?1), \
-             ('force', ?1), ('planned_at', ?1)",
+             ('force', ?1), ('planned_at', ?1), ('title', ?1), ('author', ?1), ('collection', ?1), \
+             ('program', ?1)",
             "UPDATE audit_strata SET stratum=?1",
             "UPDATE audit_links SET year=?1, excluded=?1 WHERE planned=0",
         ] {

@@ -19,7 +19,8 @@ fn audited_folder() -> Folder {
         http://l.cern.ch/e http://u:p@l.cern.ch/f http://l.cern.ch/unsubscribe http://wiki/g\n";
     let header = format!("{DATED}List-Help: <http://l.cern.ch/help>\n");
     loaded(&folder, &message(1, &header, body));
-    let force = "-q --force credentials --force action --force header-only --allow-private wiki";
+    let force = "-q --force credentials --force action --force header-only --allow-private wiki \
+        --contact me@m.test";
     audited(&folder, "plan", &force.split(' ').collect::<Vec<_>>());
     let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
     db.execute_batch(
@@ -51,7 +52,7 @@ fn sent(folder: &Folder, server: &HttpServer, more: &[&str]) -> Ended {
     let mut save = urlspool(["audit", "save"]);
     let service = server.url("/save");
     save.arg(folder.path("urls.db"))
-        .args(["--send", "--service", &service, "--contact", "me@m.test"])
+        .args(["--send", "--service", &service])
         .args(more)
         .env("IA_ACCESS_KEY_ID", "access")
         .env("IA_SECRET_ACCESS_KEY", "hidden");
@@ -66,25 +67,34 @@ fn saves(folder: &Folder) -> Vec<String> {
 #[test]
 fn only_living_links_in_no_archive_are_listed() {
     let folder = audited_folder();
-    let end = audited(&folder, "save", &["--as", "seeds"]);
+    let end = audited(&folder, "save", &["--format", "seeds"]);
     let seeds = String::from_utf8(end.stdout).unwrap();
     assert_eq!(seeds, "http://l.cern.ch/a\nhttp://l.cern.ch/b\n");
     let file = folder.path("seeds.txt").display().to_string();
     audited(
         &folder,
         "save",
-        &["--as", "seeds", "-o", &file, "--limit", "1"],
+        &["--format", "seeds", "-o", &file, "--limit", "1"],
     );
     assert_eq!(
         std::fs::read_to_string(&file).unwrap(),
         "http://l.cern.ch/a\n"
     );
     let mine = folder.file("mine.txt", "mine");
-    let end = audit(&folder, "save", &["--as", "seeds", "-o", &mine]);
+    let end = audit(&folder, "save", &["--format", "seeds", "-o", &mine]);
     assert_eq!(end.status, Some(2), "{}", end.stderr);
     let end = audited(&folder, "save", &[]);
     assert_contains(&end.stderr, "2 URLs live and are in none of the archives");
     assert!(end.stderr.contains("none was sent"), "{}", end.stderr);
+    let left_out = "; left out: 1 held by an archive, 3 with a private host, a password or an \
+        action, 1 cited only in header fields, or doubtful, 2 not alive at the newest check";
+    assert!(end.stderr.contains(left_out), "{}", end.stderr);
+    let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
+    db.execute_batch("UPDATE audit_checks SET state = 'dead_page'")
+        .unwrap();
+    let end = audited(&folder, "save", &["--format", "seeds"]);
+    assert_eq!(end.stdout, b"");
+    assert_contains(&end.stderr, "0 URLs in the list; left out: 9 not alive");
 }
 
 /// Checks that status, report and CSV list saved URLs with their outcome and snapshot address.
@@ -96,7 +106,8 @@ fn shown(folder: &Folder, stub: &HttpServer) {
         cannot be captured\n";
     assert_eq!(table, Some(expected), "{status}");
     let [html, csv] = ["report.html", "csv"].map(|name| folder.path(name).display().to_string());
-    audited(folder, "report", &["-q", "-o", &html, "--csv", &csv]);
+    audited(folder, "report", &["-q", "-o", &html]);
+    audited(folder, "report", &["-q", "--format", "csv", "-o", &csv]);
     let read = |name: &str| std::fs::read_to_string(folder.path(name)).unwrap();
     let snapshot = stub.url("/web/20261127100000/http://l.cern.ch/a");
     let figures = read("csv/saves.csv");
@@ -173,15 +184,7 @@ fn a_job_is_asked_for_after_an_interruption() {
     });
     let child = urlspool(["audit", "save"])
         .arg(folder.path("urls.db"))
-        .args([
-            "--send",
-            "--service",
-            &stub.url("/save"),
-            "--contact",
-            "me@m.test",
-            "--limit",
-            "1",
-        ])
+        .args(["--send", "--service", &stub.url("/save"), "--limit", "1"])
         .env("IA_ACCESS_KEY_ID", "access")
         .env("IA_SECRET_ACCESS_KEY", "hidden")
         .stderr(Stdio::piped())
@@ -196,7 +199,7 @@ fn a_job_is_asked_for_after_an_interruption() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(saves(&folder), ["http://l.cern.ch/a|j1|sent|-|-"]);
-    let end = audited(&folder, "save", &["--as", "seeds"]);
+    let end = audited(&folder, "save", &["--format", "seeds"]);
     assert_eq!(end.stdout, b"http://l.cern.ch/b\n");
     let done = HttpServer::start(|_, _| answer("200 OK", "", SAVED));
     let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
@@ -246,25 +249,19 @@ fn no_url_is_sent_without_keys_contact_and_tls() {
             .env("IA_SECRET_ACCESS_KEY", "x");
         ended(&mut save, b"")
     };
-    let end = run(&["--send", "--contact", "me@m.test"]);
+    let end = run(&["--send"]);
     end.check(2, "IA_ACCESS_KEY_ID");
-    assert_eq!(run(&["--send"]).status, Some(2));
-    assert_eq!(
-        run(&["--send", "--contact", "me@m.test", "--as", "seeds"]).status,
-        Some(2)
-    );
+    assert_eq!(run(&["--send", "--format", "seeds"]).status, Some(2));
     let mut plain = urlspool(["audit", "save"]);
     plain
         .arg(folder.path("urls.db"))
-        .args([
-            "--send",
-            "--contact",
-            "me@m.test",
-            "--service",
-            "http://a.test/save",
-        ])
+        .args(["--send", "--service", "http://a.test/save"])
         .env("IA_ACCESS_KEY_ID", "a")
         .env("IA_SECRET_ACCESS_KEY", "x");
     let end = ended(&mut plain, b"");
     end.check(2, "keys are sent over https only");
+    let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
+    db.execute_batch("DELETE FROM audit_meta WHERE name = 'contact'")
+        .unwrap();
+    ended(&mut plain, b"").check(2, "--contact you@your.site");
 }

@@ -5,10 +5,10 @@ use std::process::Command;
 
 use crate::scene::{Ended, Folder, assert_contains, done, ended, urlspool};
 
-/// Returns the error of `check-config` for this text. The exit status must be 2.
+/// Returns the error of `config check` for this text. The exit status must be 2.
 #[track_caller]
 fn error(text: &str) -> String {
-    let ended = ended(&mut urlspool(["check-config", "-"]), text.as_bytes());
+    let ended = ended(&mut urlspool(["config", "check", "-"]), text.as_bytes());
     assert_eq!(ended.status, Some(2), "{}", ended.stderr);
     ended.stderr
 }
@@ -34,7 +34,7 @@ fn hostile_text_is_escaped_line_by_line() {
     );
     let folder = Folder::new();
     let path = folder.write("a\nb.toml", "a = 1\n");
-    let ended = ended(urlspool(["check-config"]).arg(&path), b"");
+    let ended = ended(urlspool(["config", "check"]).arg(&path), b"");
     assert_eq!(ended.stderr.lines().count(), 3, "{}", ended.stderr);
     assert!(
         ended.stderr.contains(r"a\u{a}b.toml, line 1"),
@@ -68,7 +68,7 @@ fn context(mut command: Command) -> String {
 #[test]
 fn the_default_places_are_searched_in_order() {
     let home = Folder::new();
-    let missing = ended(&mut at_home(&home, &["check-config"]), b"");
+    let missing = ended(&mut at_home(&home, &["config", "check"]), b"");
     if !fs::exists("/etc/urlspool/urlspool.toml").unwrap() {
         assert_eq!(missing.status, Some(2));
         for place in [
@@ -82,11 +82,11 @@ fn the_default_places_are_searched_in_order() {
     home.write(".config/urlspool/urlspool.toml", "[extract]\ncontext = 1\n");
     home.write("xdg/urlspool/urlspool.toml", "[extract]\ncontext = 2\n");
     let named = home.write("named.toml", "[extract]\ncontext = 3\n");
-    assert_eq!(context(at_home(&home, &["check-config"])), "context = 1");
-    let mut command = at_home(&home, &["check-config"]);
+    assert_eq!(context(at_home(&home, &["config", "check"])), "context = 1");
+    let mut command = at_home(&home, &["config", "check"]);
     command.env("XDG_CONFIG_HOME", home.path("xdg"));
     assert_eq!(context(command), "context = 2");
-    let mut command = at_home(&home, &["check-config"]);
+    let mut command = at_home(&home, &["config", "check"]);
     command.env("URLSPOOL_CONFIG", &named);
     assert_eq!(context(command), "context = 3");
 }
@@ -152,7 +152,7 @@ fn attachments_are_searched_as_configured() {
     for (flags, expected, other, types) in [
         (vec![], all.clone(), 1, serde_json::json!({"image/png": 1})),
         (
-            vec!["--attachments", "text"],
+            vec!["--set", "attachments=text"],
             all.clone(),
             1,
             serde_json::json!({"image/png": 1}),
@@ -164,7 +164,7 @@ fn attachments_are_searched_as_configured() {
             serde_json::json!({"application/octet-stream": 2, "image/png": 1, "text/plain": 1}),
         ),
         (
-            vec!["--config", &config, "--attachments", "all"],
+            vec!["--config", &config, "--set", "attachments=all"],
             all,
             1,
             serde_json::json!({"image/png": 1}),
@@ -185,47 +185,49 @@ fn attachments_are_searched_as_configured() {
 }
 
 #[test]
-fn every_flag_has_a_reverse() {
+fn keys_are_set_by_name_and_override_the_file() {
     let (header, text, html) = (
         "http://header.example/",
         "http://www.text.example",
         "http://html.example/",
     );
+    let set = |config: &str, settings: &[&str]| {
+        let flags: Vec<_> = settings
+            .iter()
+            .flat_map(|setting| ["--set", setting])
+            .collect();
+        found(config, &flags)
+    };
     assert_eq!(found("", &[]), [header, text, html]);
-    assert_eq!(found("", &["--no-html"]), [header, text]);
-    assert_eq!(found("", &["--no-header-urls"]), [text, html]);
-    assert_eq!(found("", &["--schemeless", "off"]), [header, html]);
-    assert_eq!(found("", &["--no-html", "--html"]), [header, text, html]);
-    assert_eq!(found("", &["--html", "--no-html"]), [header, text]);
+    assert_eq!(set("", &["html=false"]), [header, text]);
+    assert_eq!(set("", &["headers=false"]), [text, html]);
+    assert_eq!(set("", &["schemeless=off"]), [header, html]);
+    assert_eq!(set("", &["html=false", "html=true"]), [header, text, html]);
     let bare = "[extract]\nheaders = false\nhtml = false\nschemeless = \"off\"\n\
         extra_schemes = [\"lamp\"]\n";
-    assert_eq!(found(bare, &[]), ["lamp:oil"]);
+    assert_eq!(set(bare, &[]), ["lamp:oil"]);
+    assert_eq!(set(bare, &["headers=true", "extra_schemes="]), [header]);
     assert_eq!(
-        found(bare, &["--header-urls", "--no-extra-schemes"]),
-        [header]
-    );
-    assert_eq!(
-        found(bare, &["--html", "--schemeless", "on"]),
+        set(bare, &["html=true", "schemeless=on"]),
         [text, "lamp:oil", html]
     );
     assert_eq!(
-        found(
+        set(
             "",
-            &[
-                "--schemeless",
-                "off",
-                "--no-html",
-                "--extra-schemes",
-                "oil,lamp"
-            ]
+            &["schemeless=off", "html=false", "extra_schemes=oil,lamp"]
         ),
         [header, "lamp:oil"]
     );
     let filtered = "[extract]\nschemes = [\"ftp\"]\naccept = [\"rfc1738\"]\n";
-    assert_eq!(found(filtered, &[]), [""; 0]);
+    assert_eq!(set(filtered, &[]), [""; 0]);
     assert_eq!(
-        found(filtered, &["--no-schemes", "--no-accept"]),
+        set(filtered, &["schemes=", "accept="]),
         [header, text, html]
+    );
+    let unknown = ended(&mut urlspool(["scan", "--set", "url_byte=1", "."]), b"");
+    unknown.check(
+        2,
+        "--set url_byte=1: unknown key `url_byte`; did you mean `url_bytes`?",
     );
 }
 
@@ -256,7 +258,7 @@ fn errors_suggest_the_right_syntax() {
         let shown = error(text);
         assert!(shown.contains(message), "{text}: {shown}");
     }
-    let latin = ended(&mut urlspool(["check-config", "-"]), b"# \xE9\n");
+    let latin = ended(&mut urlspool(["config", "check", "-"]), b"# \xE9\n");
     latin.check(2, "not UTF-8 at byte 2");
     let threads = ended(&mut urlspool(["scan", "-j", "x", "."]), b"");
     assert_contains(&threads.stderr, "a number from 1 to 1024");

@@ -197,7 +197,7 @@ fn fields_that_do_not_exist_are_refused_with_the_nearest_name() {
         ("urll", "unknown field; did you mean `url`?"),
         ("url,message.dat", "did you mean `message.date`?"),
         ("parts.name", "did you mean `parts`?"),
-        ("url,qqq", "`urlspool man record` lists the fields"),
+        ("url,qqq", "`urlspool generate man record` lists the fields"),
     ] {
         refused(&["--fields", fields], tip);
         let message = ended(&mut urlspool(["scan", "--fields", fields]), b"").stderr;
@@ -208,11 +208,9 @@ fn fields_that_do_not_exist_are_refused_with_the_nearest_name() {
         "--format jsonl, csv or tsv",
     );
     refused(
-        &["--slim", "--format", "grep"],
+        &["--fields", "slim", "--format", "grep"],
         "--format jsonl, csv or tsv",
     );
-    refused(&["--slim", "--fields", "url"], "cannot be used with");
-    refused(&["--no-formula-guard", "--format", "tsv"], "--format csv");
 }
 
 /// A text with several kinds of URLs.

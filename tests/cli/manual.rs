@@ -18,6 +18,15 @@ fn commands() -> Vec<String> {
     names
 }
 
+/// The first page and the short help of the largest command fit on a screen or two.
+#[test]
+fn the_help_is_short() {
+    for (args, lines) in [(&["--help"][..], 40), (&["-h"], 40), (&["scan", "-h"], 60)] {
+        let help = done(args);
+        assert!(help.text().lines().count() <= lines, "{}", help.text());
+    }
+}
+
 #[test]
 fn every_subcommand_has_examples_and_a_page_with_all_options() {
     for command in commands() {
@@ -26,7 +35,9 @@ fn every_subcommand_has_examples_and_a_page_with_all_options() {
             .split_once("\nExamples:\n")
             .unwrap_or_else(|| panic!("{command}: {help}"));
         assert_contains(examples, &format!("urlspool {command}"));
-        let page = done(&["man", &command]).text().replace('\\', "");
+        let page = done(&["generate", "man", &command])
+            .text()
+            .replace('\\', "");
         assert_contains(&page, &format!("urlspool-{command} - "));
         assert!(page.contains(".SH EXAMPLES"), "{command}: {page}");
         let words = help.split(|c: char| c.is_whitespace() || ",=[]`()".contains(c));
@@ -43,7 +54,7 @@ fn every_subcommand_has_examples_and_a_page_with_all_options() {
 #[test]
 fn every_option_in_a_page_has_its_text() {
     for command in commands() {
-        let page = done(&["man", &command]).text().to_owned();
+        let page = done(&["generate", "man", &command]).text().to_owned();
         let lines: Vec<&str> = page.lines().collect();
         for entry in lines.windows(3).filter(|entry| entry[0] == ".TP") {
             assert!(
@@ -52,9 +63,11 @@ fn every_option_in_a_page_has_its_text() {
             );
         }
     }
-    let page = done(&["man", "scan"]).text().replace('\\', "");
+    let page = done(&["generate", "man", "scan"]).text().replace('\\', "");
     assert!(page.contains("[OPTIONS] [PATH]..."), "{page}");
-    let record = done(&["man", "record"]).text().replace('\\', "");
+    let record = done(&["generate", "man", "record"])
+        .text()
+        .replace('\\', "");
     for region in ["forwarded", "footer", "html:text"] {
         assert!(record.contains(region), "{region}");
     }
@@ -64,7 +77,7 @@ fn every_option_in_a_page_has_its_text() {
 fn all_pages_are_written_where_man_finds_them() {
     let folder = Folder::new();
     let root = folder.root().to_str().unwrap();
-    assert!(done(&["man", "--all", root]).stdout.is_empty());
+    assert!(done(&["generate", "man", "--all", root]).stdout.is_empty());
     let mut pages: Vec<_> = commands()
         .iter()
         .map(|name| format!("man1/urlspool-{name}.1"))
@@ -93,21 +106,23 @@ fn all_pages_are_written_where_man_finds_them() {
         }
     }
     assert_eq!(
-        done(&["man"]).stdout,
+        done(&["generate", "man"]).stdout,
         fs::read(folder.path("man1/urlspool.1")).unwrap()
     );
     assert_eq!(
-        done(&["man", "record"]).stdout,
+        done(&["generate", "man", "record"]).stdout,
         fs::read(folder.path("man5/urlspool-record.5")).unwrap()
     );
-    let unknown = ended(&mut urlspool(["man", "scna"]), b"");
+    let unknown = ended(&mut urlspool(["generate", "man", "scna"]), b"");
     unknown.check(2, "did you mean `scan`?");
 }
 
 #[test]
 fn the_page_of_the_configuration_has_every_key() {
-    let page = done(&["man", "urlspool.toml"]).text().to_owned();
-    for line in done(&["check-config", "--default"]).text().lines() {
+    let page = done(&["generate", "man", "urlspool.toml"])
+        .text()
+        .to_owned();
+    for line in done(&["config", "default"]).text().lines() {
         if let Some((key, _)) = line.split_once(" = ") {
             assert!(page.contains(&format!("\\fB{key}\\fR = ")), "{key}");
         }
@@ -117,7 +132,7 @@ fn the_page_of_the_configuration_has_every_key() {
 /// Returns the completions that bash offers after these words.
 #[track_caller]
 fn bash_offers(words: &[&str]) -> Vec<String> {
-    let script = done(&["completions", "bash"]).text().to_owned();
+    let script = done(&["generate", "completions", "bash"]).text().to_owned();
     let line = words.join("' '");
     let last = words.len() - 1;
     let ask = format!(
@@ -132,14 +147,14 @@ fn bash_offers(words: &[&str]) -> Vec<String> {
 #[test]
 fn names_are_completed() {
     assert_eq!(
-        bash_offers(&["urlspool", "scan", "--accept", "rfc3"]),
-        ["rfc3986"]
+        bash_offers(&["urlspool", "audit", "plan", "--by", "sch"]),
+        ["scheme"]
     );
     assert_eq!(
         bash_offers(&["urlspool", "scan", "--unique", "me"]),
         ["message"]
     );
-    let pages = bash_offers(&["urlspool", "man", ""]);
+    let pages = bash_offers(&["urlspool", "generate", "man", ""]);
     let commands = commands();
     let others = ["urlspool", "urlspool.toml", "record"];
     for name in commands.iter().map(String::as_str).chain(others) {

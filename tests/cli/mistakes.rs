@@ -73,7 +73,7 @@ const MISTAKES: &str = "\
 2 | scan --context 4097 inbox | at most 4096 bytes on each side
 2 | search urls.db lamp --limit 0 | a whole number above 0
 2 | search urls.db lamp --limit ten | a whole number above 0
-2 | stats --top all inbox | a whole number above 0
+2 | stats --limit all inbox | a whole number above 0
 2 | scan --domain *.m.example inbox | --domain cern.ch also covers all hosts
 2 | search urls.db --domain *.m.example | is not a host name
 2 | scan --files-from inbox | scan it: urlspool scan inbox

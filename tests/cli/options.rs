@@ -32,16 +32,16 @@ fn found(text: &str, options: &[&str]) -> Vec<String> {
     done(&[&["scan", &file], options].concat()).urls()
 }
 
-/// `--rules rfc1738` finds only URLs that RFC 1738 accepts.
+/// `--set rules=rfc1738` finds only URLs that RFC 1738 accepts.
 #[test]
 fn the_strict_rules_are_strict() {
-    let urls = found(MIXED, &["--rules", "rfc1738"]);
+    let urls = found(MIXED, &["--set", "rules=rfc1738"]);
     assert!(
         urls.contains(&"http://a.example/x".to_owned())
             && !urls.iter().any(|url| url.contains(['~', '{'])),
         "{urls:?}"
     );
-    let records = done(&["scan", "--rules", "rfc1738", "text", "mail", "news"]).records();
+    let records = done(&["scan", "--set", "rules=rfc1738", "text", "mail", "news"]).records();
     assert!(
         records
             .iter()
@@ -180,7 +180,7 @@ fn the_summary_adds_up_with_any_options() {
     assert!(audit(&["--schemes", "gopher"])["filtered"]["schemes"].as_u64() > Some(0));
     assert!(audit(&["--until", "1997-01-01"])["messages_skipped"]["date"].as_u64() > Some(0));
     assert!(audit(&["--include", "*.mbox"])["files_skipped"]["filtered"].as_u64() > Some(0));
-    audit(&["--rules", "rfc1738", "-j", "3"]);
+    audit(&["--set", "rules=rfc1738", "-j", "3"]);
 }
 
 #[test]
@@ -253,14 +253,14 @@ fn named_header_fields_are_in_the_records() {
     let first =
         json!([labels("S\u{e9}nt, Inbox"), {"name": "Reply-To", "value": "b"}, labels("c")]);
     assert_eq!(
-        fields(&["--header-fields", "X-Labels,Reply-To:"]),
+        fields(&["--set", "header_fields=X-Labels,Reply-To"]),
         [first, json!([])]
     );
     let config = folder.file("config.toml", "[extract]\nheader_fields = [\"reply-to\"]\n");
     let of_config = json!([{"name": "reply-to", "value": "b"}]);
     assert_eq!(fields(&["--config", &config])[0], of_config);
     assert_eq!(
-        fields(&["--config", &config, "--no-header-fields"])[0],
+        fields(&["--config", &config, "--set", "header_fields="])[0],
         Value::Null
     );
     let csv = done(&[
@@ -269,8 +269,8 @@ fn named_header_fields_are_in_the_records() {
         "csv",
         "--fields",
         "message.fields",
-        "--header-fields",
-        "Reply-To",
+        "--set",
+        "header_fields=Reply-To",
         &file,
     ]);
     assert_eq!(
@@ -279,10 +279,8 @@ fn named_header_fields_are_in_the_records() {
     );
     let many = vec!["X-A"; 65].join(",");
     for (names, reason) in [("a b", "a b"), (":", "header field"), (&many, "65 names")] {
-        let ended = ended(
-            &mut urlspool(["scan", "--header-fields", names, &file]),
-            b"",
-        );
+        let setting = format!("header_fields={names}");
+        let ended = ended(&mut urlspool(["scan", "--set", &setting, &file]), b"");
         ended.check(2, reason);
     }
 }

@@ -97,7 +97,7 @@ fn an_earlier_output_in_a_folder_is_not_read_again() {
     let clean = scan_in(&folder, &["--format", "urls", "mail"]).stdout;
     for (options, name) in [
         (&[][..], "mail/urls.jsonl"),
-        (&["--slim"], "mail/slim.jsonl"),
+        (&["--fields", "slim"], "mail/slim.jsonl"),
         (&["--format", "csv"], "mail/urls.csv"),
         (&[], "mail/packed.jsonl.gz"),
     ] {
@@ -121,7 +121,7 @@ fn an_earlier_output_is_replaced_in_any_format_that_shows_its_writer() {
     let folder = Folder::new();
     folder.write("mail", MAIL);
     for options in [
-        &["--slim"][..],
+        &["--fields", "slim"][..],
         &["--fields", "url,source.path"],
         &["--format", "csv"],
         &["--format", "tsv", "--fields", "url,message"],

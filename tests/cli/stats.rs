@@ -70,7 +70,7 @@ fn command(folder: &Folder, args: &[&str]) -> Command {
 
 #[track_caller]
 fn numbers(folder: &Folder, args: &[&str], input: &[u8]) -> Value {
-    let args = [&["--json"], args].concat();
+    let args = [&["--format", "json"], args].concat();
     let found = stats(folder, &args, input).records();
     assert_eq!(found.len(), 1);
     found.into_iter().next().unwrap()
@@ -192,9 +192,9 @@ fn the_three_kinds_of_input_agree_on_the_corpus() {
     let corpus = crate::scene::corpus();
     let mail = ["mail", "news", "url", "text", "containers"].map(|name| corpus.join(name));
     let mail: Vec<_> = mail.iter().map(|path| path.to_str().unwrap()).collect();
-    let args = [&mail[..], &["--top", "1000", "-j1"]].concat();
+    let args = [&mail[..], &["--limit", "1000", "-j1"]].concat();
     let of_mail = numbers(&folder, &args, b"");
-    let args = [&mail[..], &["--top", "1000", "-j3"]].concat();
+    let args = [&mail[..], &["--limit", "1000", "-j3"]].concat();
     let again = numbers(&folder, &args, b"");
     assert_eq!(of_mail, again);
     let of_mail = without_input(of_mail);
@@ -205,11 +205,15 @@ fn the_three_kinds_of_input_agree_on_the_corpus() {
     );
     let records = ended(&mut urlspool([&["scan", "-q"], &mail[..]].concat()), b"").stdout;
     folder.write("urls.jsonl", &records);
-    let found = numbers(&folder, &["--top", "1000", "urls.jsonl"], b"");
+    let found = numbers(&folder, &["--limit", "1000", "urls.jsonl"], b"");
     assert_eq!(without_input(found), of_mail);
     let load = ["load", "--into", "urls.db", "urls.jsonl"];
     ended(urlspool(load).current_dir(folder.root()), b"");
-    let found = numbers(&folder, &["--list-fields", "--top", "1000", "urls.db"], b"");
+    let found = numbers(
+        &folder,
+        &["--list-fields", "--limit", "1000", "urls.db"],
+        b"",
+    );
     assert_eq!(without_input(found), of_mail);
 }
 
@@ -268,8 +272,8 @@ fn hostile_text_is_only_text() {
         assert!(!plain.contains(is_obeyed), "{plain:?}");
         assert!(plain.contains("\\u{1b}"), "{plain}");
     }
-    let args = &["--html", "page.html", "--csv", "tables", "."];
-    stats(&folder, args, b"");
+    stats(&folder, &["-o", "page.html", "."], b"");
+    stats(&folder, &["--format", "csv", "-o", "tables", "."], b"");
     let html = fs::read_to_string(folder.path("page.html")).unwrap();
     check_page(&html);
     assert_contains(&html, "&lt;img src=x onerror=alert(1)&gt;");
@@ -314,13 +318,12 @@ fn check_page(html: &str) {
 #[test]
 fn a_page_has_charts_and_tables_have_all_names() {
     let folder = Folder::with("mbox", MBOX);
-    let args = &["--html", "page.html", "--csv", "tables", "mbox"];
-    let written = stats(&folder, args, b"");
+    let written = stats(&folder, &["-o", "page.html", "mbox"], b"");
     assert_eq!(written.text(), "");
-    assert_eq!(
-        written.stderr,
-        "urlspool: wrote page.html\nurlspool: wrote tables\n"
-    );
+    assert_eq!(written.stderr, "urlspool: wrote page.html\n");
+    let written = stats(&folder, &["--format", "csv", "-o", "tables", "mbox"], b"");
+    assert_eq!(written.text(), "");
+    assert_eq!(written.stderr, "urlspool: wrote tables\n");
     let html = fs::read_to_string(folder.path("page.html")).unwrap();
     check_page(&html);
     for expected in [
@@ -347,9 +350,10 @@ fn a_page_has_charts_and_tables_have_all_names() {
     );
     assert!(table("stats-totals.csv").contains("\ndistinct_urls,6,\n"));
     // Runs again, over its own files and to standard output.
-    let again = stats(&folder, &["--html", "-", "--csv", "tables", "."], b"");
+    stats(&folder, &["--format", "csv", "-o", "tables", "."], b"");
+    let again = stats(&folder, &["--format", "html", "-o", "-", "."], b"");
     assert_eq!(again.text().matches("<html").count(), 1);
-    let args = &["--html", "page.html", "--no-senders", "mbox"];
+    let args = &["-o", "page.html", "--no-senders", "mbox"];
     stats(&folder, args, b"");
     let html = fs::read_to_string(folder.path("page.html")).unwrap();
     assert!(!html.contains("jane@m.example") && html.contains("www.m.example"));

@@ -91,7 +91,7 @@ fn a_terminal_is_shown_escapes() {
         &["--format", "hrefs"],
         &["--format", "csv"],
         &["--format", "jsonl"],
-        &["--slim"],
+        &["--fields", "slim"],
         &["--color", "never"],
     ] {
         let args = [&["scan", "-q"], format, &[&mail]].concat();
@@ -204,13 +204,13 @@ fn row_97_no_command_shows_control_characters() {
         "scan --color never --context 30 --format jsonl MAIL",
         "scan --format tsv --fields url,anchor,message.subject,source.path MAIL",
         "scan --color never --format grep MAIL DAMAGED MISSING",
-        "scan --progress never --color never --dry-run MAIL DAMAGED",
+        "scan --color never --dry-run MAIL DAMAGED",
         "explain --color never MAIL",
         "show PLACE",
         "parse HOSTILE",
         "scan --schemes HOSTILE MAIL",
         "scan OPTION MAIL",
-        "check-config MISSING",
+        "config check MISSING",
         "splits MAIL MISSING",
     ] {
         let args = args.split(' ').map(|word| match word {

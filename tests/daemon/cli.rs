@@ -330,7 +330,7 @@ fn a_configured_daemon_prints_lines_once_and_says_what_is_missing() {
     configure(root, "[extract]\nexclude_domains = [\"b.example\"]\n");
     deliver_text(root, "1", "http://a.example/1 http://b.example/");
     let args = ["--stdout"];
-    assert_eq!(code(&once(root, &["--mismatch"])), 2);
+    assert_eq!(code(&once(root, &["--hazard", "mismatch"])), 2);
     let first = once(root, &args);
     assert_eq!(urls(&first.stdout), ["http://a.example/1"]);
     deliver_text(root, "2", "http://a.example/2");
@@ -343,7 +343,7 @@ fn a_configured_daemon_prints_lines_once_and_says_what_is_missing() {
         .spawn()
         .unwrap();
     let status = || {
-        let answer = program(root, &["status", "--json"])
+        let answer = program(root, &["status", "--format", "json"])
             .output()
             .unwrap()
             .stdout;

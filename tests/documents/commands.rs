@@ -15,6 +15,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use super::read;
+use crate::cli::commands_in;
 use crate::scene::{Folder, corpus, done, ended, urlspool};
 
 /// Returns the pages for users.
@@ -51,7 +52,7 @@ const NOT_RUN: &[&str] = &[
     "docs/start.md | urlspool scan --format parquet | its folders are the reader's",
     "docs/start.md | urlspool scan --format grep | its folders are the reader's",
     "docs/recipes.md | urlspool scan -o urls.parquet | it needs the feature `parquet`",
-    "docs/recipes.md | urlspool schema --as postgresql | it needs a server",
+    "docs/recipes.md | urlspool generate schema --format postgresql | it needs a server",
 ];
 
 /// Fence of a page.
@@ -405,7 +406,14 @@ fn commands_in_the_text_have_options_that_exist() {
             let Some(name) = words.next().filter(is_name) else {
                 continue;
             };
-            let help = done(&[name, "--help"]).text().to_owned();
+            let mut help = done(&[name, "--help"]).text().to_owned();
+            if let Some(step) = words
+                .clone()
+                .next()
+                .filter(|word| commands_in(&help).contains(word))
+            {
+                help = done(&[name, step, "--help"]).text().to_owned();
+            }
             for option in words.filter(|word| word.starts_with("--")) {
                 let option = option.split('=').next().unwrap();
                 assert!(help.contains(option), "{page}: `{command}` has no {option}");

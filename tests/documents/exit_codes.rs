@@ -17,11 +17,22 @@ fn table(page: &str) -> BTreeMap<u8, &str> {
 /// The exit codes in the help of a command, by code: the text after each, on one line.
 fn in_help(command: &[&str]) -> BTreeMap<u8, String> {
     let ended = done(&[command, &["--help"]].concat());
-    let help = ended.text();
-    let (_, block) = help.split_once("Exit codes:\n").unwrap();
+    in_block(ended.text().split_once("Exit codes:\n").unwrap().1)
+}
+
+/// The exit codes of all commands, on the page of the program in the manual.
+fn in_manual() -> BTreeMap<u8, String> {
+    let page = done(&["generate", "man"]).text().replace('\\', "");
+    in_block(page.split_once("\"EXIT CODES\"\n.nf\n.RS 4\n").unwrap().1)
+}
+
+fn in_block(block: &str) -> BTreeMap<u8, String> {
     let mut codes = BTreeMap::new();
     let mut last = None;
-    for line in block.lines().take_while(|line| !line.is_empty()) {
+    for line in block
+        .lines()
+        .take_while(|line| !line.is_empty() && *line != ".RE")
+    {
         let (first, rest) = line.trim().split_once(' ').unwrap_or_default();
         if let Ok(code) = first.parse::<u8>() {
             last = Some(code);
@@ -39,7 +50,7 @@ fn in_help(command: &[&str]) -> BTreeMap<u8, String> {
 fn the_page_names_the_exit_codes_of_the_help() {
     let page = read("docs/exit-codes.md");
     let (section, _) = page.split_once("## audit").unwrap();
-    let (help, page) = (in_help(&[]), table(section));
+    let (help, page) = (in_manual(), table(section));
     assert!(help.keys().eq(page.keys()), "{help:?} {page:?}");
     for (code, text) in &help {
         let clauses = text.split(['(', ';', ')']).map(str::trim);
@@ -54,7 +65,7 @@ fn the_page_of_audits_names_the_exit_codes_of_each_step() {
     let page = read("docs/exit-codes.md");
     let (_, section) = page.split_once("## audit").unwrap();
     let page = table(section);
-    let program = in_help(&[]);
+    let program = in_manual();
     for step in [
         "plan", "check", "status", "import", "archive", "save", "report",
     ] {

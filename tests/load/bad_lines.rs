@@ -31,7 +31,7 @@ fn records_without_needed_fields_and_of_other_versions_are_refused() {
     let mail = folder.file("a.mbox", MAIL);
     let whole = String::from_utf8(done(&["scan", &mail]).stdout).unwrap();
     for lines in [
-        done(&["scan", "--slim", &mail]).stdout,
+        done(&["scan", "--fields", "slim", &mail]).stdout,
         done(&["scan", "--fields", "url", &mail]).stdout,
         whole
             .replace("{\"schema\":1,", "{\"schema\":2,")

@@ -123,6 +123,7 @@ fn a_page_searches_filters_and_counts() {
         ("sender?sender=john@m.example", 1),
         ("?page=7", 4),
         ("?hazard=mismatch", 0),
+        ("?state=alive", 0),
         (
             "?domain=m.example&key=http://m.example/lamp&since=1996-01-02",
             1,
@@ -152,6 +153,28 @@ fn a_page_searches_filters_and_counts() {
     assert_contains(&served.page("?q=%22"), "neither a letter nor a digit");
     assert!(served.get("link").starts_with("HTTP/1.1 400 "));
     assert!(served.get("none").starts_with("HTTP/1.1 404 "));
+}
+
+#[test]
+fn links_are_filtered_by_their_state_in_an_audit() {
+    let (folder, served) = Served::of(MAIL);
+    let database = folder.path("urls.db");
+    ended(urlspool(["audit", "plan", "-q"]).arg(&database), b"").check(0, "");
+    let db = rusqlite::Connection::open(database).unwrap();
+    db.execute_batch(
+        "INSERT INTO audit_meta VALUES('confirm', 1);
+         INSERT INTO audit_checks(key, checked_at, state, status, checker)
+           VALUES('http://m.example/lamp', '2026-11-22T10:00:00Z', 'dead_page', 404, 'x')",
+    )
+    .unwrap();
+    let words = "dead page, confirmed";
+    assert_eq!(
+        citations(&served.page(&format!("?state={}", words.replace(' ', "+")))),
+        3
+    );
+    assert_eq!(citations(&served.page("?state=alive")), 0);
+    let link = served.page("link?key=http://m.example/lamp");
+    assert_contains(&link, "dead page, confirmed, checked <span");
 }
 
 #[test]

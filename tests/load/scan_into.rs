@@ -64,7 +64,7 @@ fn the_rows_equal_those_of_scan_and_load() {
     for options in [
         &["--unique", "message"][..],
         &["-j1"],
-        &["--strip-recipient"],
+        &["--set", "strip_recipient=true"],
     ] {
         let (piped, direct) = (Folder::new(), Folder::new());
         let records = ended(

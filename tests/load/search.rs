@@ -181,7 +181,7 @@ fn schemes_domains_urls_senders_and_lists_choose() {
     );
     loaded(&folder, &[], &records(&folder, "a.mbox", &news));
     for (args, count) in [
-        (&["--scheme", "FTP"][..], 1),
+        (&["--schemes", "FTP"][..], 1),
         (&["--domain", "m.example"], 3),
         (&["--key", "HTTP://M.example:80/%6Camp"], 3),
         (&["--key", "http://m.example/"], 0),
@@ -191,7 +191,7 @@ fn schemes_domains_urls_senders_and_lists_choose() {
         (&["--list", "lamps.m.example"], 3),
         (&["--list", "Lamps.M.example"], 3),
         (&["--list", "alt.LAMPS"], 3),
-        (&["--scheme", "http", "--sender", "jane", "lamp"], 2),
+        (&["--schemes", "http", "--sender", "jane", "lamp"], 2),
     ] {
         assert_eq!(found(&folder, args).len(), count, "{args:?}");
     }
@@ -201,7 +201,7 @@ fn schemes_domains_urls_senders_and_lists_choose() {
 fn each_format_has_the_matches_in_their_order() {
     let folder = loaded_folder();
     let printed = |args: &[&str]| {
-        let ended = search(&folder, &[&["--scheme", "http"], args].concat());
+        let ended = search(&folder, &[&["--schemes", "http"], args].concat());
         assert_eq!(ended.status, Some(0), "{}", ended.stderr);
         ended.text().to_owned()
     };

@@ -9,7 +9,7 @@ links, asks a local pywb for captures, and writes the report. Then DuckDB comput
 each CSV file again, from the records and the seeded plan alone (audit_counts.py). The plan has all
 kinds of hosts and pages (audit_world.py). No private address is ever contacted.
 
-With --kills, `check`, `archive`, `import`, `report --bundle` and `save` are each killed N times at
+With --kills, `check`, `archive`, `import`, `report --format bag` and `save` are each killed N times at
 random moments. The final state must be the same (audit_steps.py).
 """
 
@@ -95,7 +95,8 @@ class Audit:
         output(self.program, "load", "-q", "--into", self.database, self.records)
         sample = ["--sample", str(args.sample), "--by", "year",
                   "--seed", str(args.seed)] if args.sample else []
-        succeed([self.program, "audit", "plan", self.database, "-q", *sample], "plan")
+        succeed([self.program, "audit", "plan", self.database, "-q",
+                 "--contact", "me@m.test", *sample], "plan")
         self.urls = [url for (url,) in rows(self.database, "SELECT DISTINCT url FROM audit_links "
                                                            "WHERE planned ORDER BY url")]
         self.plan = Plan(args.seed, self.urls)
@@ -142,7 +143,7 @@ class Audit:
         pywb, port = start_pywb(self.folder, self.plan, self.urls)
         try:
             ask = [self.program, "audit", "archive", self.database,
-                   "--cdx", f"http://127.0.0.1:{port}/c/cdx", "--contact", "me@m.test",
+                   "--cdx", f"http://127.0.0.1:{port}/c/cdx",
                    "--rate", "60000", "-q"]
             self.kill("archive", ask, audit_steps.forget_captures(self.database))
             started = time.monotonic()
@@ -155,7 +156,7 @@ class Audit:
     def report(self):
         csv = f"{self.folder}/csv"
         succeed([self.program, "audit", "report", self.database,
-                 "-o", f"{self.folder}/report.html", "--csv", csv], "report")
+                 "--format", "csv", "-o", csv], "report")
         if importlib.util.find_spec("duckdb") is None:
             skip("counts", "duckdb is not installed")
             return

@@ -75,8 +75,8 @@ def same_files(one, other):
 def bag(audit):
     one, other = f"{audit.folder}/evidence", f"{audit.folder}/evidence-again"
     command = [audit.program, "audit", "report", audit.database,
-               "-q", "-o", "/dev/null", "--bundle", one]
-    audit.kill("report --bundle", command, lambda: shutil.rmtree(one, ignore_errors=True))
+               "-q", "--format", "bag", "-o", one]
+    audit.kill("report --format bag", command, lambda: shutil.rmtree(one, ignore_errors=True))
     shutil.rmtree(one, ignore_errors=True)
     for folder in (one, other):
         ended = run(*command[:-1], folder)
@@ -128,7 +128,7 @@ def save(audit):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sqlite3.connect(audit.database) as db:
         db.execute("DELETE FROM audit_saves")
-    listed = run(audit.program, "audit", "save", audit.database, "--as", "seeds")
+    listed = run(audit.program, "audit", "save", audit.database, "--format", "seeds")
     living = {url for (url,) in rows(audit.database, """
         SELECT url FROM audit_links JOIN audit_checks USING(key) JOIN audit_captures USING(key)
         WHERE state = 'alive' AND outcome = 'none'""")}
@@ -137,7 +137,7 @@ def save(audit):
     os.environ.update(IA_ACCESS_KEY_ID="access", IA_SECRET_ACCESS_KEY="secret")
     service = f"http://127.0.0.1:{server.server_port}/save"
     command = [audit.program, "audit", "save", audit.database,
-               "-q", "--send", "--service", service, "--contact", "me@m.test"]
+               "-q", "--send", "--service", service]
     kills = audit.args.kills
     hits = 0
     for _ in range(kills):

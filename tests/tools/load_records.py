@@ -5,9 +5,9 @@ counts.
     urlspool scan FOLDER > urls.jsonl
     python3 tests/tools/load_records.py urls.jsonl [--urlspool BINARY]
 
-DuckDB guesses types from all lines, and then uses the table of `urlspool schema`, as PostgreSQL and
-pyarrow do. Each program counts the records, the records `where mismatch`, and the records of the
-most frequent hosts. Missing programs are reported.
+DuckDB guesses types from all lines, and then uses the table of `urlspool generate schema`, as
+PostgreSQL and pyarrow do. Each program counts the records, the records `where mismatch`, and the
+records of the most frequent hosts. Missing programs are reported.
 """
 
 import argparse, collections, importlib.util, json, sqlite3, sys, time
@@ -137,7 +137,7 @@ def main():
     given = arguments.parse_args()
 
     def schema(language):
-        return output(given.urlspool, "schema", "--as", language, text=True)
+        return output(given.urlspool, "generate", "schema", "--format", language, text=True)
 
     want = expected(given.records)
     print(f"{'expected':16}{want['records']:>9} records {want['mismatches']:>6} mismatches  "

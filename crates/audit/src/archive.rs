@@ -29,8 +29,6 @@ pub struct ArchiveJob {
     pub database: PathBuf,
     /// URLs of the CDX servers, without the query, in the order in which they are queried.
     pub servers: Vec<String>,
-    /// A mail address or a page for server owners to write to.
-    pub contact: String,
     /// Maximum number of queries per minute to each server.
     pub rate: u32,
     /// Maximum number of links to query; `None` queries all that are due.
@@ -121,10 +119,11 @@ pub fn archive(
     stop: &AtomicBool,
     progress: &mut dyn AuditProgress,
 ) -> Result<ArchiveCounts, AuditError> {
-    let archives = job.servers.iter();
-    let archives = archives.map(|server| AskedArchive::new(server, job));
-    let archives = archives.collect::<Result<Vec<_>, _>>()?;
     let audit = AuditDb::open_to_write(&job.database)?;
+    let contact = audit.contact()?;
+    let archives = job.servers.iter();
+    let archives = archives.map(|server| AskedArchive::new(server, &contact, job.rate));
+    let archives = archives.collect::<Result<Vec<_>, _>>()?;
     let names: Vec<_> = job.servers.iter().map(String::as_str).collect();
     audit.set_meta("cdx", &names.join(" "))?;
     let names = serde_json::Value::from(names).to_string();
@@ -214,10 +213,10 @@ struct AskedArchive {
 }
 
 impl AskedArchive {
-    fn new(server: &str, job: &ArchiveJob) -> Result<AskedArchive, AuditError> {
+    fn new(server: &str, contact: &str, rate: u32) -> Result<AskedArchive, AuditError> {
         Ok(AskedArchive {
-            client: CdxClient::new(server, &job.contact)?,
-            pace: Pace::of_rate(job.rate),
+            client: CdxClient::new(server, contact)?,
+            pace: Pace::of_rate(rate),
             patience: Patience::default(),
             failed_in_a_row: 0,
         })

@@ -36,8 +36,6 @@ const CHECKER: &str = concat!("urlspool ", env!("CARGO_PKG_VERSION"));
 pub struct CheckJob {
     /// A database with a plan.
     pub database: PathBuf,
-    /// A mail address or a page for server owners to write to.
-    pub contact: Option<String>,
     /// Time limit for a link, including all redirects.
     pub timeout: Duration,
     /// Number of retries after a failure that may be temporary.
@@ -50,8 +48,6 @@ pub struct CheckJob {
     /// Minimum time between these failures. `None` keeps the time of the last check, initially 3
     /// days.
     pub confirm_after: Option<Duration>,
-    /// Private hosts or addresses that may be contacted, in addition to the plan's.
-    pub private_hosts: Vec<String>,
     /// `true` to store results of batches in which no server replied, although this machine may
     /// have no network. Applies until a server replies.
     pub accepts_unreachable: bool,
@@ -98,10 +94,10 @@ pub fn check(
     stop: &Arc<AtomicBool>,
     progress: &mut dyn AuditProgress,
 ) -> Result<CheckCounts, AuditError> {
-    let user_agent = user_agent(job.contact.as_deref())?;
     let audit = AuditDb::open_to_write(&job.database)?;
+    let user_agent = user_agent(audit.meta("contact")?.as_deref())?;
     let pause = Duration::from_millis(AUDIT_CHECK_PAUSE_MS);
-    let rules = HostRules::of_system(&audit.private_hosts(&job.private_hosts)?);
+    let rules = HostRules::of_system(&audit.private_hosts()?);
     let forgotten = refuse_future_results(job, &audit)?;
     audit.set_meta("checker", CHECKER)?;
     let due_rules = DueRules {
@@ -488,7 +484,7 @@ impl BatchReplies {
                      when the network works, or check elsewhere and use `urlspool audit import`";
         }
         if self.failures.contains_key(&CheckFailure::Excluded) {
-            text += ". `--allow-private HOST` permits a private host";
+            text += ". `urlspool audit plan DB --allow-private HOST` permits a private host";
         }
         text + ". `--accept-unreachable` stores such results anyway"
     }

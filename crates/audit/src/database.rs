@@ -107,12 +107,26 @@ impl AuditDb {
         })
     }
 
-    /// Returns the private hosts that may be contacted: `hosts`, and the hosts in the plan.
-    pub(super) fn private_hosts(&self, hosts: &[String]) -> Result<Vec<String>, AuditError> {
+    /// Returns the private hosts of the plan, which may be contacted.
+    pub(super) fn private_hosts(&self) -> Result<Vec<String>, AuditError> {
         let planned = self.meta("allow_private")?.unwrap_or_default();
         let planned = planned.split(',').filter(|host| !host.is_empty());
-        let hosts = hosts.iter().map(String::as_str);
-        Ok(hosts.chain(planned).map(str::to_owned).collect())
+        Ok(planned.map(str::to_owned).collect())
+    }
+
+    /// Returns the mail address or page of the plan for server owners to write to.
+    ///
+    /// # Errors
+    ///
+    /// The plan has none.
+    pub(super) fn contact(&self) -> Result<String, AuditError> {
+        self.meta("contact")?.ok_or_else(|| {
+            AuditError::unusable(format!(
+                "this step tells server owners whom to write to; run `urlspool audit plan {} \
+                 --contact you@your.site` first (results are kept)",
+                self.path.display()
+            ))
+        })
     }
 
     /// Returns the number that a query counts.

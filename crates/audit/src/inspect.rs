@@ -38,14 +38,10 @@ use verdict::{Control, FoundPage, Verdict, judge};
 pub struct InspectJob {
     /// A database with a plan and results of checks.
     pub database: PathBuf,
-    /// A mail address or a page for server owners to write to.
-    pub contact: String,
     /// Policy on robots.txt.
     pub robots: RobotsPolicy,
     /// Age at which an inspection is out of date.
     pub max_age: Duration,
-    /// Private hosts or addresses that may be contacted, in addition to the plan's.
-    pub private_hosts: Vec<String>,
     /// Maximum number of links to inspect; `None` inspects all that are due.
     pub limit: Option<u64>,
 }
@@ -75,10 +71,9 @@ pub fn inspect(
     stop: &Arc<AtomicBool>,
     progress: &mut dyn AuditProgress,
 ) -> Result<InspectCounts, AuditError> {
-    let user_agent = user_agent(Some(&job.contact))?;
     let audit = AuditDb::open_to_write(&job.database)?;
-    let private_hosts = audit.private_hosts(&job.private_hosts)?;
-    let client = PageClient::new(&user_agent, &private_hosts, job.robots, stop);
+    let user_agent = user_agent(Some(&audit.contact()?))?;
+    let client = PageClient::new(&user_agent, &audit.private_hosts()?, job.robots, stop);
     let (mut due, answering) = due_urls(&audit, seconds_before_now(job.max_age))?;
     // Spread the URLs of a host, in an order that depends only on the URLs.
     due.sort_by_cached_key(|url| XxHash3_64::oneshot(url.as_str().as_bytes()));
@@ -255,6 +250,7 @@ fn found_page(answer: Answer) -> Option<FoundPage> {
     (200..300).contains(&answer.status).then_some(FoundPage {
         url: answer.url,
         is_moved: 0 < answer.redirects,
+        is_empty: answer.body.is_empty(),
         page: answer.page.unwrap_or_default(),
     })
 }
@@ -324,6 +320,7 @@ fn known_host(row: &Row<'_>) -> rusqlite::Result<KnownHost> {
     let control = asked.map(|asked| Control {
         found: page.map(|(url, text)| FoundPage {
             is_moved: url != asked,
+            is_empty: false,
             url,
             page: Page {
                 text,

@@ -32,8 +32,10 @@ pub use inspect::{InspectCounts, InspectJob, RobotsPolicy, inspect};
 pub use plan::{Exclusion, PlanCounts, PlanJob, Sample, Stratum, StratumKind, plan};
 pub use protocols::{OldProtocol, check_protocols};
 pub use public_host::host_in_url;
-pub use report::{ReportFiles, ReportJob, SenderPolicy, report};
-pub use save::{SaveCounts, SaveJob, SaveOutcome, save, seed_files, urls_to_save};
+pub use report::{ReportFiles, ReportFormat, ReportJob, SenderPolicy, report};
+pub use save::{
+    LeftOut, SaveCounts, SaveJob, SaveList, SaveOutcome, save, seed_files, urls_to_save,
+};
 pub use state::{LinkState, PageState};
 pub use step::AuditProgress;
 

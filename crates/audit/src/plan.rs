@@ -18,6 +18,7 @@ use twox_hash::XxHash3_64;
 use url::Url;
 
 use super::AuditError;
+use super::client::user_agent;
 use super::database::{AuditDb, now};
 use super::state::without_fragment;
 use exclusion::{Lifted, LinkFacts, MIN_CONFIDENCE, exclusion};
@@ -35,6 +36,14 @@ pub struct PlanJob {
     pub lifted: Vec<Exclusion>,
     /// Private hosts that may be checked.
     pub private_hosts: Vec<String>,
+    /// Title of the report. Like the next three, `None` keeps the value of the previous plan.
+    pub title: Option<String>,
+    /// Name of the collection.
+    pub collection: Option<String>,
+    /// Author of the report.
+    pub author: Option<String>,
+    /// A mail address or a page for server owners to write to.
+    pub contact: Option<String>,
 }
 
 /// A stratified sample.
@@ -101,6 +110,7 @@ pub struct Stratum {
 ///
 /// The database cannot be read or written, or is not a loaded database. It is left unchanged.
 pub fn plan(job: &PlanJob) -> Result<PlanCounts, AuditError> {
+    user_agent(job.contact.as_deref())?;
     let audit = AuditDb::open_to_plan(&job.database)?;
     audit.run(&format!(
         "PRAGMA cache_size=-{AUDIT_CACHE_KIB}; BEGIN IMMEDIATE"
@@ -191,6 +201,16 @@ fn write_meta(audit: &AuditDb, job: &PlanJob) -> Result<(), AuditError> {
         ("allow_private", &job.private_hosts.join(",")),
     ] {
         audit.set_meta(name, value)?;
+    }
+    for (name, value) in [
+        ("title", &job.title),
+        ("collection", &job.collection),
+        ("author", &job.author),
+        ("contact", &job.contact),
+    ] {
+        if let Some(value) = value {
+            audit.set_meta(name, value)?;
+        }
     }
     Ok(())
 }

@@ -112,7 +112,7 @@ impl Outcome {
 }
 
 /// Checks the links of old protocols that are due. Setting `stop` ends it after the open requests.
-/// The contact of `job` is the password of anonymous logins.
+/// The contact of the plan is the password of anonymous logins.
 ///
 /// # Errors
 ///
@@ -124,8 +124,12 @@ pub fn check_protocols(
     progress: &mut dyn AuditProgress,
 ) -> Result<CheckCounts, AuditError> {
     let audit = AuditDb::open_to_write(&job.database)?;
-    let rules = HostRules::of_system(&audit.private_hosts(&job.private_hosts)?);
-    let contact = job.contact.as_deref().unwrap_or_default();
+    let rules = HostRules::of_system(&audit.private_hosts()?);
+    let contact = if protocols.contains(&OldProtocol::Ftp) {
+        audit.contact()?
+    } else {
+        String::new()
+    };
     let schemes: Vec<_> = protocols.iter().map(|protocol| protocol.name()).collect();
     let values = params![
         serde_json::Value::from(schemes).to_string(),
@@ -147,7 +151,7 @@ pub fn check_protocols(
     };
     let is_done = in_batches(&due, INSPECT_BATCH_LINKS, progress, |batch| {
         let mut results = ask_hosts(batch, host_of, INSPECT_HOSTS, |links| {
-            ask_host(links, &rules, contact, stop)
+            ask_host(links, &rules, &contact, stop)
         });
         results.sort_by(|one, next| one.0.key.cmp(&next.0.key));
         if stop.load(Ordering::Relaxed) {

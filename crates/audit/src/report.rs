@@ -18,12 +18,13 @@ use ring::digest::{Context, SHA256};
 
 use super::AuditError;
 use super::database::AuditDb;
-use super::save::{Seeds, outcomes, seed_files, seeds};
+use super::save::{SaveList, outcomes, save_list, seed_files};
 use csv_files::CsvFiles;
 use figures::{BothSurvivals, Figures};
 use links::{MostCited, Provenance, for_each_link};
 use other_steps::{PageFigures, old_protocol_counts};
 use page::{PageContent, page};
+use urlspool_files::config::named_values;
 use urlspool_files::sink::{OutputFile, Replacement, ReportOutputs, TableFolder, discardable_path};
 use urlspool_store::load::is_file_of_database;
 use urlspool_text::diagnostic::printable;
@@ -34,17 +35,33 @@ use urlspool_text::limits::AUDIT_CACHE_KIB;
 pub struct ReportJob {
     /// The database of the audit.
     pub database: PathBuf,
-    /// The HTML file; `-` is standard output.
+    /// The file or folder to write; `-` is standard output.
     pub output: PathBuf,
-    /// Folder for the CSV files, created if missing; `None` writes none.
-    pub csv_folder: Option<PathBuf>,
-    /// Folder for a BagIt bag, which must not exist; `None` writes none. The bag contains the CSV
-    /// files.
-    pub bag_folder: Option<PathBuf>,
+    /// The form of the report.
+    pub format: ReportFormat,
     /// Policy on senders in citations.
     pub senders: SenderPolicy,
     /// Handling of existing files that urlspool did not write.
     pub replacement: Replacement,
+}
+
+/// Form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportFormat {
+    /// An HTML file.
+    Html,
+    /// A folder of CSV files, created if missing.
+    Csv,
+    /// A folder that must not exist: a BagIt bag of the page, the CSV files and seed lists.
+    Bag,
+}
+
+named_values! {
+    ReportFormat {
+        Html = "html": "A page in one file that needs no network",
+        Csv = "csv": "A folder of CSV files",
+        Bag = "bag": "A new folder, a BagIt bag of all files",
+    }
 }
 
 /// Policy on names of people in a report.
@@ -60,7 +77,7 @@ pub enum SenderPolicy {
 /// Summary of a written report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportFiles {
-    /// Number of CSV files; 0 if neither a folder nor a bag was requested.
+    /// Number of CSV files; 0 for an HTML file.
     pub csv_files: usize,
     /// Links that were loaded after the plan was made. No number in the report includes them.
     pub later_links: u64,
@@ -75,14 +92,18 @@ pub struct ReportFiles {
 pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     let audit = AuditDb::open_to_read(&job.database)?;
     audit.run(&format!("PRAGMA cache_size=-{AUDIT_CACHE_KIB}; BEGIN"))?;
-    let bag = job.bag_folder.as_deref().map(Bag::create).transpose()?;
-    let csv_folder = bag.as_ref().map(Bag::tables).or(job.csv_folder.clone());
-    // Create the folder first: paths in it can be compared only if it exists, and the page may be
-    // in it.
+    let is_bag = job.format == ReportFormat::Bag;
+    let bag = is_bag.then(|| Bag::create(&job.output)).transpose()?;
+    let (file, csv_folder) = match (&bag, job.format) {
+        (Some(bag), _) => (None, Some(bag.tables())),
+        (None, ReportFormat::Csv) => (None, Some(job.output.clone())),
+        (None, _) => (Some(job.output.as_path()), None),
+    };
+    // Create the folder first: paths in it can be compared only if it exists.
     let folder = csv_folder.as_deref().map(TableFolder::create);
     let folder = folder.transpose()?;
     let outputs = ReportOutputs {
-        file: Some(&job.output),
+        file,
         folder: csv_folder.as_deref(),
         tables: &csv_files::headers(),
         replacement: job.replacement,
@@ -90,7 +111,7 @@ pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     outputs.check(|file| {
         is_file_of_database(&job.database, file).then(|| "the database".to_owned())
     })?;
-    let mut output = OutputFile::create(&job.output)?;
+    let output = file.map(OutputFile::create).transpose()?;
     let mut csv_files = match &folder {
         Some(folder) => Some(CsvFiles::create(folder, job.senders)?),
         None => None,
@@ -100,7 +121,6 @@ pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
         files.write_all(&content)?;
     }
     let page = page(&content);
-    output.put(page.as_bytes())?;
     let mut written = ReportFiles {
         csv_files: 0,
         later_links: content.later_links,
@@ -112,7 +132,10 @@ pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     if let Some(bag) = bag {
         bag.finish(&audit, &job.database, &page)?;
     }
-    output.finish()?;
+    if let Some(mut output) = output {
+        output.put(page.as_bytes())?;
+        output.finish()?;
+    }
     Ok(written)
 }
 
@@ -165,11 +188,8 @@ const BAG_TABLES: &str = "data/tables";
 
 const BAG_REPORT: &str = "data/report.html";
 
-/// Seed lists with one URL per line.
-const BAG_SEEDS: [(&str, Seeds); 2] = [
-    ("data/seeds/living.txt", Seeds::Living),
-    ("data/seeds/unarchived.txt", Seeds::Unarchived),
-];
+/// Seed lists with one URL per line: of the living links, and of those in no archive.
+const BAG_SEEDS: [&str; 2] = ["data/seeds/living.txt", "data/seeds/unarchived.txt"];
 
 /// Size of the buffer for hashing a file, in bytes.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -193,7 +213,7 @@ impl Bag {
         let folder: PathBuf = folder.components().collect();
         if folder.symlink_metadata().is_ok() || folder.as_os_str() == "-" {
             return Err(AuditError::unusable(format!(
-                "a bag is a new folder, and {} is none; name another one with `--bundle`",
+                "a bag is a new folder, but {} is in use; name another one with `-o`",
                 folder.display()
             )));
         }
@@ -227,8 +247,9 @@ impl Bag {
         let tables = csv_files::names().map(|name| format!("{BAG_TABLES}/{name}"));
         let mut payload = vec![BAG_REPORT.to_owned()];
         payload.extend(tables);
-        for (file, kind) in BAG_SEEDS {
-            for (file, lines) in seed_files(Path::new(file), &seeds(audit, kind)?) {
+        let SaveList { due, living, .. } = save_list(audit)?;
+        for (file, urls) in BAG_SEEDS.into_iter().zip([living, due]) {
+            for (file, lines) in seed_files(Path::new(file), &urls) {
                 let file = file.display().to_string();
                 self.put(&file, &lines)?;
                 payload.push(file);

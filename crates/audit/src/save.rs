@@ -37,8 +37,6 @@ pub struct SaveJob {
     pub database: PathBuf,
     /// Address of the service's API.
     pub service: String,
-    /// A mail address or a page for the service's owners to write to.
-    pub contact: String,
     /// Access key of an account, which the service requires.
     pub access_key: Secret,
     /// Secret key of the account.
@@ -52,6 +50,8 @@ pub struct SaveJob {
 pub struct SaveCounts {
     /// URLs that were due at the start.
     pub due: u64,
+    /// Planned URLs that were not due, by reason.
+    pub left_out: BTreeMap<LeftOut, u64>,
     /// URLs submitted in this run.
     pub sent: u64,
     /// Captures completed in this run, including captures submitted in earlier runs.
@@ -68,40 +68,87 @@ pub struct SaveCounts {
     pub is_interrupted: bool,
 }
 
-/// A list of URLs for crawlers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seeds {
-    /// Links that are alive.
-    Living,
-    /// Links that are alive and that no archive has, according to the archives that answered. Omits
-    /// links submitted to a save service, unless the service could not capture them at that time.
-    Unarchived,
+/// The planned URLs, divided into those that are due to be saved and the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SaveList {
+    /// URLs that are due: alive, and in no archive, according to the archives that answered. The
+    /// most cited come first.
+    pub due: Vec<String>,
+    /// URLs that are alive and may be given to crawlers, including those that are due.
+    pub(super) living: Vec<String>,
+    /// The other URLs, by reason.
+    pub left_out: BTreeMap<LeftOut, u64>,
 }
 
-/// URLs that are alive and cited in a body with sufficient confidence. If ?1 is 1, only URLs
-/// without a capture.
-const SEEDS: &str = "
-SELECT url FROM audit_links
-WHERE planned
-  AND (SELECT state FROM audit_checks WHERE audit_checks.key = audit_links.key
-    ORDER BY checked_at DESC, id DESC LIMIT 1) = 'alive'
-  AND EXISTS (SELECT 1 FROM links JOIN urls ON urls.link = links.id
-    WHERE links.key = audit_links.key AND region NOT LIKE 'header:%' AND 0.8 <= confidence)
-  AND (NOT ?1 OR EXISTS (SELECT 1 FROM audit_captures
-      WHERE audit_captures.key = audit_links.key AND outcome = 'none')
-    AND NOT EXISTS (SELECT 1 FROM audit_saves
-      WHERE audit_saves.url = audit_links.url AND outcome <> 'again'))
-GROUP BY url ORDER BY sum(citations) DESC, url";
+worded_enum! {
+    /// Reason why a planned URL is not due to be saved, in the order of decreasing progress.
+    pub enum LeftOut {
+        /// It was submitted to a save service, and is not due again.
+        Submitted = "submitted": "submitted before",
+        /// No archive was asked for it, or one did not answer.
+        NotAsked = "not-asked": "no answer of an archive yet",
+        /// An archive holds it.
+        Archived = "archived": "held by an archive",
+        /// Its host is private, or it has a password or requests an action.
+        Private = "private": "with a private host, a password or an action",
+        /// No citation in a body was read with sufficient confidence.
+        HeaderOnly = "header-only": "cited only in header fields, or doubtful",
+        /// It is dead, redirected or unknown, or was not checked.
+        NotAlive = "not-alive": "not alive at the newest check",
+    }
+}
 
-/// Returns at most `limit` URLs that are due to be saved, the most cited first.
+/// Planned URLs, the most cited first, with the position in [`LeftOut::ALL`] of the reason why they
+/// are not due, counted from 1; 0 if they are due. A URL of several links has the lowest one.
+const PLANNED: &str = "
+SELECT url, min(CASE
+  WHEN ifnull((SELECT state FROM audit_checks WHERE audit_checks.key = audit_links.key
+    ORDER BY checked_at DESC, id DESC LIMIT 1), '') <> 'alive' THEN 6
+  WHEN NOT EXISTS (SELECT 1 FROM links JOIN urls ON urls.link = links.id
+    WHERE links.key = audit_links.key AND region NOT LIKE 'header:%' AND 0.8 <= confidence)
+    THEN 5
+  WHEN EXISTS (SELECT 1 FROM audit_captures
+    WHERE audit_captures.key = audit_links.key AND outcome = 'captured') THEN 3
+  WHEN NOT EXISTS (SELECT 1 FROM audit_captures
+    WHERE audit_captures.key = audit_links.key AND outcome = 'none') THEN 2
+  WHEN EXISTS (SELECT 1 FROM audit_saves
+    WHERE audit_saves.url = audit_links.url AND outcome <> 'again') THEN 1
+  ELSE 0 END)
+FROM audit_links WHERE planned GROUP BY url ORDER BY sum(citations) DESC, url";
+
+/// Returns the URLs that are due to be saved, and the number of the others by reason.
 ///
 /// # Errors
 ///
 /// The database cannot be read, or has no plan.
-pub fn urls_to_save(database: &Path, limit: Option<u64>) -> Result<Vec<String>, AuditError> {
-    let mut urls = seeds(&AuditDb::open_to_read(database)?, Seeds::Unarchived)?;
-    keep_first(&mut urls, limit);
-    Ok(urls)
+pub fn urls_to_save(database: &Path, limit: Option<u64>) -> Result<SaveList, AuditError> {
+    let mut list = save_list(&AuditDb::open_to_read(database)?)?;
+    keep_first(&mut list.due, limit);
+    Ok(list)
+}
+
+/// Divides the planned URLs.
+pub(super) fn save_list(audit: &AuditDb) -> Result<SaveList, AuditError> {
+    let mut list = SaveList::default();
+    audit.for_each_row(PLANNED, [], |row| {
+        let (url, position): (String, i64) = audit.named(row.try_into())?;
+        let reasons = (1..).zip(LeftOut::ALL);
+        let mut reasons = reasons.filter(|(at, _)| *at == position);
+        let mut reason = reasons.next().map(|(_, reason)| reason);
+        if !matches!(reason, Some(LeftOut::NotAlive | LeftOut::HeaderOnly)) {
+            if must_not_be_sent(&url) {
+                reason = Some(LeftOut::Private);
+            } else {
+                list.living.push(url.clone());
+            }
+        }
+        match reason {
+            None => list.due.push(url),
+            Some(reason) => *list.left_out.entry(reason).or_default() += 1,
+        }
+        Ok(())
+    })?;
+    Ok(list)
 }
 
 /// Returns the number of URLs submitted to a save service, by outcome.
@@ -112,13 +159,6 @@ pub(super) fn outcomes(audit: &AuditDb) -> Result<BTreeMap<SaveOutcome, u64>, Au
         Ok(outcome.zip(Some(row.get::<_, i64>(1)?.cast_unsigned())))
     })?;
     Ok(counts.into_iter().flatten().collect())
-}
-
-/// Returns the URLs of a list, the most cited first.
-pub(super) fn seeds(audit: &AuditDb, kind: Seeds) -> Result<Vec<String>, AuditError> {
-    let mut urls: Vec<String> = audit.rows(SEEDS, [kind == Seeds::Unarchived], |row| row.get(0))?;
-    urls.retain(|url| !must_not_be_sent(url));
-    Ok(urls)
 }
 
 /// Returns the names and contents of the files that list URLs, the first with the name `path`, each
@@ -154,12 +194,15 @@ pub fn save(
     stop: &AtomicBool,
     progress: &mut dyn AuditProgress,
 ) -> Result<SaveCounts, AuditError> {
-    let client = SaveClient::new(job)?;
     let audit = AuditDb::open_to_write(&job.database)?;
-    let mut due = seeds(&audit, Seeds::Unarchived)?;
+    let client = SaveClient::new(job, &audit.contact()?)?;
+    let SaveList {
+        mut due, left_out, ..
+    } = save_list(&audit)?;
     keep_first(&mut due, job.limit);
     let counts = SaveCounts {
         due: due.len() as u64,
+        left_out,
         ..SaveCounts::default()
     };
     let mut saving = Saving {
@@ -456,7 +499,7 @@ impl ReplyFields {
 
 impl SaveClient {
     /// Creates a client. Sends keys only over TLS, or to this machine.
-    fn new(job: &SaveJob) -> Result<SaveClient, AuditError> {
+    fn new(job: &SaveJob, contact: &str) -> Result<SaveClient, AuditError> {
         refuse_login(&job.service)?;
         let fault = match Url::parse(&job.service) {
             Ok(url) if url.scheme() == "https" || url.scheme() == "http" && is_local(&url) => None,
@@ -480,7 +523,7 @@ impl SaveClient {
             }
         }
         Ok(SaveClient {
-            agent: agent(&job.service, &job.contact)?,
+            agent: agent(&job.service, contact)?,
             service: job.service.trim_end_matches('/').to_owned(),
             authorization: format!("LOW {access}:{secret}"),
         })
@@ -564,7 +607,6 @@ mod tests {
         SaveJob {
             database: PathBuf::new(),
             service: service.to_owned(),
-            contact: "me@m.test".to_owned(),
             access_key: Secret::new("a".to_owned()),
             secret_key: Secret::new("s".to_owned()),
             limit: None,
@@ -607,7 +649,7 @@ mod tests {
             ("web.archive.org", false),
         ] {
             assert_eq!(
-                SaveClient::new(&job(service)).is_ok(),
+                SaveClient::new(&job(service), "me@m.test").is_ok(),
                 is_usable,
                 "{service}"
             );
@@ -620,7 +662,10 @@ mod tests {
         for key in ["s\n", "s\r\nX: y", "k\u{20}y", "\u{e9}", "s\0"] {
             let mut job = job("http://127.0.0.1:1/save");
             job.secret_key = Secret::new(key.to_owned());
-            let error = SaveClient::new(&job).err().unwrap().to_string();
+            let error = SaveClient::new(&job, "me@m.test")
+                .err()
+                .unwrap()
+                .to_string();
             assert!(error.starts_with("the secret key"), "{error}");
             assert!(!error.contains(key), "{error}");
         }

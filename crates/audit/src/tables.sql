@@ -3,7 +3,8 @@
 -- exclusions that were lifted, allow_private: hosts that may be private, both separated by
 -- commas; checker: name and version of the checker that ran last; cdx: the server that was asked
 -- last; confirm, confirm_after: number of failures that confirm a death, and seconds between
--- them; check_pace: URLs and seconds of the last check.
+-- them; check_pace: URLs and seconds of the last check; title, collection, author: of the report;
+-- contact: mail address or page for server owners.
 CREATE TABLE audit_meta(
   name TEXT PRIMARY KEY,
   value TEXT NOT NULL
@@ -126,3 +127,32 @@ CREATE TABLE audit_hosts(
 ) WITHOUT ROWID;
 -- The index matches results by URL.
 CREATE INDEX audit_links_by_url ON audit_links(url) WHERE planned;
+-- States of the checked links in words, such as 'dead page, confirmed'. A death is confirmed by the
+-- rule in audit_meta: enough failures since the last reply, each long enough after the previous
+-- one that counts. The type FailureRun of the program computes the same.
+CREATE VIEW audit_states(key, words) AS
+SELECT links.key, replace(newest.state, '_', ' ') || CASE
+  WHEN newest.state NOT IN ('dead_page', 'dead_host') THEN ''
+  WHEN rule.failures <= (
+    WITH RECURSIVE failed(at) AS (
+      SELECT unixepoch(checked_at) FROM audit_checks AS checks
+      WHERE checks.key = links.key AND state IN ('dead_page', 'dead_host')
+        AND NOT EXISTS (SELECT 1 FROM audit_checks AS later
+          WHERE later.key = checks.key AND state NOT IN ('dead_page', 'dead_host')
+            AND (status IS NOT NULL OR error = 'tls')
+            AND (checks.checked_at, checks.id) < (later.checked_at, later.id))),
+    counted(number, at) AS (
+      SELECT 1, (SELECT min(at) FROM failed)
+      UNION ALL
+      SELECT number + 1, (SELECT min(at) FROM failed WHERE counted.at + rule.apart <= at)
+      FROM counted WHERE at IS NOT NULL AND number < rule.failures)
+    SELECT max(number) FROM counted WHERE at IS NOT NULL) THEN ', confirmed'
+  ELSE ', seen once' END
+FROM audit_links AS links JOIN audit_checks AS newest ON newest.id = (SELECT id FROM audit_checks
+  WHERE key = links.key ORDER BY checked_at DESC, id DESC LIMIT 1)
+CROSS JOIN (SELECT
+  max(1, ifnull((SELECT CAST(value AS INTEGER) FROM audit_meta WHERE name = 'confirm'), 3))
+    AS failures,
+  ifnull((SELECT CAST(value AS INTEGER) FROM audit_meta WHERE name = 'confirm_after'), 259200)
+    AS apart)
+  AS rule;

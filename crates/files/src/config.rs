@@ -13,6 +13,7 @@ mod size;
 mod unknown_key;
 
 use std::collections::HashSet;
+use std::mem::take;
 use std::path::{Path, PathBuf};
 
 pub use check::resolved;
@@ -26,6 +27,7 @@ pub use named::named_values;
 pub use named::{NamedValue, nearest};
 use serde::{Deserialize, Serialize};
 pub use size::parse_size;
+use toml::Table;
 
 use urlspool_mail::decode::AttachmentPolicy;
 use urlspool_record::extract::{Options, Unique};
@@ -114,6 +116,10 @@ pub struct ExtractTable {
     pub hazard: Vec<String>,
     /// `true` to defang URLs in formats for people.
     pub defang: bool,
+    /// `true` for a header row in csv and tsv.
+    pub header_row: bool,
+    /// `true` to escape spreadsheet formulas and control characters in csv.
+    pub formula_guard: bool,
 }
 
 impl Default for ExtractTable {
@@ -140,6 +146,8 @@ impl Default for ExtractTable {
             mismatch: false,
             hazard: Vec::new(),
             defang: false,
+            header_row: true,
+            formula_guard: true,
         }
     }
 }
@@ -218,6 +226,34 @@ impl Config {
         Ok(config)
     }
 
+    /// Sets a key of `[extract]` or a limit, written as `KEY=VALUE`. The values of a list are
+    /// separated by commas.
+    ///
+    /// # Errors
+    ///
+    /// The key is unknown, or the value is invalid.
+    ///
+    /// # Panics
+    ///
+    /// Never, as [`Config::resolved`].
+    pub fn set(&mut self, setting: &str) -> Result<(), ConfigError> {
+        let (key, value) = setting
+            .split_once('=')
+            .ok_or_else(|| ConfigError::unusable("write it as KEY=VALUE"))?;
+        let mut tables = Table::try_from(&*self).expect("tables of numbers, names and lists");
+        unknown_key::set(&mut tables, key.trim(), value.trim())?;
+        let config = tables
+            .try_into()
+            .map_err(|error| ConfigError::of_value(&error));
+        let mut config: Config = config?;
+        config.check()?;
+        // A file that lists domains may be a pipe, which can be read only once.
+        config.extract.excluded = take(&mut self.extract.excluded);
+        config.extract.excluded_by = take(&mut self.extract.excluded_by);
+        *self = config;
+        Ok(())
+    }
+
     /// The commented default configuration, as TOML.
     #[must_use]
     pub fn commented_default() -> &'static str {
@@ -233,9 +269,7 @@ impl Config {
     pub fn resolved(&self) -> String {
         toml::to_string(self).expect("tables of numbers, names and lists are TOML")
     }
-}
 
-impl Config {
     /// The options of the `[extract]` and `[limits]` tables, for the pipeline.
     #[must_use]
     pub fn options(&self) -> Options {
@@ -293,7 +327,7 @@ mod tests {
         );
     }
 
-    /// `check-config` prints the limits in this table, with the documentation from the code.
+    /// `config check` prints the limits in this table, with the documentation from the code.
     #[test]
     fn the_commented_limits_are_documented_as_in_the_code() {
         let resolved = Config::default().resolved();
@@ -314,6 +348,52 @@ mod tests {
             }
         }
         assert_eq!(limits, "");
+    }
+
+    #[test]
+    fn a_key_is_set_by_its_name() {
+        let mut config = Config::default();
+        for setting in [
+            "url_bytes=64KiB",
+            "mime_depth = 7",
+            "accept=rfc1738, whatwg",
+            "html=false",
+            "rules=rfc1738",
+        ] {
+            config.set(setting).unwrap();
+        }
+        assert_eq!(
+            (config.limits.url_bytes, config.limits.mime_depth),
+            (64 << 10, 7)
+        );
+        assert_eq!(config.extract.accept, [Grammar::Rfc1738, Grammar::Whatwg]);
+        assert_eq!(
+            (config.extract.html, config.extract.rules),
+            (false, Rules::Rfc1738)
+        );
+        config.set("accept=").unwrap();
+        assert!(config.extract.accept.is_empty());
+    }
+
+    #[test]
+    fn errors_in_settings_are_explained() {
+        for (setting, message) in [
+            ("url_bytes", "KEY=VALUE"),
+            (
+                "url_byte=1",
+                "unknown key `url_byte`; did you mean `url_bytes`?",
+            ),
+            ("zzz=1", "unknown key `zzz`; expected one of"),
+            ("dir=/tmp", "unknown key"),
+            ("url_bytes=much", "16KiB"),
+            ("mime_depth=1KiB", "limits.mime_depth must be a number"),
+            ("mime_depth=0", "at least 1"),
+            ("accept=rfc1", "did you mean `rfc1738`?"),
+            ("context=4097", "at most 4096 bytes"),
+        ] {
+            let error = Config::default().set(setting).unwrap_err().to_string();
+            assert!(error.contains(message), "{setting}: {error}");
+        }
     }
 
     #[test]

@@ -12,9 +12,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, ToSpan};
 
-use crate::config::{
-    Config, ConfigError, check_header_field, check_scheme_name, nearest, parse_size,
-};
+use crate::config::{Config, ConfigError, check_scheme_name, nearest};
 use crate::evidence::EvidenceSource;
 use crate::pipeline::Job;
 use urlspool_mail::decode;
@@ -22,7 +20,7 @@ use urlspool_mail::split::Format;
 use urlspool_record::extract::Options;
 use urlspool_record::record::{FieldId, LineFormat, RECORD_FIELDS};
 use urlspool_sources::walk::{PathFilter, SymlinkPolicy};
-use urlspool_text::limits::{CONTEXT_BYTES, Limit, LimitUnit, Limits};
+use urlspool_text::limits::CONTEXT_BYTES;
 use urlspool_text::origin::{FileRange, Source, SourceKind};
 
 /// Options of a scan: the messages to read, and the URLs to find.
@@ -131,7 +129,10 @@ fn absolute(path: &Path) -> Result<PathBuf, String> {
         .map_err(|error| format!("cannot make {} absolute: {error}", path.display()))
 }
 
-/// Parses the name of a record field, or of an object, which means all its fields.
+/// The name of the most used fields.
+const SLIM: &str = "slim";
+
+/// Parses the name of a record field, of an object, which means all its fields, or of [`SLIM`].
 ///
 /// # Errors
 ///
@@ -142,14 +143,15 @@ pub fn field_name(text: &str) -> Result<String, String> {
     }
     Err(match nearest(text, field_names()) {
         Some(name) => format!("unknown field; did you mean `{name}`?"),
-        None => "unknown field; `urlspool man record` lists the fields".to_owned(),
+        None => "unknown field; `urlspool generate man record` lists the fields".to_owned(),
     })
 }
 
-/// Returns the names of all fields, and of the objects that contain some.
+/// Returns the names of all fields, of the objects that contain some, and [`SLIM`].
 pub fn field_names() -> impl Iterator<Item = &'static str> {
     let names = RECORD_FIELDS.iter().map(|field| field.name);
-    names.filter(|name| FieldId::named(name).next().is_some())
+    let names = names.filter(|name| FieldId::named(name).next().is_some());
+    names.chain([SLIM])
 }
 
 /// Returns the fields with these names, each once, in the order of the names; `None` without a
@@ -157,7 +159,10 @@ pub fn field_names() -> impl Iterator<Item = &'static str> {
 #[must_use]
 pub fn named_fields(names: &[String]) -> Option<Vec<FieldId>> {
     let mut chosen = Vec::new();
-    for field in names.iter().flat_map(|name| FieldId::named(name)) {
+    for field in names.iter().flat_map(|name| match name.as_str() {
+        SLIM => FieldId::slim(),
+        name => FieldId::named(name).collect(),
+    }) {
         if !chosen.contains(&field) {
             chosen.push(field);
         }
@@ -173,16 +178,6 @@ pub fn named_fields(names: &[String]) -> Option<Vec<FieldId>> {
 pub fn scheme_name(text: &str) -> Result<String, ConfigError> {
     let name = text.trim_matches(' ');
     check_scheme_name(name).map(|()| name.to_owned())
-}
-
-/// Parses the name of a header field.
-///
-/// # Errors
-///
-/// The text cannot be the name of a header field.
-pub fn header_field(text: &str) -> Result<String, ConfigError> {
-    let name = text.trim_matches(' ').trim_end_matches(':');
-    check_header_field(name).map(|()| name.to_owned())
 }
 
 /// Parses a number of threads.
@@ -214,51 +209,6 @@ pub fn context_bytes(text: &str) -> Result<usize, String> {
         ));
     }
     Ok(bytes)
-}
-
-/// One limit and the value to set.
-#[derive(Clone, Debug)]
-pub struct LimitSetting {
-    limit: &'static Limit,
-    value: usize,
-}
-
-impl LimitSetting {
-    /// Sets the limit.
-    pub fn apply(&self, limits: &mut Limits) {
-        (self.limit.set)(limits, self.value);
-    }
-}
-
-/// Parses `NAME=VALUE`.
-///
-/// # Errors
-///
-/// A message that says which form is expected.
-pub fn limit_setting(text: &str) -> Result<LimitSetting, String> {
-    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
-    let limit = Limits::ALL
-        .iter()
-        .find(|limit| limit.name == name)
-        .ok_or_else(|| unknown_limit(name))?;
-    let (value, form) = match limit.unit {
-        LimitUnit::Bytes => (parse_size(value), "64KiB, 1MB or a number of bytes"),
-        LimitUnit::Number => (value.parse().ok(), "a number"),
-    };
-    let value = value.ok_or_else(|| format!("write the value as {form}"))?;
-    let min = limit.min;
-    if value < min {
-        return Err(format!("the value must be at least {min}"));
-    }
-    Ok(LimitSetting { limit, value })
-}
-
-fn unknown_limit(name: &str) -> String {
-    let advice = match nearest(name, Limits::ALL.iter().map(|limit| limit.name)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "`urlspool scan --help` lists the limits".to_owned(),
-    };
-    format!("unknown limit `{name}`; {advice}")
 }
 
 /// A year, a month, a day or a moment, in UTC.
@@ -393,30 +343,6 @@ mod tests {
         assert_eq!(age("2w"), Some(Duration::from_hours(14 * 24)));
         for text in ["", "30", "d", "-1d", "1.5d", "30\u{e9}"] {
             assert!(age(text).is_none(), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_limit_is_set_by_its_name() {
-        let mut limits = Limits::default();
-        for text in ["url_bytes=64KiB", "mime_depth=7"] {
-            limit_setting(text).unwrap().apply(&mut limits);
-        }
-        assert_eq!((limits.url_bytes, limits.mime_depth), (64 << 10, 7));
-    }
-
-    #[test]
-    fn errors_in_limits_are_explained() {
-        for (text, message) in [
-            ("url_bytes", "NAME=VALUE"),
-            ("url_byte=1", "did you mean `url_bytes`?"),
-            ("zzz=1", "lists the limits"),
-            ("url_bytes=much", "64KiB"),
-            ("mime_depth=1KiB", "a number"),
-            ("mime_depth=0", "at least 1"),
-        ] {
-            let error = limit_setting(text).unwrap_err();
-            assert!(error.contains(message), "{text}: {error}");
         }
     }
 }

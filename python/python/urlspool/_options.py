@@ -29,7 +29,7 @@ Hazard = Literal[
 class ExtractOptions(TypedDict, total=False):
     """Options of `urls`, `extract`, `scan` and `scan_stream`.
 
-    `urlspool scan --help` describes them.
+    `urlspool scan --help` and `urlspool generate man urlspool.toml` describe them.
     """
 
     rules: Rules
@@ -51,7 +51,7 @@ class ExtractOptions(TypedDict, total=False):
     schemeless: Schemeless
     """`off`, `on` (the default) or `paths`."""
     strip_recipient: bool
-    limit: Mapping[str, int | str]
+    limits: Mapping[str, int | str]
     """Limits by name."""
     config: StrPath
     """A configuration file, which the other options override."""
@@ -111,7 +111,7 @@ class ScanOptions(StreamOptions, total=False):
 
     include: str | Sequence[str]
     exclude: str | Sequence[str]
-    follow: bool
+    follow_links: bool
     absolute: bool
     """Write absolute paths into the records."""
 
@@ -197,7 +197,7 @@ def _value_of_text(name: str, text: str) -> Any:
 
 def _texts(name: str, value: Any) -> tuple[str, ...] | None:
     """Returns the texts of an option; `None` for a flag that is not set."""
-    if name == "limit":
+    if name == "limits":
         if not isinstance(value, Mapping):
             raise _wrong_type(name, "a mapping of names to values", value)
         return tuple(f"{limit}={size}" for limit, size in value.items())
@@ -238,7 +238,7 @@ def described(allowed: type[Any]) -> str:
             takes = "a str or an int"
         else:
             takes = {
-                "limit": "a dict of names to values",
+                "limits": "a dict of names to values",
                 "config": "a path",
                 "evidence": "a path",
             }.get(name, "a bool")

@@ -7,21 +7,14 @@ use clap::Subcommand;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::values::{count, named};
-use super::{GENERAL, INPUT, OUTPUT};
-use urlspool_audit::{CheckTime, Exclusion, OldProtocol, StratumKind, host_in_url};
+use super::{INPUT, OUTPUT};
+use urlspool_audit::{CheckTime, Exclusion, ReportFormat, StratumKind, host_in_url};
 use urlspool_files::config::NamedValue;
 use urlspool_files::options;
 use urlspool_text::limits::{AUDIT_CHECK_RETRIES, AUDIT_CHECK_SECONDS};
 
 /// Help heading of options about the servers to contact.
 const SERVER: &str = "Server";
-
-/// The arguments of `audit`.
-#[derive(clap::Args, Debug)]
-pub(crate) struct AuditArgs {
-    #[command(subcommand)]
-    pub(crate) step: AuditStep,
-}
 
 /// A step of an audit.
 #[derive(Subcommand, Debug)]
@@ -70,8 +63,8 @@ pub(crate) enum AuditStep {
     /// Submitted are links that were alive at their newest check and that none of the archives
     /// asked holds; never links of private hosts, with a password, that ask for an action, or that
     /// are cited only in header fields. No link is sent without `--send`, because this publishes
-    /// links of the archive. `--as seeds` lists the links for a crawler instead. An interrupted run
-    /// resumes.
+    /// links of the archive. `--format seeds` lists the links for a crawler instead. An interrupted
+    /// run resumes.
     Save(AuditSaveArgs),
     /// Write a report: one HTML file, CSV files, or a BagIt bag
     ///
@@ -94,7 +87,8 @@ pub(crate) struct AuditPlanArgs {
     pub(crate) sample: Option<u64>,
 
     /// Strata of the sample
-    #[arg(long, value_parser = named::<StratumKind>(), default_value = StratumKind::Year.name(), requires = "sample", help_heading = INPUT)]
+    #[arg(long, value_parser = named::<StratumKind>(), default_value = StratumKind::Year.name(),
+        requires = "sample", help_heading = INPUT)]
     pub(crate) by: StratumKind,
 
     /// Seed of the sample; the same seed takes the same links
@@ -105,13 +99,33 @@ pub(crate) struct AuditPlanArgs {
     #[arg(long, value_name = "REASON", value_parser = named::<Exclusion>(), help_heading = INPUT)]
     pub(crate) force: Vec<Exclusion>,
 
-    /// Plan links of this private host; `check` will contact it
+    /// Plan links of this private host, and contact it; repeatable
+    ///
+    /// HOST is a name or an address, without scheme and port. It may also be the target of a
+    /// redirect.
     #[arg(long, value_name = "HOST", value_parser = host, help_heading = INPUT)]
     pub(crate) allow_private: Vec<String>,
 
-    /// Print only errors
-    #[arg(short, long, help_heading = GENERAL)]
-    pub(crate) quiet: bool,
+    /// Your mail address or page for server owners
+    ///
+    /// It is part of the User-Agent, and the password of anonymous ftp. `archive`, `inspect` and
+    /// `save --send` need it.
+    #[arg(long, value_name = "CONTACT", help_heading = SERVER)]
+    pub(crate) contact: Option<String>,
+
+    /// Title of the report
+    ///
+    /// A plan without this option, --collection, --author or --contact keeps the earlier value.
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT)]
+    pub(crate) title: Option<String>,
+
+    /// Name of the collection, for the report
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT)]
+    pub(crate) collection: Option<String>,
+
+    /// Author of the report
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT)]
+    pub(crate) author: Option<String>,
 }
 
 /// The arguments of `audit check`.
@@ -122,20 +136,16 @@ pub(crate) struct AuditCheckArgs {
     pub(crate) database: PathBuf,
 
     /// Maximum seconds for the answer of a link, including redirects
-    #[arg(long, value_name = "N", default_value_t = AUDIT_CHECK_SECONDS, value_parser = clap::value_parser!(u64).range(1..), help_heading = SERVER)]
+    #[arg(long, value_name = "N", default_value_t = AUDIT_CHECK_SECONDS,
+        value_parser = clap::value_parser!(u64).range(1..), help_heading = SERVER)]
     pub(crate) timeout: u64,
 
     /// Retries after 408, 429, 5xx or no answer
     ///
     /// The pauses double from one second.
-    #[arg(long, value_name = "N", default_value_t = AUDIT_CHECK_RETRIES, value_parser = clap::value_parser!(u32).range(..10), help_heading = SERVER)]
+    #[arg(long, value_name = "N", default_value_t = AUDIT_CHECK_RETRIES,
+        value_parser = clap::value_parser!(u32).range(..10), help_heading = SERVER)]
     pub(crate) retries: u32,
-
-    /// Contact this private host (name or address); repeatable
-    ///
-    /// Hosts of the plan need no option.
-    #[arg(long, value_name = "HOST", value_parser = host, help_heading = SERVER)]
-    pub(crate) allow_private: Vec<String>,
 
     /// Store results even if no server replied
     ///
@@ -153,7 +163,8 @@ pub(crate) struct AuditCheckArgs {
     pub(crate) forget_future: bool,
 
     /// Check links again if their result is older (h, d, w)
-    #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
+    #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d",
+        help_heading = INPUT)]
     pub(crate) max_age: Duration,
 
     /// Schemes to check: http and https (together), ftp, gopher
@@ -161,19 +172,15 @@ pub(crate) struct AuditCheckArgs {
     /// ftp servers are asked for the file or folder after an anonymous login, gopher servers for
     /// the selector; only the first lines are transferred. The results are in a separate table.
     /// Separate schemes by commas.
-    #[arg(long, value_name = "SCHEMES", value_delimiter = ',', value_parser = scheme, default_value = "http,https", help_heading = INPUT)]
-    pub(crate) schemes: Vec<CheckedScheme>,
-
-    /// Your mail address or page for server owners
-    ///
-    /// It is part of the User-Agent, and the password of anonymous ftp.
-    #[arg(long, value_name = "CONTACT", help_heading = SERVER)]
-    pub(crate) contact: Option<String>,
+    #[arg(long, value_name = "SCHEMES", value_delimiter = ',', value_parser = scheme,
+        default_value = "http,https", help_heading = INPUT)]
+    pub(crate) schemes: Vec<String>,
 
     /// Failures that confirm a death [default: as before, first 3]
     ///
     /// A failed link is due again until its death is confirmed, or it replies.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = INPUT)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = INPUT)]
     pub(crate) confirm: Option<u32>,
 
     /// Time between these failures (h, d, w) [default: as before, first 3d]
@@ -185,10 +192,6 @@ pub(crate) struct AuditCheckArgs {
     /// Links without a result come first, then unconfirmed deaths, then the oldest results.
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
-
-    /// Print only errors
-    #[arg(short, long, help_heading = GENERAL)]
-    pub(crate) quiet: bool,
 }
 
 /// The arguments of `audit status`.
@@ -199,7 +202,8 @@ pub(crate) struct AuditStatusArgs {
     pub(crate) database: PathBuf,
 
     /// Age at which results expire (h, d, w)
-    #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
+    #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d",
+        help_heading = INPUT)]
     pub(crate) max_age: Duration,
 }
 
@@ -223,10 +227,6 @@ pub(crate) struct AuditImportArgs {
     /// Name and version of the CSV's checker [default: imported]
     #[arg(long, value_name = "NAME", value_parser = checker_name, help_heading = INPUT)]
     pub(crate) checker: Option<String>,
-
-    /// Print only errors
-    #[arg(short, long, help_heading = GENERAL)]
-    pub(crate) quiet: bool,
 }
 
 /// The arguments of `audit archive`.
@@ -243,21 +243,14 @@ pub(crate) struct AuditArchiveArgs {
     #[arg(long, value_name = "URL", required = true, help_heading = SERVER)]
     pub(crate) cdx: Vec<String>,
 
-    /// Your mail address or page for server owners; in the User-Agent
-    #[arg(long, value_name = "CONTACT", required = true, help_heading = SERVER)]
-    pub(crate) contact: String,
-
     /// Maximum requests per minute to a server
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..), help_heading = SERVER)]
+    #[arg(long, value_name = "N", default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..), help_heading = SERVER)]
     pub(crate) rate: u32,
 
     /// Ask for at most N links
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
-
-    /// Print only errors
-    #[arg(short, long, help_heading = GENERAL)]
-    pub(crate) quiet: bool,
 }
 
 /// The arguments of `audit inspect`.
@@ -267,48 +260,24 @@ pub(crate) struct AuditInspectArgs {
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// Your mail address or page for server owners; in the User-Agent
-    #[arg(long, value_name = "CONTACT", required = true, help_heading = SERVER)]
-    pub(crate) contact: String,
-
     /// Also read pages that a robots.txt excludes
     #[arg(long, help_heading = SERVER)]
     pub(crate) ignore_robots: bool,
 
-    /// Contact this private host (name or address); repeatable
-    ///
-    /// Hosts of the plan need no option.
-    #[arg(long, value_name = "HOST", value_parser = host, help_heading = SERVER)]
-    pub(crate) allow_private: Vec<String>,
-
     /// Inspect pages again if their inspection is older (h, d, w)
-    #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
+    #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d",
+        help_heading = INPUT)]
     pub(crate) max_age: Duration,
 
     /// Inspect at most N links
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
-
-    /// Print only errors
-    #[arg(short, long, help_heading = GENERAL)]
-    pub(crate) quiet: bool,
 }
 
-/// A scheme of `--schemes`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CheckedScheme {
-    Http,
-    Https,
-    Old(OldProtocol),
-}
-
-fn scheme(text: &str) -> Result<CheckedScheme, &'static str> {
+fn scheme(text: &str) -> Result<String, &'static str> {
     match text {
-        "http" => Ok(CheckedScheme::Http),
-        "https" => Ok(CheckedScheme::Https),
-        _ => OldProtocol::of_scheme(text)
-            .map(CheckedScheme::Old)
-            .ok_or("write some of http,https,ftp,gopher"),
+        "http" | "https" | "ftp" | "gopher" => Ok(text.to_owned()),
+        _ => Err("write some of http,https,ftp,gopher"),
     }
 }
 
@@ -341,19 +310,20 @@ pub(crate) struct AuditReportArgs {
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// Write the report to FILE; `-` is standard output
-    #[arg(short, long, value_name = "FILE", required = true, help_heading = OUTPUT)]
+    /// File or folder to write; `-` is standard output
+    #[arg(short, long, value_name = "PATH", required = true, help_heading = OUTPUT)]
     pub(crate) output: PathBuf,
 
-    /// Write CSV files to FOLDER
-    #[arg(long, value_name = "FOLDER", help_heading = OUTPUT)]
-    pub(crate) csv: Option<PathBuf>,
-
-    /// Write a BagIt bag to FOLDER, which must be new
+    /// Output format
     ///
-    /// It has the report, its CSV files, seed lists for crawlers, and their SHA-256 sums.
-    #[arg(long, value_name = "FOLDER", conflicts_with = "csv", help_heading = OUTPUT)]
-    pub(crate) bundle: Option<PathBuf>,
+    /// A bag has the page, its tables, seed lists for crawlers, and their SHA-256 sums.
+    #[arg(
+        long,
+        value_parser = named::<ReportFormat>(),
+        default_value = ReportFormat::Html.name(),
+        help_heading = OUTPUT
+    )]
+    pub(crate) format: ReportFormat,
 
     /// Replace existing files that urlspool may not have written
     #[arg(long, help_heading = OUTPUT)]
@@ -362,10 +332,6 @@ pub(crate) struct AuditReportArgs {
     /// Omit senders and Message-IDs
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_senders: bool,
-
-    /// Print only errors
-    #[arg(short, long, help_heading = GENERAL)]
-    pub(crate) quiet: bool,
 }
 
 /// The arguments of `audit save`.
@@ -378,36 +344,30 @@ pub(crate) struct AuditSaveArgs {
     /// Send the links; without it only their number is printed
     ///
     /// The keys are in `IA_ACCESS_KEY_ID` and `IA_SECRET_ACCESS_KEY`.
-    #[arg(long, requires = "contact", help_heading = SERVER)]
+    #[arg(long, help_heading = SERVER)]
     pub(crate) send: bool,
 
     /// Address of Save Page Now or of a service with its API
-    #[arg(long, value_name = "URL", default_value = "https://web.archive.org/save", help_heading = SERVER)]
+    #[arg(long, value_name = "URL", default_value = "https://web.archive.org/save",
+        help_heading = SERVER)]
     pub(crate) service: String,
 
-    /// Your mail address or page for service owners; in the User-Agent
-    #[arg(long, value_name = "CONTACT", help_heading = SERVER)]
-    pub(crate) contact: Option<String>,
-
     /// Write the links as a list, one per line, without sending them
-    #[arg(long = "as", value_name = "FORM", value_parser = save_form(), conflicts_with = "send", help_heading = OUTPUT)]
-    pub(crate) form: Option<String>,
+    #[arg(long, value_parser = save_format(), conflicts_with = "send", help_heading = OUTPUT)]
+    pub(crate) format: Option<String>,
 
     /// Write the list to FILE; `-` is standard output
-    #[arg(short, long, value_name = "FILE", default_value = "-", requires = "form", help_heading = OUTPUT)]
+    #[arg(short, long, value_name = "FILE", default_value = "-", requires = "format",
+        help_heading = OUTPUT)]
     pub(crate) output: PathBuf,
 
     /// Send at most N links
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
-
-    /// Print only errors
-    #[arg(short, long, help_heading = GENERAL)]
-    pub(crate) quiet: bool,
 }
 
-/// Parser for the form in which links are handed to a crawler.
-fn save_form() -> PossibleValuesParser {
+/// Parser for the format in which links are handed to a crawler.
+fn save_format() -> PossibleValuesParser {
     let meaning = "a URL a line, for crawlers such as Heritrix, Browsertrix and wget -i";
     [PossibleValue::new("seeds").help(meaning)].into()
 }

@@ -7,9 +7,50 @@ use super::Args;
 
 /// The program with all its subcommands and the texts after their options.
 pub(crate) fn command() -> Command {
-    let text = format!("{}{PLACES}Examples:\n{}", exit_codes(None), examples(""));
-    Args::command().mut_subcommands(with_texts).after_help(text)
+    let program = Args::command().mut_subcommands(with_texts);
+    let help = first_page(&program);
+    program.override_help(help)
 }
+
+/// The commands by job, as on the first page of the help.
+const JOBS: [(&str, &[&str]); 6] = [
+    ("Extract URLs", &["scan", "stats", "parse"]),
+    ("Check a result", &["explain", "show"]),
+    ("Watch live spools", &["watch", "status"]),
+    ("Use a database", &["load", "search", "cited", "browse"]),
+    ("Find dead links", &["audit"]),
+    ("Set up", &["config", "generate", "help"]),
+];
+
+/// The help of the program: the commands by job, and the options.
+fn first_page(program: &Command) -> String {
+    let about = program.get_about().map(ToString::to_string);
+    let mut page = format!(
+        "{}\n\nUsage: urlspool [OPTIONS] <COMMAND>\n",
+        about.unwrap_or_default()
+    );
+    for (job, names) in JOBS {
+        page += &format!("\n{job}:\n");
+        for name in names {
+            let command = program.find_subcommand(name);
+            let about = command
+                .and_then(Command::get_about)
+                .map(ToString::to_string);
+            let about = about.unwrap_or_else(|| "Print the help of a command".to_owned());
+            page += &format!("  {name:<10}{about}\n");
+        }
+    }
+    page + FIRST_OPTIONS
+}
+
+/// The end of the first page.
+const FIRST_OPTIONS: &str = "
+Options:
+  -h, --help          Print help; `urlspool COMMAND --help` has examples and exit codes
+  -V, --version       Print version
+  -q, --quiet         Print only results and errors
+      --color <WHEN>  When to use color: auto, always or never
+";
 
 /// Adds the texts of a command and of its steps.
 fn with_texts(command: Command) -> Command {
@@ -23,7 +64,12 @@ fn with_texts(command: Command) -> Command {
 
 fn with_text(command: Command, name: &str) -> Command {
     let text = format!("{}Examples:\n{}", exit_codes(Some(name)), examples(name));
-    command.after_help(text)
+    command.after_long_help(text)
+}
+
+/// The blocks on the page of the program in the manual.
+pub(crate) fn program_text() -> String {
+    format!("{}{PLACES}Examples:\n{}", exit_codes(None), examples(""))
 }
 
 /// Meanings of the exit codes. A meaning that does not apply to all commands starts with their
@@ -33,7 +79,8 @@ const EXITS: &[(u8, &[&str])] = &[
     (
         1,
         &[
-            "`scan`, `stats`, `load`, `show`, `explain`, `splits`, `parse`: some input could not be read, was damaged, or has an unsupported format",
+            "`scan`, `stats`, `load`, `show`, `explain`, `splits`, `parse`: some input could not \
+             be read, was damaged, or has an unsupported format",
             "`watch --once`: some file could not be read, is locked or still being written",
             "`scan --strict`: there was any event",
             "`parse --check`: some URL was rejected",
@@ -47,7 +94,8 @@ const EXITS: &[(u8, &[&str])] = &[
     (
         2,
         &[
-            "the arguments, the configuration or an input cannot be used, or a file would be overwritten",
+            "the arguments, the configuration or an input cannot be used, or a file would be \
+             overwritten",
         ],
     ),
     (
@@ -77,7 +125,8 @@ const EXITS: &[(u8, &[&str])] = &[
         &[
             "`watch`: the state and the output contradict each other",
             "`load`: a segment contradicts its sidecar or the database",
-            "`load`, `scan --into`, `stats`, `search`, `cited`, `browse`, `audit`: the database is damaged",
+            "`load`, `scan --into`, `stats`, `search`, `cited`, `browse`, `audit`: the \
+             database is damaged",
         ],
     ),
     (130, &["interrupted"]),
@@ -115,11 +164,12 @@ fn row_of(command: Option<&str>, row: &str) -> Option<String> {
 const PLACES: &str = "Environment:
   URLSPOOL_CONFIG  the configuration file, if `--config` does not name one
   NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM
-                   when to use color, if `--color` is `auto`
+                   when to use color, if `--color` is `auto`: on a terminal, unless NO_COLOR,
+                   CLICOLOR=0 or TERM=dumb is set; everywhere with CLICOLOR_FORCE
 
 Files:
   ~/.config/urlspool/urlspool.toml, /etc/urlspool/urlspool.toml
-                   the configuration of `watch`, `status` and `check-config`, not of `scan`
+                   the configuration of `watch`, `status` and `config`, not of `scan`
 
 ";
 
@@ -134,7 +184,7 @@ fn examples(command: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::command;
+    use super::*;
 
     /// A terminal of 80 columns must not break a command.
     #[test]
@@ -142,11 +192,28 @@ mod tests {
         let program = command();
         let commands = program.get_subcommands();
         let steps = commands.flat_map(|command| command.get_subcommands().chain([command]));
-        for command in steps.chain([&program]) {
-            let text = command.get_after_help().unwrap().to_string();
+        let texts = steps.map(|command| command.get_after_long_help().unwrap().to_string());
+        for text in texts.chain([program_text()]) {
             let (_, examples) = text.split_once("Examples:\n").unwrap();
             let long = examples.lines().find(|line| 80 < line.chars().count());
-            assert_eq!(long, None, "{}", command.get_name());
+            assert_eq!(long, None);
         }
+    }
+
+    #[test]
+    fn the_first_page_has_every_command_once() {
+        let program = command();
+        let shown = program
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set());
+        let mut shown: Vec<_> = shown.map(Command::get_name).collect();
+        shown.push("help");
+        let mut named: Vec<_> = JOBS
+            .iter()
+            .flat_map(|(_, names)| names.iter().copied())
+            .collect();
+        shown.sort_unstable();
+        named.sort_unstable();
+        assert_eq!(named, shown);
     }
 }

@@ -45,7 +45,8 @@ pub(crate) struct LoadArgs {
     /// This is one transaction. PATH is a file or a folder, spelled as in the scan that made the
     /// records. A missing PATH, or a folder without any file, is an error, because its file system
     /// may not be mounted.
-    #[arg(long, requires = "paths", conflicts_with_all = ["replace", "follow", "delete_segments"], help_heading = INPUT)]
+    #[arg(long, requires = "paths", conflicts_with_all = ["replace", "follow", "delete_segments"],
+        help_heading = INPUT)]
     pub(crate) prune: bool,
 
     /// Only count the rows that --prune would remove
@@ -59,10 +60,6 @@ pub(crate) struct LoadArgs {
     /// Delete each segment and its sidecar after the commit
     #[arg(long, requires = "paths", conflicts_with = "replace", help_heading = INPUT)]
     pub(crate) delete_segments: bool,
-
-    /// Print only errors on standard error
-    #[arg(short, long, help_heading = GENERAL)]
-    pub(crate) quiet: bool,
 
     /// Print the numbers of the load, even if standard error is no terminal
     #[arg(short, long, conflicts_with = "quiet", help_heading = GENERAL)]
@@ -96,9 +93,10 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "DOMAIN", help_heading = INPUT)]
     pub(crate) domain: Option<String>,
 
-    /// Find URLs of this scheme
-    #[arg(long, value_name = "SCHEME", value_parser = scheme_name, help_heading = INPUT)]
-    pub(crate) scheme: Option<String>,
+    /// Find URLs of these schemes, such as `http,https`
+    #[arg(long, value_name = "SCHEME,...", value_delimiter = ',', value_parser = scheme_name,
+        help_heading = INPUT)]
+    pub(crate) schemes: Vec<String>,
 
     /// Find messages that cite this URL in any spelling
     #[arg(long, value_name = "URL", help_heading = INPUT)]
@@ -143,7 +141,8 @@ pub(crate) struct SearchArgs {
     ///
     /// Matches without a plausible date come last; matches of one date are ordered by file and
     /// place.
-    #[arg(long, value_name = "ORDER", value_parser = named::<SearchOrder>(), default_value = SearchOrder::default().name(), help_heading = OUTPUT)]
+    #[arg(long, value_name = "ORDER", value_parser = named::<SearchOrder>(),
+        default_value = SearchOrder::default().name(), help_heading = OUTPUT)]
     pub(crate) sort: SearchOrder,
 
     /// Print at most N matches
@@ -156,7 +155,8 @@ pub(crate) struct SearchArgs {
     ///
     /// The most frequent values come first, years in order. Text output has at most 20 values per
     /// facet, but all years; csv, tsv and jsonl have all values.
-    #[arg(long, value_name = "FACET,...", value_delimiter = ',', value_parser = named::<Facet>(), help_heading = OUTPUT)]
+    #[arg(long, value_name = "FACET,...", value_delimiter = ',', value_parser = named::<Facet>(),
+        help_heading = OUTPUT)]
     pub(crate) facets: Vec<Facet>,
 
     /// Output format [default: text on a terminal, otherwise grep]
@@ -170,12 +170,13 @@ pub(crate) struct SearchArgs {
     /// Each report is about the innermost message that holds the URLs. A match is not reported if
     /// its author is only named by header lines in a text, which anybody can write, if the author
     /// has no address or the message no date, and after the first MiB of URLs of a message.
-    #[arg(long, value_name = "NAME <ADDRESS>", value_parser = Contact::of_reporter, required_if_eq("format", "xarf"), help_heading = OUTPUT)]
+    #[arg(long, value_name = "NAME <ADDRESS>", value_parser = Contact::of_reporter,
+        required_if_eq("format", "xarf"), help_heading = OUTPUT)]
     pub(crate) reporter: Option<Contact>,
 
-    /// The use of colours, an option of all commands.
+    /// The options of all commands.
     #[arg(skip)]
-    pub(crate) color: super::When,
+    pub(crate) general: super::GeneralArgs,
 }
 
 /// The arguments of `cited`.
@@ -193,7 +194,8 @@ pub(crate) struct CitedArgs {
     ///
     /// Citations without a plausible date come last; citations of one date are ordered by file and
     /// place.
-    #[arg(long, value_name = "ORDER", value_parser = named::<SearchOrder>(), default_value = SearchOrder::Oldest.name(), help_heading = OUTPUT)]
+    #[arg(long, value_name = "ORDER", value_parser = named::<SearchOrder>(),
+        default_value = SearchOrder::Oldest.name(), help_heading = OUTPUT)]
     pub(crate) sort: SearchOrder,
 
     /// Also find links that occur only in header fields of mailing lists (List-*, Archived-At)
@@ -205,12 +207,13 @@ pub(crate) struct CitedArgs {
     pub(crate) limit: Option<u64>,
 
     /// Output format
-    #[arg(long, value_parser = named::<CitedFormat>(), default_value = CitedFormat::default().name(), help_heading = OUTPUT)]
+    #[arg(long, value_parser = named::<CitedFormat>(),
+        default_value = CitedFormat::default().name(), help_heading = OUTPUT)]
     pub(crate) format: CitedFormat,
 
-    /// The use of colours, an option of all commands.
+    /// The options of all commands.
     #[arg(skip)]
-    pub(crate) color: super::When,
+    pub(crate) general: super::GeneralArgs,
 }
 
 /// The arguments of `browse`.

@@ -3,21 +3,17 @@
 use std::path::PathBuf;
 
 use super::values::{
-    OutputFormat, When, count, delimiter, field_name, hazard_name, host_of, item_size, limits_help,
+    OutputFormat, StatsFormat, count, delimiter, field_name, hazard_name, host_of, item_size,
     named, target_name,
 };
-use super::{EXTRACT, GENERAL, INPUT, OUTPUT, SourceArgs};
-use urlspool_files::config::{Config, ExtractTable, NamedValue, region_name};
+use super::{EXTRACT, GENERAL, GeneralArgs, INPUT, OUTPUT, SettingArgs, SourceArgs};
+use urlspool_files::config::{ExtractTable, region_name};
 use urlspool_files::options::{
-    DatePeriod, LimitSetting, context_bytes, date_period, header_field, limit_setting, list_name,
-    scheme_name, threads,
+    DatePeriod, context_bytes, date_period, list_name, scheme_name, threads,
 };
 use urlspool_files::sink::Partition;
-use urlspool_mail::decode::AttachmentPolicy;
 use urlspool_record::extract::Unique;
 use urlspool_store::load::TargetName;
-use urlspool_text::parse::Grammar;
-use urlspool_text::scan::{Rules, SchemelessPolicy};
 
 /// The arguments of `scan`.
 #[derive(clap::Args, Debug)]
@@ -67,7 +63,8 @@ pub(crate) struct ScanArgs {
     ///
     /// A list is named as in the angle brackets of List-Id, such as `www-talk.w3.org`. Separate
     /// several names by commas.
-    #[arg(long, value_name = "LIST,...", value_delimiter = ',', value_parser = list_name, help_heading = INPUT)]
+    #[arg(long, value_name = "LIST,...", value_delimiter = ',', value_parser = list_name,
+        help_heading = INPUT)]
     pub(crate) list: Vec<String>,
 
     /// Write absolute file paths
@@ -80,7 +77,8 @@ pub(crate) struct ScanArgs {
     ///
     /// With --into, files are scanned, and the rows to add and remove are counted; the database
     /// does not change.
-    #[arg(long, conflicts_with_all = ["output", "format", "fields", "slim", "rejects", "events", "summary"], help_heading = INPUT)]
+    #[arg(long, conflicts_with_all = ["output", "format", "fields", "rejects", "events", "summary"],
+        help_heading = INPUT)]
     pub(crate) dry_run: bool,
 
     /// Write to FILE instead of standard output
@@ -93,7 +91,9 @@ pub(crate) struct ScanArgs {
     /// Load the records into a database or an index, without `load`
     ///
     /// TARGET is the same as for `urlspool load`: `FILE` or `sqlite:FILE`, or the URL of a server.
-    #[arg(long, value_name = "TARGET", value_parser = target_name, conflicts_with_all = ["output", "format", "fields", "slim", "no_header_row", "delimiter", "no_formula_guard", "defang"], help_heading = OUTPUT)]
+    #[arg(long, value_name = "TARGET", value_parser = target_name,
+        conflicts_with_all = ["output", "format", "fields", "delimiter", "defang"],
+        help_heading = OUTPUT)]
     pub(crate) into: Option<TargetName>,
 
     /// With --into: also remove rows that the files no longer hold
@@ -101,7 +101,8 @@ pub(crate) struct ScanArgs {
     /// This includes the rows of deleted files, in one transaction. A file that is not read, or not
     /// to its end, keeps its rows, and so do all files of a path that is missing or has no file.
     /// With --dry-run the rows are only counted.
-    #[arg(long, requires = "into", conflicts_with_all = ["splits", "since", "until", "list"], help_heading = OUTPUT)]
+    #[arg(long, requires = "into", conflicts_with_all = ["splits", "since", "until", "list"],
+        help_heading = OUTPUT)]
     pub(crate) replace: bool,
 
     /// Output format [default: jsonl; grep on a terminal]
@@ -113,32 +114,21 @@ pub(crate) struct ScanArgs {
     /// Write only these fields, for jsonl, csv, tsv and parquet
     ///
     /// Fields are named as in the record: `url,source.path,message.date`. The name of an object
-    /// selects all its fields.
-    #[arg(long, value_name = "FIELD,...", value_delimiter = ',', value_parser = field_name(), hide_possible_values = true, help_heading = OUTPUT)]
+    /// selects all its fields. `slim` selects the most used ones: id, url, fragment, confidence,
+    /// source.path, source.member, source.start, source.end, message.id, message.date, message.from
+    /// and message.subject.
+    #[arg(long, value_name = "FIELD,...", value_delimiter = ',', value_parser = field_name(),
+        hide_possible_values = true, help_heading = OUTPUT)]
     pub(crate) fields: Vec<String>,
 
-    /// Write only the most used fields of the record
-    ///
-    /// These are id, url, fragment, confidence, source.path, source.member, source.start,
-    /// source.end, message.id, message.date, message.from and message.subject.
-    #[arg(long, conflicts_with = "fields", help_heading = OUTPUT)]
-    pub(crate) slim: bool,
-
-    /// Write a folder of Parquet files, partitioned by this value
-    #[arg(long, value_name = "BY", value_parser = named::<Partition>(), requires = "format", help_heading = OUTPUT)]
+    /// Write a folder of Parquet files, one for each value
+    #[arg(long, value_name = "BY", value_parser = named::<Partition>(), requires = "format",
+        help_heading = OUTPUT)]
     pub(crate) partition: Option<Partition>,
-
-    /// Omit the header row of csv and tsv
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) no_header_row: bool,
 
     /// Separator of csv, such as `;`, or `tab` [default: a comma]
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter, help_heading = OUTPUT)]
     pub(crate) delimiter: Option<u8>,
-
-    /// Do not escape spreadsheet formulas and control characters in csv
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) no_formula_guard: bool,
 
     /// Replace existing files that urlspool may not have written
     ///
@@ -163,8 +153,23 @@ pub(crate) struct ScanArgs {
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
 
+    /// Write only URLs of these schemes, such as `http,https,ftp`
+    #[arg(long, value_name = "SCHEME,...", value_delimiter = ',', value_parser = scheme_name,
+        help_heading = EXTRACT)]
+    pub(crate) schemes: Vec<String>,
+
+    /// Write a URL once within this scope
+    #[arg(long, value_name = "WITHIN", value_parser = named::<Unique>(), help_heading = EXTRACT)]
+    pub(crate) unique: Option<Unique>,
+
+    /// Add N bytes of text around each URL (0: none, maximum 4096)
+    ///
+    /// Up to N bytes before and N bytes after the URL, cut between words.
+    #[arg(long, value_name = "N", value_parser = context_bytes, help_heading = EXTRACT)]
+    pub(crate) context: Option<usize>,
+
     #[command(flatten)]
-    pub(crate) extract: ExtractArgs,
+    pub(crate) settings: SettingArgs,
 
     /// Configuration file [default: the file in URLSPOOL_CONFIG]
     ///
@@ -180,21 +185,13 @@ pub(crate) struct ScanArgs {
     #[arg(long, help_heading = GENERAL)]
     pub(crate) strict: bool,
 
-    /// When to show progress on standard error
-    #[arg(long, value_name = "WHEN", value_parser = named::<When>(), default_value = When::default().name(), help_heading = GENERAL)]
-    pub(crate) progress: When,
-
-    /// Print only errors on standard error
-    #[arg(short, long, help_heading = GENERAL)]
-    pub(crate) quiet: bool,
-
     /// Print the summary on standard error
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) verbose: bool,
 
-    /// The use of colours, an option of all commands.
+    /// The options of all commands.
     #[arg(skip)]
-    pub(crate) color: When,
+    pub(crate) general: GeneralArgs,
 }
 
 /// The arguments of `splits`.
@@ -216,13 +213,15 @@ pub(crate) struct SplitsArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct FilterArgs {
     /// Write only URLs of these hosts (comma-separated)
-    #[arg(long, value_name = "HOST,...", value_delimiter = ',', value_parser = host_of, help_heading = EXTRACT)]
+    #[arg(long, value_name = "HOST,...", value_delimiter = ',', value_parser = host_of,
+        help_heading = EXTRACT)]
     host: Vec<String>,
 
     /// Write only URLs of these domains and all their hosts
     ///
     /// Write a domain such as `cern.ch`; separate several by commas.
-    #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',', value_parser = host_of, help_heading = EXTRACT)]
+    #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',', value_parser = host_of,
+        help_heading = EXTRACT)]
     domain: Vec<String>,
 
     /// Skip URLs of these domains and all their hosts
@@ -237,15 +236,16 @@ pub(crate) struct FilterArgs {
     /// Regions are body, signature, forwarded, footer and external-body; `header` or one field
     /// (`header:List-Archive`); `html`, its text (`html:text`) or one attribute (`html:a.href`), as
     /// in the field `region` of records.
-    #[arg(long, value_name = "REGION,...", value_delimiter = ',', value_parser = region_name, help_heading = EXTRACT)]
+    #[arg(long, value_name = "REGION,...", value_delimiter = ',', value_parser = region_name,
+        help_heading = EXTRACT)]
     region: Vec<String>,
 
-    /// Write only links whose text names another host than the target
-    #[arg(long, help_heading = EXTRACT)]
-    mismatch: bool,
-
     /// Write only URLs with one of these hazards (comma-separated)
-    #[arg(long, value_name = "HAZARD,...", value_delimiter = ',', value_parser = hazard_name(), help_heading = EXTRACT)]
+    ///
+    /// `mismatch`: the text of the link names another host than its target. `urlspool generate man
+    /// record` lists the hazards.
+    #[arg(long, value_name = "HAZARD,...", value_delimiter = ',', value_parser = hazard_name(),
+        hide_possible_values = true, help_heading = EXTRACT)]
     hazard: Vec<String>,
 
     /// Write harmless URLs, such as `hxxp://a[.]example/b`
@@ -259,196 +259,50 @@ pub(crate) struct FilterArgs {
 impl FilterArgs {
     /// Overrides the configuration with the given arguments.
     pub(crate) fn apply(&self, extract: &mut ExtractTable) {
-        set_list(&mut extract.host, &self.host, false);
-        set_list(&mut extract.domain, &self.domain, false);
-        set_list(&mut extract.exclude_domains, &self.exclude_domains, false);
-        set_list(&mut extract.region, &self.region, false);
-        set_list(&mut extract.hazard, &self.hazard, false);
-        extract.mismatch |= self.mismatch;
+        for (names, given) in [
+            (&mut extract.host, &self.host),
+            (&mut extract.domain, &self.domain),
+            (&mut extract.exclude_domains, &self.exclude_domains),
+            (&mut extract.region, &self.region),
+            (&mut extract.hazard, &self.hazard),
+        ] {
+            if !given.is_empty() {
+                names.clone_from(given);
+            }
+        }
         extract.defang |= self.defang;
     }
 }
 
-/// The arguments that select which URLs are found and written. Each has an opposite, since the
-/// configuration may set it.
-#[derive(clap::Args, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag that is given or not"
-)]
-pub(crate) struct ExtractArgs {
-    /// Rules for finding URLs
-    #[arg(long, value_name = "RULES", value_parser = named::<Rules>(), help_heading = EXTRACT)]
-    pub(crate) rules: Option<Rules>,
-
-    /// Write only URLs that one of these grammars accepts
-    #[arg(long, value_name = "GRAMMAR,...", value_delimiter = ',', value_parser = named::<Grammar>(), help_heading = EXTRACT)]
-    pub(crate) accept: Vec<Grammar>,
-
-    /// Write URLs regardless of grammar
-    #[arg(long, overrides_with = "accept", hide_short_help = true, help_heading = EXTRACT)]
-    no_accept: bool,
-
-    /// Write only URLs of these schemes, such as `http,https,ftp`
-    #[arg(long, value_name = "SCHEME,...", value_delimiter = ',', value_parser = scheme_name, help_heading = EXTRACT)]
-    pub(crate) schemes: Vec<String>,
-
-    /// Write URLs of every scheme
-    #[arg(long, overrides_with = "schemes", hide_short_help = true, help_heading = EXTRACT)]
-    no_schemes: bool,
-
-    /// Find these schemes without `//` too (comma-separated)
-    #[arg(long, value_name = "SCHEME,...", value_delimiter = ',', value_parser = scheme_name, help_heading = EXTRACT)]
-    extra_schemes: Vec<String>,
-
-    /// Find only the built-in schemes without `//`
-    #[arg(long, overrides_with = "extra_schemes", hide_short_help = true, help_heading = EXTRACT)]
-    no_extra_schemes: bool,
-
-    /// Add these header fields to records, such as `Reply-To`
-    ///
-    /// The field `message.fields` of records lists their names and values. Separate several names
-    /// by commas.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = header_field, help_heading = EXTRACT)]
-    header_fields: Vec<String>,
-
-    /// Add no header fields by name
-    #[arg(long, overrides_with = "header_fields", hide_short_help = true, help_heading = EXTRACT)]
-    no_header_fields: bool,
-
-    /// Scope in which a URL is written once
-    #[arg(long, value_name = "WITHIN", value_parser = named::<Unique>(), help_heading = EXTRACT)]
-    pub(crate) unique: Option<Unique>,
-
-    /// Add N bytes of text around each URL (0: none, maximum 4096)
-    ///
-    /// Up to N bytes before and N bytes after the URL, cut between words.
-    #[arg(long, value_name = "N", value_parser = context_bytes, help_heading = EXTRACT)]
-    pub(crate) context: Option<usize>,
-
-    /// Skip header fields of messages
-    #[arg(long, overrides_with = "header_urls", help_heading = EXTRACT)]
-    no_header_urls: bool,
-
-    /// Search header fields of messages
-    #[arg(long, overrides_with = "no_header_urls", hide_short_help = true, help_heading = EXTRACT)]
-    header_urls: bool,
-
-    /// Skip HTML parts of messages
-    #[arg(long, overrides_with = "html", help_heading = EXTRACT)]
-    no_html: bool,
-
-    /// Search HTML parts of messages
-    #[arg(long, overrides_with = "no_html", hide_short_help = true, help_heading = EXTRACT)]
-    html: bool,
-
-    /// Attachments to search
-    #[arg(long, value_name = "WHICH", value_parser = named::<AttachmentPolicy>(), help_heading = EXTRACT)]
-    pub(crate) attachments: Option<AttachmentPolicy>,
-
-    /// Hosts without a scheme that are found
-    #[arg(long, value_name = "WHICH", value_parser = named::<SchemelessPolicy>(), help_heading = EXTRACT)]
-    schemeless: Option<SchemelessPolicy>,
-
-    /// Remove the recipient's address from redirector URLs
-    #[arg(long, overrides_with = "no_strip_recipient", help_heading = EXTRACT)]
-    strip_recipient: bool,
-
-    /// Keep the recipient's address in redirector URLs
-    #[arg(long, overrides_with = "strip_recipient", hide_short_help = true, help_heading = EXTRACT)]
-    no_strip_recipient: bool,
-
-    #[arg(long = "limit", value_name = "NAME=VALUE", value_parser = limit_setting, help = limits_help().lines().next().unwrap_or_default().to_owned(), long_help = limits_help(), help_heading = GENERAL)]
-    limits: Vec<LimitSetting>,
-}
-
-impl ExtractArgs {
-    /// Overrides the configuration with the given arguments.
-    pub(crate) fn apply(&self, config: &mut Config) {
-        for limit in &self.limits {
-            limit.apply(&mut config.limits);
-        }
-        let ExtractTable {
-            rules,
-            accept,
-            schemes,
-            extra_schemes,
-            header_fields,
-            unique,
-            context,
-            headers,
-            html,
-            attachments,
-            schemeless,
-            strip_recipient,
-            ..
-        } = &mut config.extract;
-        *rules = self.rules.unwrap_or(*rules);
-        *unique = self.unique.unwrap_or(*unique);
-        *attachments = self.attachments.unwrap_or(*attachments);
-        *context = self.context.unwrap_or(*context);
-        set_list(accept, &self.accept, self.no_accept);
-        set_list(schemes, &self.schemes, self.no_schemes);
-        set_list(extra_schemes, &self.extra_schemes, self.no_extra_schemes);
-        set_list(header_fields, &self.header_fields, self.no_header_fields);
-        set_flag(headers, self.header_urls, self.no_header_urls);
-        set_flag(html, self.html, self.no_html);
-        *schemeless = self.schemeless.unwrap_or(*schemeless);
-        set_flag(
-            strip_recipient,
-            self.strip_recipient,
-            self.no_strip_recipient,
-        );
-    }
-}
-
-fn set_list<T: Clone>(value: &mut Vec<T>, given: &[T], empty: bool) {
-    if empty || !given.is_empty() {
-        given.clone_into(value);
-    }
-}
-
-/// Applies a pair of opposite flags. Clap keeps only the last of the two.
-fn set_flag(value: &mut bool, on: bool, off: bool) {
-    *value = on || *value && !off;
-}
-
 /// The arguments of `stats`.
 #[derive(clap::Args, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag that is given or not"
-)]
 pub(crate) struct StatsArgs {
     /// Mail, records (JSON lines, folders of segments), or a database of `load`
     ///
     /// `-`, or no path, reads mail or records from standard input. The first bytes of a file decide
-    /// what it is.
+    /// what it is. For a part of an archive, scan it: `urlspool scan --include GLOB PATH | urlspool
+    /// stats`.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) sources: SourceArgs,
 
     /// Of a database, also count links that occur only in header fields of mailing lists
     #[arg(long, help_heading = INPUT)]
     pub(crate) list_fields: bool,
 
-    /// Show the top N names of each list
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = count::<u32>, help_heading = OUTPUT)]
-    pub(crate) top: u32,
+    /// Print at most N names of each list
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = count::<u32>,
+        help_heading = OUTPUT)]
+    pub(crate) limit: u32,
 
-    /// Print one line of JSON
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) json: bool,
+    /// Output format [default: text]
+    ///
+    /// The file extension of --output sets the format unless `--format` does: .html or .json.
+    #[arg(long, value_parser = named::<StatsFormat>(), help_heading = OUTPUT)]
+    pub(crate) format: Option<StatsFormat>,
 
-    /// Write the numbers as CSV files to FOLDER
-    #[arg(long, value_name = "FOLDER", help_heading = OUTPUT)]
-    pub(crate) csv: Option<PathBuf>,
-
-    /// Write a page with charts to FILE; `-` is standard output
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub(crate) html: Option<PathBuf>,
+    /// Write to FILE instead of standard output; for csv, a folder
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) output: Option<PathBuf>,
 
     /// Replace existing files that urlspool may not have written
     #[arg(long, help_heading = OUTPUT)]
@@ -462,11 +316,7 @@ pub(crate) struct StatsArgs {
     #[arg(short = 'j', long, value_name = "N", value_parser = threads, help_heading = GENERAL)]
     pub(crate) threads: Option<u16>,
 
-    /// Print only errors
-    #[arg(short, long, help_heading = GENERAL)]
-    pub(crate) quiet: bool,
-
-    /// The use of colours, an option of all commands.
+    /// The options of all commands.
     #[arg(skip)]
-    pub(crate) color: When,
+    pub(crate) general: GeneralArgs,
 }

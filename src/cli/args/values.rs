@@ -9,7 +9,6 @@ use urlspool_files::config::{self, NamedValue, named_values, parse_size};
 use urlspool_files::options::{self, DatePeriod, field_names, is_period_empty};
 use urlspool_record::record::hazard_names;
 use urlspool_store::load::{LoadError, TargetName};
-use urlspool_text::limits::Limits;
 use urlspool_text::origin::SourceKind;
 
 /// The value of `--kind`; `None` is `auto`. An alias is needed because clap makes a value of type
@@ -123,6 +122,41 @@ named_values! {
     }
 }
 
+/// The format of statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StatsFormat {
+    /// Tables and bars.
+    Text,
+    /// One object.
+    Json,
+    /// A page with charts.
+    Html,
+    /// A folder of tables.
+    Csv,
+}
+
+/// The format of a status and of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextOrJson {
+    /// Lines for people.
+    Text,
+    /// Objects.
+    Json,
+}
+
+named_values! {
+    StatsFormat {
+        Text = "text": "Tables and bars",
+        Json = "json": "One line of JSON",
+        Html = "html": "A page with charts",
+        Csv = "csv": "A folder of CSV files",
+    }
+    TextOrJson {
+        Text = "text": "Text for people",
+        Json = "json": "One JSON object per line",
+    }
+}
+
 /// Parser for the name of a field.
 pub(super) fn field_name() -> impl TypedValueParser<Value = String> {
     let parser = StringValueParser::new().try_map(|name| options::field_name(&name));
@@ -217,16 +251,6 @@ pub(super) fn delimiter(text: &str) -> Result<u8, &'static str> {
              `\\` have other uses",
         ),
     }
-}
-
-/// Returns the help of `--limit`, with the names of all limits.
-pub(super) fn limits_help() -> String {
-    let names = Limits::ALL.iter().map(|limit| limit.name);
-    format!(
-        "Set a limit, such as `--limit url_bytes=64KiB`; repeatable\n\n\
-         `urlspool man urlspool.toml` describes the limits: {}.",
-        names.collect::<Vec<_>>().join(", ")
-    )
 }
 
 /// Parser for the name of a hazard.

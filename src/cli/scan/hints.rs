@@ -84,7 +84,7 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
             "symbolic links, which are",
         );
         hints.push(format!(
-            "there is only {links} not followed; `--follow` reads the targets"
+            "there is only {links} not followed; `--follow-links` reads the targets"
         ));
     } else if filtered > 0 && summary.files_read + summary.files_failed.sum() == 0 {
         let options = match (
@@ -181,7 +181,8 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
         // The identifier of PKCS #7 (RFC 5652, section 3), up to the kind.
         b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07",
         "a signed or encrypted message (smime.p7m)",
-        "print a signed one: `openssl cms -verify -noverify -inform DER -in FILE | urlspool scan -`",
+        "print a signed one: `openssl cms -verify -noverify -inform DER -in FILE | \
+         urlspool scan -`",
     ),
     (
         b"bplist00",
@@ -407,7 +408,7 @@ fn unmatched_globs(job: &Job) -> Vec<String> {
 /// Returns a hint for each requested scheme that urlspool does not know.
 fn unknown_schemes(args: &ScanArgs, config: &Config) -> Vec<String> {
     let extract = &config.extract;
-    let origin = if args.extract.schemes.is_empty() {
+    let origin = if args.schemes.is_empty() {
         "extract.schemes"
     } else {
         "--schemes"

@@ -116,7 +116,7 @@ pub(super) fn print_counts(args: &ScanArgs, counts: &LoadCounts) {
         print_message(format_args!(
             "urlspool: --dry-run changed nothing; a load: {summary}"
         ));
-    } else if !args.quiet && (args.verbose || io::stderr().is_terminal()) {
+    } else if !args.general.quiet && (args.verbose || io::stderr().is_terminal()) {
         print_message(format_args!("urlspool: {summary}"));
     }
 }

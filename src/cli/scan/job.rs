@@ -13,7 +13,7 @@ use super::super::config_path::config_error;
 use super::super::error::CommandError;
 use super::super::location::{DATABASE_START, start_of};
 use super::output::{OutputCompression, RecordEncoding};
-use urlspool_files::config::Config;
+use urlspool_files::config::{Config, ExtractTable};
 use urlspool_files::evidence::EvidenceSource;
 use urlspool_files::options::{ScanOptions, named_fields};
 use urlspool_files::pipeline::Job;
@@ -32,10 +32,15 @@ pub(super) fn options(args: &ScanArgs) -> Result<ScanOptions, CommandError> {
     check_period(args.since, args.until).map_err(CommandError::usage)?;
     let given = args.config.as_deref();
     let mut config = Config::of_scan(given).map_err(|error| config_error(&error, given))?;
-    args.extract.apply(&mut config);
-    args.filters.apply(&mut config.extract);
+    args.settings.apply(&mut config)?;
+    let extract = &mut config.extract;
+    args.filters.apply(extract);
+    extract.unique = args.unique.unwrap_or(extract.unique);
+    extract.context = args.context.unwrap_or(extract.context);
+    if !args.schemes.is_empty() {
+        extract.schemes.clone_from(&args.schemes);
+    }
     config.check_filters().map_err(CommandError::usage)?;
-    config.check_header_fields().map_err(CommandError::usage)?;
     Ok(ScanOptions {
         evidence: evidence(args, config.limits.evidence_urls)?,
         config,
@@ -75,11 +80,8 @@ pub(super) fn job(args: &ScanArgs, options: &ScanOptions) -> Result<Job, Command
         None if roots.is_empty() => roots.push(PathBuf::from(Source::STDIN)),
         None => {}
     }
-    let job = options.job(
-        roots,
-        items,
-        line_format(args, options.config.extract.defang)?,
-    );
+    let format = line_format(args, &options.config.extract)?;
+    let job = options.job(roots, items, format);
     Ok(Job {
         rejects: args.rejects.is_some(),
         ..job.map_err(CommandError::usage)?
@@ -189,8 +191,8 @@ fn ending(path: &Path) -> Option<String> {
     Some(ending.to_string_lossy().to_ascii_lowercase())
 }
 
-/// Returns the format of the lines of a scan. Formats for people are defanged if `is_defanged`.
-fn line_format(args: &ScanArgs, is_defanged: bool) -> Result<LineFormat, CommandError> {
+/// Returns the format of the lines of a scan.
+fn line_format(args: &ScanArgs, extract: &ExtractTable) -> Result<LineFormat, CommandError> {
     if let Some(target) = &args.into {
         return Ok(LineFormat::Values(super::into::fields(target)));
     }
@@ -199,7 +201,7 @@ fn line_format(args: &ScanArgs, is_defanged: bool) -> Result<LineFormat, Command
         Some(path) => OutputPlace::of(path) == OutputPlace::Stdout,
     };
     let is_on_terminal = is_on_stdout && io::stdout().is_terminal();
-    let fields = chosen_fields(args);
+    let fields = named_fields(&args.fields);
     let format = format(args, is_on_terminal);
     let has_fields = !matches!(
         format,
@@ -209,12 +211,11 @@ fn line_format(args: &ScanArgs, is_defanged: bool) -> Result<LineFormat, Command
     // the URL.
     let is_for_readers = !matches!(format, OutputFormat::Jsonl | OutputFormat::Parquet);
     let is_csv = format == OutputFormat::Csv;
-    let is_table = is_csv || format == OutputFormat::Tsv;
     for (is_given, fits, option, formats) in [
         (
             fields.is_some(),
             has_fields,
-            "--fields and --slim",
+            "--fields",
             "jsonl, csv or tsv",
         ),
         (
@@ -223,28 +224,21 @@ fn line_format(args: &ScanArgs, is_defanged: bool) -> Result<LineFormat, Command
             "--defang",
             "urls, hrefs, grep, csv or tsv",
         ),
-        (args.no_formula_guard, is_csv, "--no-formula-guard", "csv"),
         (args.delimiter.is_some(), is_csv, "--delimiter", "csv"),
-        (
-            args.no_header_row,
-            is_table,
-            "--no-header-row",
-            "csv or tsv",
-        ),
     ] {
         if is_given && !fits {
             return Err(no_use(option, formats));
         }
     }
-    let links = if is_defanged {
+    let links = if extract.defang {
         Links::Defanged
     } else {
         Links::Live
     };
-    let header = if args.no_header_row {
-        HeaderRow::Omitted
-    } else {
+    let header = if extract.header_row {
         HeaderRow::Written
+    } else {
+        HeaderRow::Omitted
     };
     let table = |syntax| {
         let columns = fields.clone().unwrap_or_else(FieldId::table_columns);
@@ -265,15 +259,15 @@ fn line_format(args: &ScanArgs, is_defanged: bool) -> Result<LineFormat, Command
         OutputFormat::Urls => LineFormat::Urls(links),
         OutputFormat::Hrefs => LineFormat::Hrefs(links),
         OutputFormat::Csv => table(TableSyntax::Csv {
-            guard: if args.no_formula_guard {
-                FormulaGuard::Off
-            } else {
+            guard: if extract.formula_guard {
                 FormulaGuard::On
+            } else {
+                FormulaGuard::Off
             },
             delimiter: args.delimiter.unwrap_or(b','),
         }),
         OutputFormat::Tsv => table(TableSyntax::Tsv),
-        OutputFormat::Grep if is_on_stdout && args.color.colors(&io::stdout()) => {
+        OutputFormat::Grep if is_on_stdout && args.general.color.colors(&io::stdout()) => {
             LineFormat::Grep(GrepStyle::Colored, links)
         }
         OutputFormat::Grep if is_on_terminal => LineFormat::Grep(GrepStyle::Escaped, links),
@@ -312,7 +306,7 @@ pub(super) fn encoding(
 }
 
 fn parquet_encoding(args: &ScanArgs, output: &Path) -> Result<RecordEncoding, CommandError> {
-    let fields = chosen_fields(args).unwrap_or_else(|| FieldId::ALL.to_vec());
+    let fields = named_fields(&args.fields).unwrap_or_else(|| FieldId::ALL.to_vec());
     let partition = args.partition;
     if partition.is_some() && !fields.contains(&FieldId::MessageDate) {
         return Err(CommandError::usage(
@@ -338,25 +332,13 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
 /// Returns the requested format, or the format of the output's name. Otherwise it is a format for
 /// people on a terminal, unless an argument asks for data.
 fn format(args: &ScanArgs, is_on_terminal: bool) -> OutputFormat {
-    let asks_for_data = args.output.is_some()
-        || !args.fields.is_empty()
-        || args.slim
-        || args.extract.context.is_some();
+    let asks_for_data = args.output.is_some() || !args.fields.is_empty() || args.context.is_some();
     let named = args.format.or(NamedContent::of(args).format);
     named.unwrap_or(if is_on_terminal && !asks_for_data {
         OutputFormat::Grep
     } else {
         OutputFormat::Jsonl
     })
-}
-
-/// Returns the chosen fields, each once, in the order of the arguments. `None` if none are chosen.
-fn chosen_fields(args: &ScanArgs) -> Option<Vec<FieldId>> {
-    if args.slim {
-        Some(FieldId::slim())
-    } else {
-        named_fields(&args.fields)
-    }
 }
 
 fn no_use(option: &str, formats: &str) -> CommandError {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustix::stdio::stdout;
 
-use super::super::args::{ScanArgs, When};
+use super::super::args::ScanArgs;
 use super::super::terminal::escaped;
 use super::output::{OutputContent, SharedOutputs};
 use urlspool_files::pipeline::{Job, NamedCounts, Report, Summary};
@@ -166,21 +166,17 @@ pub(super) fn progress_bar(args: &ScanArgs, records: &OutputPlace, job: &Job) ->
     // On a terminal, or on a pipe that may end in a pager, the bar would be drawn over the records.
     let is_on_screen =
         *records == OutputPlace::Stdout && (is_pipe() || std::io::stdout().is_terminal());
-    let is_wanted = match args.progress {
-        When::Auto => !args.quiet && !is_on_screen && args.progress.on_stderr(),
-        When::Always | When::Never => args.progress.on_stderr(),
-    };
-    if is_wanted {
-        visible_bar(total_bytes(job))
-    } else {
+    if args.general.quiet || is_on_screen {
         ProgressBar::hidden()
+    } else {
+        bar_on_stderr(job)
     }
 }
 
 /// Creates the progress bar of a command that prints no output before it has read all input. Hidden
 /// if standard error is not a terminal.
 pub(in crate::cli) fn bar_on_stderr(job: &Job) -> ProgressBar {
-    if When::Auto.on_stderr() {
+    if io::stderr().is_terminal() {
         visible_bar(total_bytes(job))
     } else {
         ProgressBar::hidden()

@@ -55,13 +55,6 @@ impl StatsInput {
                 other.noun()
             )));
         }
-        if kind != InputKind::Mail && has_options(args) {
-            return Err(CommandError::usage(format!(
-                "--kind, --include, --exclude and --follow apply only to mail; {} holds {}",
-                first.display(),
-                kind.noun()
-            )));
-        }
         if kind == InputKind::Database && 1 < paths.len() {
             let message = "several databases cannot be counted together; name one path";
             return Err(CommandError::usage(message));
@@ -130,13 +123,6 @@ impl InputKind {
             kind => kind.name(),
         }
     }
-}
-
-/// Returns `true` if options select files of mail.
-fn has_options(args: &StatsArgs) -> bool {
-    let sources = &args.sources;
-    let globs = sources.include.len() + sources.exclude.len();
-    0 < globs || sources.follow || sources.kind.is_some()
 }
 
 /// Returns the kind of a path; `None` if it does not exist.

@@ -45,7 +45,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 #[track_caller]
 fn bag(folder: &Folder, name: &str, options: &[&str]) -> BTreeMap<String, Vec<u8>> {
     let path = folder.path(name);
-    let mut args = vec!["-o", "/dev/null", "--bundle", path.to_str().unwrap()];
+    let mut args = vec!["--format", "bag", "-o", path.to_str().unwrap()];
     args.extend(options);
     audited(folder, "report", &args);
     files(&path)
@@ -102,7 +102,7 @@ fn a_bag_replaces_only_the_leftovers_of_a_killed_run() {
         folder.path("mine").display().to_string(),
         "-".to_owned(),
     ] {
-        let args = ["-o", "/dev/null", "--bundle", &place, "--force"];
+        let args = ["--format", "bag", "-o", &place, "--force"];
         let end = audit(&folder, "report", &args);
         end.check(2, "a bag is a new folder");
     }

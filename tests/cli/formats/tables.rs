@@ -75,11 +75,11 @@ fn a_table_has_the_delimiter_and_the_first_line_that_its_reader_wants() {
         "url;message.subject\nhttp://m.example/;\"a;b,c\"\n"
     );
     assert_eq!(
-        table("csv", &["--delimiter", "tab", "--no-header-row"]),
+        table("csv", &["--delimiter", "tab", "--set", "header_row=false"]),
         "http://m.example/\ta;b,c\n"
     );
     assert_eq!(
-        table("tsv", &["--no-header-row"]),
+        table("tsv", &["--set", "header_row=false"]),
         "http://m.example/\ta;b,c\n"
     );
     for (arguments, reason) in [
@@ -92,7 +92,6 @@ fn a_table_has_the_delimiter_and_the_first_line_that_its_reader_wants() {
             "write one character",
         ),
         (&["--format", "tsv", "--delimiter", ";"], "--format csv"),
-        (&["--no-header-row"], "--format csv or tsv"),
     ] {
         let ended = ended(&mut urlspool([&["scan", &file], arguments].concat()), b"");
         ended.check(2, reason);
@@ -117,7 +116,8 @@ fn a_table_reads_back_as_the_records() {
         "message",
         "--format",
         "csv",
-        "--no-formula-guard",
+        "--set",
+        "formula_guard=false",
         "--fields",
         &fields,
     ]));

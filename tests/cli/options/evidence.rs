@@ -81,7 +81,7 @@ fn evidence_comes_from_the_run_records_a_list_or_a_database() {
     // The URL is part of the identifier. Equal evidence yields equal identifiers.
     let again = done(&["scan", "-j", "1", "--evidence", "self", &broken, &whole]);
     assert_eq!(own.records(), again.records());
-    let other = &done(&["scan", "--slim", &broken]).records()[0];
+    let other = &done(&["scan", "--fields", "slim", &broken]).records()[0];
     assert_ne!(record["id"], other["id"]);
 }
 
@@ -191,7 +191,7 @@ fn a_wrong_file_of_evidence_is_refused_before_the_scan() {
     // A list is read only until the limit is reached.
     let list = folder.file("list", "http://a.example/\nhttp://b.example/\n\na table\n");
     let limit = "evidence_urls=1";
-    let ended = done(&["scan", "--limit", limit, "--evidence", &list, &file]);
+    let ended = done(&["scan", "--set", limit, "--evidence", &list, &file]);
     assert_contains(&ended.stderr, "evidence_urls");
 }
 
@@ -201,7 +201,7 @@ fn evidence_beyond_its_limit_is_an_event() {
     let file = folder.file("file", BROKEN_AND_WHOLE);
     let scan = [
         "scan",
-        "--limit",
+        "--set",
         "evidence_urls=1",
         "--evidence",
         "self",

@@ -262,7 +262,7 @@ fn each_filter_chooses_lines_and_is_counted() {
         (&["--host", "in.example"], "host", |line| {
             line["host"] == "in.example"
         }),
-        (&["--accept", "rfc1738"], "accept", |line| {
+        (&["--set", "accept=rfc1738"], "accept", |line| {
             line["conforms"]
                 .as_array()
                 .unwrap()
@@ -286,7 +286,9 @@ fn each_filter_chooses_lines_and_is_counted() {
         (&["--region", "html:a.href"], "region", |line| {
             region(line) == "html:a.href"
         }),
-        (&["--mismatch"], "mismatch", |line| line["mismatch"] == true),
+        (&["--set", "mismatch=true"], "mismatch", |line| {
+            line["mismatch"] == true
+        }),
         (&["--hazard", "password"], "hazard", |line| {
             has_hazard(line, &["password"])
         }),
@@ -351,8 +353,8 @@ fn filters_that_exclude_everything_are_refused() {
         let path = folder.file("inbox", OF_ALL_KINDS);
         done(&[&["scan", &path], options].concat()).stderr
     };
-    let none = hint(&["--mismatch", "--region", "signature"]);
-    assert_contains(&none, "matches --mismatch, --region");
+    let none = hint(&["--hazard", "mismatch", "--region", "signature"]);
+    assert_contains(&none, "matches --hazard, --region");
     let none = hint(&["--list", "none.example"]);
     assert_contains(
         &none,

@@ -81,7 +81,7 @@ pub(super) struct Answer {
     pub(super) redirects: usize,
     pub(super) status: u16,
     /// Start of the body, limited in length.
-    body: Vec<u8>,
+    pub(super) body: Vec<u8>,
     /// Reason why the body ends early; `None` if it is complete or exceeds the limit.
     cut_by: Option<CheckFailure>,
     /// The page, if it is text without a content coding. No coding was requested.

@@ -23,6 +23,8 @@ pub(super) struct FoundPage {
     pub(super) url: Url,
     /// `true` if the page was reached by redirects.
     pub(super) is_moved: bool,
+    /// `true` if the response has no body.
+    pub(super) is_empty: bool,
     /// Empty if the response is not text.
     pub(super) page: Page,
 }
@@ -63,6 +65,7 @@ pub(super) fn judge(asked: &Url, found: &FoundPage, control: &Control) -> Verdic
         ),
         None => match moved(asked, &found.url) {
             Some(state) => (state, format!("redirected to {}", found.url)),
+            None if found.is_empty => (PageState::NoSign, "empty body".to_owned()),
             None if control.found.is_none() => (PageState::NoSign, format!("{place}, has no page")),
             None => (PageState::NoSign, format!("unlike the page of {place}")),
         },
@@ -181,6 +184,7 @@ mod tests {
         FoundPage {
             url: url(at),
             is_moved: at != asked,
+            is_empty: html.is_empty(),
             page: Page::html(html.as_bytes(), None),
         }
     }

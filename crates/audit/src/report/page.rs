@@ -23,7 +23,7 @@ use urlspool_store::page::html::{
     Cell, Text, card, count_table, date, day, foreign, number_column, percent, ratio, table,
     text_column,
 };
-use urlspool_text::diagnostic::{counted, grouped};
+use urlspool_text::diagnostic::{counted, grouped, printable};
 use urlspool_text::limits::REPORT_GROUPS;
 
 /// Description of the method: definitions, statistics, limits.
@@ -86,7 +86,7 @@ pub(super) fn page(content: &PageContent) -> String {
             } "\n"
         }
     };
-    document("Link-rot audit", &header, &main)
+    document(&printable(title(content)), &header, &main)
 }
 
 /// Renders the most cited dead links. The links themselves are plain text.
@@ -168,14 +168,36 @@ fn method(content: &PageContent) -> Markup {
     }
 }
 
+/// Returns the title of the plan, or the kind of report.
+fn title(content: &PageContent) -> &str {
+    content
+        .provenance
+        .value("title")
+        .unwrap_or("Link-rot audit")
+}
+
 /// Renders the lines below the title.
 fn heading(content: &PageContent) -> Markup {
-    let checked = &content.figures.sources.checked;
+    let (origin, checked) = (&content.provenance, &content.figures.sources.checked);
+    let [collection, author, program, planned_at] =
+        ["collection", "author", "program", "planned_at"].map(|name| origin.value(name));
+    // The report has the date of its data, so the same database produces the same file.
+    let date = checked.as_ref().map(|checked| checked.last.as_str());
+    let date = date.or(planned_at).unwrap_or_default();
+    let year = date.split('-').next().unwrap_or_default();
     html! {
+        @if let Some(author) = author { p { "By " (foreign(author)) "." } "\n" }
         p {
-            "Of the links in " (foreign(&content.provenance.database))
+            "Of the links in " (foreign(collection.unwrap_or(&origin.database)))
             @if checked.is_none() { ", which were not checked yet." }
             @else { ", checked " (period(checked.as_ref())) "." }
+        } "\n"
+        p {
+            "How to cite: "
+            @if let Some(author) = author { (foreign(author)) " (" (Text(year)) "). " }
+            (foreign(title(content))) ". "
+            @if let Some(collection) = collection { (foreign(collection)) ". " }
+            "urlspool " (Text(program.unwrap_or_default())) ", data of " (day(date)) "."
         } "\n"
     }
 }

@@ -76,16 +76,13 @@ impl ConfigError {
 
     /// The error that the TOML reader found in `text`.
     pub(super) fn of_toml(text: &str, error: &toml::de::Error) -> ConfigError {
-        let message: Vec<&str> = error.message().lines().collect();
-        let message = message.join("; ");
-        // Replaces serde's words for a TOML array and a table.
-        let message = message.replace(
-            "expected a sequence",
-            "expected a list, such as [\"a\", \"b\"]",
-        );
-        let message = message.replace("expected a map", "expected a table");
         let at = error.span().unwrap_or(0..0);
-        ConfigError::at(text, &at, &plain(&message))
+        ConfigError::at(text, &at, &plain(error))
+    }
+
+    /// The error that the TOML reader found in a single value.
+    pub(super) fn of_value(error: &toml::de::Error) -> ConfigError {
+        ConfigError::unusable(printable(&plain(error)))
     }
 
     /// Attaches the path of the configuration file.
@@ -121,8 +118,16 @@ impl std::error::Error for ConfigError {
 }
 
 /// Rewords a message of the TOML reader in the terms of the documentation.
-fn plain(message: &str) -> String {
+fn plain(error: &toml::de::Error) -> String {
     const DURATION: &str = "failed to parse input in the \"friendly\" duration format";
+    let message: Vec<&str> = error.message().lines().collect();
+    let message = message.join("; ");
+    // Replaces serde's words for a TOML array and a table.
+    let message = message.replace(
+        "expected a sequence",
+        "expected a list, such as [\"a\", \"b\"]",
+    );
+    let message = &message.replace("expected a map", "expected a table");
     if message.starts_with(DURATION) {
         return "this is not a duration; write a number and its unit, such as \"250ms\", \"60s\" or \
                 \"5m\""

@@ -1,4 +1,4 @@
-//! Detects keys that the configuration does not define.
+//! Detects keys that the configuration does not define, and sets single keys.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -23,6 +23,42 @@ pub(super) fn check_keys(text: &str) -> Result<(), ConfigError> {
     });
     let first = errors.into_iter().min_by_key(|error| error.place);
     first.map_or(Ok(()), Err)
+}
+
+/// Tables whose keys have distinct names.
+const SETTABLE: [&str; 2] = ["extract", "limits"];
+
+/// Sets a key of [`SETTABLE`] to a value. The values of a list are separated by commas.
+///
+/// # Errors
+///
+/// The key is unknown.
+pub(super) fn set(tables: &mut Table, key: &str, text: &str) -> Result<(), ConfigError> {
+    let Some(table) = SETTABLE
+        .into_iter()
+        .find(|table| tables[*table].get(key).is_some())
+    else {
+        let known = SETTABLE
+            .iter()
+            .filter_map(|table| tables[*table].as_table());
+        let known: Vec<&str> = known.flat_map(Table::keys).map(String::as_str).collect();
+        let advice = suggestion(key, &known);
+        return Err(ConfigError::unusable(format!(
+            "unknown key `{key}`{advice}"
+        )));
+    };
+    let value = &mut tables[table][key];
+    let items = text
+        .split(',')
+        .map(str::trim)
+        .filter(|item| !item.is_empty());
+    *value = match (text.parse(), text.parse()) {
+        _ if value.is_array() => Value::Array(items.map(Value::from).collect()),
+        (Ok(number), _) => Value::Integer(number),
+        (_, Ok(flag)) => Value::Boolean(flag),
+        _ => Value::from(text),
+    };
+    Ok(())
 }
 
 /// A configuration with every table and every key.

@@ -303,7 +303,7 @@ impl TableFolder {
         match fs::create_dir_all(path) {
             Ok(()) => Ok(folder),
             Err(_) if path.exists() => Err(OutputError::Refused(format!(
-                "{} is a file; name a folder for the CSV files with `--csv`",
+                "{} is a file; name a folder for the CSV files",
                 path.display()
             ))),
             Err(source) => Err(OutputError::Failed {

@@ -91,7 +91,7 @@ impl fmt::Debug for Columns {
 /// Returns the Arrow schema of records with the fields `chosen`, in record order. `None` means
 /// whole records.
 ///
-/// `urlspool schema --as arrow` prints this schema.
+/// `urlspool generate schema --format arrow` prints this schema.
 #[must_use]
 pub fn arrow_schema(chosen: Option<&[FieldId]>) -> SchemaRef {
     Columns::new(chosen).schema
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::record::SchemaLanguage;
 
-    /// `urlspool schema --as arrow` prints the schema as Python source.
+    /// `urlspool generate schema --format arrow` prints the schema as Python source.
     #[test]
     fn the_schema_matches_the_printed_pyarrow_schema() {
         fn python(data_type: &DataType) -> String {

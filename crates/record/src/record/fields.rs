@@ -397,7 +397,7 @@ record_fields! {
     MessageReferences => Field::new("message.references", Texts).of_header(InfoFields::REFERENCES),
         "Message-IDs of the messages that it answers";
     MessageFields => Field::new("message.fields", List).or_null().of_header(InfoFields::NAMED),
-        "Header fields that `--header-fields` asks for, in the order of the header; null without the \
+        "Header fields that `header_fields` asks for, in the order of the header; null without the \
          option, and for a text without a header";
     => Field::new("message.fields.name", Text).of_message().not_loaded(),
         "Name of the field, as the option has it";

@@ -343,12 +343,13 @@ impl Answerer {
     /// Adds the results of an audit, if there are any.
     fn add_audit(&self, facts: &mut LinkFacts) -> rusqlite::Result<()> {
         let sql = "SELECT count(*) FROM sqlite_master
-            WHERE type = 'table' AND name IN ('audit_checks', 'audit_captures')";
+            WHERE name IN ('audit_states', 'audit_captures')";
         if self.db.query_row(sql, [], |row| row.get::<_, i64>(0))? != 2 {
             return Ok(());
         }
-        let sql = "SELECT state, checked_at, status, error, final_url FROM audit_checks
-            WHERE key = ?1 ORDER BY checked_at DESC, id DESC LIMIT 1";
+        let sql = "SELECT words, checked_at, status, error, final_url
+            FROM audit_checks JOIN audit_states USING(key) WHERE key = ?1
+            ORDER BY checked_at DESC, id DESC LIMIT 1";
         let check = self.db.query_row(sql, [&facts.key], pages::check);
         facts.check = check.optional()?;
         let sql = "SELECT server, timestamp, status, outcome, original FROM audit_captures

@@ -234,6 +234,15 @@ fn form(root: &str, filter: &Filter) -> Markup {
                             }
                         }
                     } "\n"
+                    label { (FilterField::State.label()) " "
+                        select name=(FilterField::State.name()) {
+                            option value="" { "any" }
+                            @for state in STATES {
+                                @let is_chosen = state == filter.value(FilterField::State);
+                                option value=(state) selected[is_chosen] { (state) }
+                            }
+                        }
+                    } "\n"
                     (input(FilterField::Since, "1994 or 1994-07"))
                     (input(FilterField::Until, "1996 or 1996-07-02"))
                     label { "Order "
@@ -257,6 +266,17 @@ fn form(root: &str, filter: &Filter) -> Markup {
         } "\n"
     }
 }
+
+/// States of links in an audit, in the words of its view `audit_states`.
+const STATES: [&str; 7] = [
+    "alive",
+    "redirected",
+    "dead page, seen once",
+    "dead page, confirmed",
+    "dead host, seen once",
+    "dead host, confirmed",
+    "unknown",
+];
 
 /// Conditions that are set by following a link. They have no input field because nobody types them.
 const HIDDEN: [FilterField; 2] = [FilterField::Key, FilterField::Thread];

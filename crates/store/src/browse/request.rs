@@ -77,6 +77,8 @@ named_enum! {
         Thread = "thread",
         Region = "region",
         Hazard = "hazard",
+        /// The state of the link in an audit, in words.
+        State = "state",
         Since = "since",
         Until = "until",
         Key = "key",
@@ -127,6 +129,7 @@ impl FilterField {
             FilterField::Thread => "Thread",
             FilterField::Region => "Region",
             FilterField::Hazard => "Hazard",
+            FilterField::State => "State in the audit",
             FilterField::Since => "From",
             FilterField::Until => "To",
             FilterField::Key => "Link",
@@ -239,7 +242,10 @@ impl Filter {
         let mut search = SearchQuery {
             domain: host(FilterField::Domain),
             host: host(FilterField::Host),
-            scheme: scheme.map(|text| text.trim_end_matches([':', '/']).to_owned()),
+            schemes: scheme
+                .map(|text| text.trim_end_matches([':', '/']).to_owned())
+                .into_iter()
+                .collect(),
             sender: self.text(FilterField::Sender),
             list: self.text(FilterField::List),
             hazard: self.text(FilterField::Hazard),
@@ -247,6 +253,7 @@ impl Filter {
             shows_list_fields: self.shows_list_fields,
             url: self.text(FilterField::Key),
             thread: self.text(FilterField::Thread),
+            state: self.text(FilterField::State),
             ..query
         };
         let typed = self.value(FilterField::Words);
@@ -450,7 +457,7 @@ mod tests {
         let search = Filter::of_query(query).unwrap().0.search().unwrap().query;
         assert_eq!(search.domain.as_deref(), Some("m.example"));
         assert_eq!(search.host.as_deref(), Some("www.m.example"));
-        assert_eq!(search.scheme.as_deref(), Some("ftp"));
+        assert_eq!(search.schemes, ["ftp"]);
     }
     #[test]
     fn a_pasted_url_is_searched_without_parameters_of_campaigns() {

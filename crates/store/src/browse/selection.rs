@@ -70,6 +70,11 @@ fn top(counts: Counts) -> Vec<(String, u64)> {
 
 /// Selects the rows of a search.
 pub(super) fn select(db: &Connection, search: &SearchQuery) -> rusqlite::Result<Selection> {
+    let sql = "SELECT EXISTS(SELECT 1 FROM sqlite_master WHERE name = 'audit_states')";
+    if search.state.is_some() && !db.query_row(sql, [], |row| row.get(0))? {
+        // No link has a state without an audit.
+        return Ok(Selection::default());
+    }
     let (filter, values) = search.filter()?;
     // Collect the ids first, because some conditions read all messages.
     let sql = format!(

@@ -141,8 +141,8 @@ pub struct SearchQuery {
     /// All must occur. `goph*` matches a prefix, and `-lamp` must not occur. An argument of several
     /// words is a phrase, as is a quoted part of an argument.
     pub words: Vec<String>,
-    /// Scheme of the URL.
-    pub scheme: Option<String>,
+    /// Schemes of the URL; empty for all.
+    pub schemes: Vec<String>,
     /// A registrable domain with all its hosts.
     pub domain: Option<String>,
     /// A URL in any spelling with the same key ([`urlspool_text::parse::key`]).
@@ -159,6 +159,8 @@ pub struct SearchQuery {
     /// A region, by its name in records. `header` and `html` match every region that starts with
     /// them.
     pub region: Option<String>,
+    /// State of the link in an audit, in the words of its view `audit_states`, which must exist.
+    pub state: Option<String>,
     /// A thread, by its name ([`Citation::thread`]).
     pub thread: Option<String>,
     /// A URL without tracking parameters ([`clean_key`](super::clean_key)).
@@ -267,7 +269,11 @@ impl SearchQuery {
         let lower = |text: &String| text.to_ascii_lowercase();
         let conditions = [
             (WITH_HOST, self.host.as_ref().map(lower)),
-            ("urls.scheme = ?", self.scheme.as_ref().map(lower)),
+            (
+                "instr(?, ' ' || urls.scheme || ' ') > 0",
+                (!self.schemes.is_empty())
+                    .then(|| format!(" {} ", self.schemes.join(" ").to_ascii_lowercase())),
+            ),
             (
                 "urls.link IN (SELECT id FROM links WHERE domain = ?)",
                 self.domain.as_ref().map(lower),
@@ -294,6 +300,10 @@ impl SearchQuery {
             (
                 "instr(lower(urls.region) || ':', lower(?) || ':') = 1",
                 self.region.clone(),
+            ),
+            (
+                "urls.link IN (SELECT id FROM links JOIN audit_states USING(key) WHERE words = ?)",
+                self.state.clone(),
             ),
             // A thread is named after the first reference, or after the message if it has no
             // references. Lists are stored without spaces, so the lists that start with a given
