@@ -1,6 +1,5 @@
 //! Converts records to Arrow record batches. The values of each field become a column.
 
-use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -77,14 +76,6 @@ impl Columns {
         self.bytes = 0;
         let (_, arrays, _) = self.values.finish().into_parts();
         RecordBatch::try_new(self.schema(), arrays).map(Some)
-    }
-}
-
-impl fmt::Debug for Columns {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Columns")
-            .field("rows", &self.values.len())
-            .finish_non_exhaustive()
     }
 }
 

@@ -62,9 +62,6 @@ pub enum LoadedValue {
 /// Parses a JSON list of texts. Empty if `json` is any other value.
 #[must_use]
 pub fn list_texts(json: &str) -> Vec<String> {
-    if json == "[]" {
-        return Vec::new();
-    }
     serde_json::from_str(json).unwrap_or_default()
 }
 
