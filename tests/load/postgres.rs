@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::kept_segments::{check_replaced, end_of, follow, is_empty};
 use super::segments::segment;
-use super::{MAIL, first_message, records, second_in_another_mailbox};
+use super::{LIST_MAIL, MAIL, first_message, records, second_in_another_mailbox};
 use crate::scene::{Ended, Folder, assert_contains, ended, urlspool, wait_until};
 use server::PostgresServer;
 
@@ -45,6 +45,11 @@ fn records_are_loaded_once() {
         links,
         "f.example|1|1|1996-01-01T10:00:00Z\nm.example|3|2|1996-01-01T10:00:00Z"
     );
+    loaded(&target, &records(&folder, "b.mbox", LIST_MAIL));
+    check_links(&server);
+    let listed = "SELECT sum(in_list_fields), count(*) FILTER (WHERE in_list_fields = citations) \
+                  FROM links";
+    assert_eq!(server.psql(listed), "5|3");
 }
 
 #[test]

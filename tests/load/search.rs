@@ -324,6 +324,7 @@ pub(super) fn folder_of_list() -> Folder {
 fn links_only_in_list_fields_are_hidden_counted_and_shown_on_request() {
     let folder = folder_of_list();
     assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 8);
+    check_database(&folder.path("urls.db"));
     for (args, shown, hidden) in [
         (&["lamp"][..], 4, 4),
         (&["--host", "l.example"], 2, 3),
