@@ -32,6 +32,9 @@ impl ReaderHost for Host {
     fn event(&mut self) -> Option<DaemonEvent> {
         None
     }
+    fn folder_appeared(&mut self, _: &Path, _: &Path) -> bool {
+        true
+    }
     fn progress(&mut self, _: &SpoolReader) {}
 }
 

@@ -35,10 +35,7 @@ pub trait ReaderHost: DaemonHost {
 
     /// Called for a folder that appeared in the spool at `root`. Returns `true` if its changes are
     /// reported from now on; otherwise the spool is polled.
-    fn folder_appeared(&mut self, root: &Path, folder: &Path) -> bool {
-        let _ = (root, folder);
-        true
-    }
+    fn folder_appeared(&mut self, root: &Path, folder: &Path) -> bool;
 
     /// Called often during work, with the reader's current state.
     fn progress(&mut self, reader: &SpoolReader);
@@ -600,6 +597,10 @@ mod tests {
     impl ReaderHost for PausingHost {
         fn event(&mut self) -> Option<DaemonEvent> {
             None
+        }
+
+        fn folder_appeared(&mut self, _: &Path, _: &Path) -> bool {
+            true
         }
 
         fn progress(&mut self, reader: &SpoolReader) {

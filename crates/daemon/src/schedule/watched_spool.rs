@@ -185,10 +185,7 @@ impl WatchedSpool {
         let others = self.unreadable.count.saturating_sub(1);
         let others = (others > 0).then(|| {
             let others = counted(others, "more folder or file", "more folders and files");
-            format!(
-                "{}: {others} could not be examined",
-                self.spool.path.display()
-            )
+            format!("{}: {others} could not be examined", self.status.path)
         });
         self.unreadable.first.clone().into_iter().chain(others)
     }

@@ -340,8 +340,7 @@ impl Writer {
 
     /// Returns `true` if work is paused for lack of space.
     pub fn is_paused(&self) -> bool {
-        let mut ended = self.ended.iter();
-        ended.any(|error| error.kind == ErrorKind::OutOfSpace)
+        matches!(&self.ended, Some(error) if error.kind == ErrorKind::OutOfSpace)
     }
 
     /// Returns `true` if no batch is pending, work is not paused, and no work was lost since
@@ -360,9 +359,10 @@ impl Writer {
     pub fn close(&mut self) -> Result<Vec<SealedSegment>> {
         self.term += 1;
         let Some(committer) = self.open.take() else {
-            let mut ended = self.ended.take().into_iter();
-            let fatal = ended.find(|error| error.kind != ErrorKind::OutOfSpace);
-            return fatal.map_or(Ok(Vec::new()), Err);
+            return match self.ended.take() {
+                Some(error) if error.kind != ErrorKind::OutOfSpace => Err(error),
+                _ => Ok(Vec::new()),
+            };
         };
         committer.close()
     }
@@ -419,11 +419,8 @@ impl Writer {
 
     /// Logs the segments that were sealed since the last call.
     fn report_sealed(&mut self, host: &mut dyn DaemonHost) {
-        let sealed = self
-            .open
-            .as_mut()
-            .map(|open| std::mem::take(&mut open.sealed));
-        for segment in sealed.into_iter().flatten() {
+        let open = self.open.as_mut();
+        for segment in open.map_or(Vec::new(), |open| std::mem::take(&mut open.sealed)) {
             host.log(&LogRecord::Sealed(&segment));
             self.last_sealed = Some(LastSealed {
                 segment,
