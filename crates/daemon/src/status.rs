@@ -262,15 +262,6 @@ impl Status {
     }
 }
 
-impl SpoolStatus {
-    /// Sets the time for which the spool's file system has not answered.
-    pub fn stall(&mut self, stalled_ms: u64) {
-        self.state = SpoolState::Stalled;
-        self.stalled_ms = stalled_ms;
-        self.lag_ms = self.lag_ms.max(stalled_ms);
-    }
-}
-
 impl Status {
     /// One sentence per condition that keeps mail from being read as it should be. Empty for a
     /// healthy daemon.

@@ -120,8 +120,9 @@ impl SpoolReader {
     ) {
         let watched = &mut self.spools[spool];
         if !watched.unreadable.is_empty() && unreadable.is_empty() && watched.status.present {
-            // The kernel may have refused to report changes.
-            watched.forget_root();
+            // The kernel may have refused to report changes: they are requested again, as if the
+            // root had changed.
+            watched.root = None;
             let root = &watched.status.path;
             host.info(format!("spool {root} can be read completely again"));
         }

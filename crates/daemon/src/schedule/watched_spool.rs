@@ -41,7 +41,7 @@ pub(super) struct WatchedSpool {
     pub(super) existing: ExistingState,
     /// Identity of the root at the last scan; `None` if it did not exist. If it changes,
     /// notifications of the old root are useless.
-    root: Option<DeviceInode>,
+    pub(super) root: Option<DeviceInode>,
     /// Missing files, if tombstones are written.
     pub(super) missing: MissingFiles,
 }
@@ -148,12 +148,6 @@ impl WatchedSpool {
     fn present_root(&self) -> Option<DeviceInode> {
         let metadata = self.spool.path.metadata().ok()?;
         Some(DeviceInode::of(&metadata))
-    }
-
-    /// Makes the next call of [`WatchedSpool::follow_root`] request notifications again, as if the
-    /// root had changed.
-    pub(super) fn forget_root(&mut self) {
-        self.root = None;
     }
 
     /// The spool's status at `now`.

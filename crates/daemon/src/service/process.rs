@@ -44,7 +44,9 @@ pub fn run(
     mode: RunMode,
     source: StateSource,
 ) -> Result<RunEnd> {
-    restrict_file_modes();
+    // New files are readable by owner and group only. A stricter umask stays in force.
+    let group_reads = Mode::WGRP | Mode::RWXO;
+    umask(umask(group_reads) | group_reads);
     let hung_up = Arc::new(AtomicBool::new(false));
     if config_path.is_some() {
         // A SIGHUP before the daemon is ready is handled once it is.
@@ -130,13 +132,6 @@ fn log_changes(old: &Config, new: &Config) {
             tracing::info!("{line}");
         }
     }
-}
-
-/// Makes new files readable by owner and group only. A stricter umask stays in force.
-fn restrict_file_modes() {
-    let group_reads = Mode::WGRP | Mode::RWXO;
-    let found = umask(group_reads);
-    umask(found | group_reads);
 }
 
 /// Publishes the status: at the sockets, to systemd, and in the metrics file. Removes the sockets

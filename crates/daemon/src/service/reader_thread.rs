@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::process_host::ProcessHost;
 use crate::environment::{DaemonHost, Heartbeat, LogRecord, MonotonicTime};
 use crate::schedule::{DaemonEvent, FsEvents, ReaderHost, SpoolReader};
-use crate::status::Status;
+use crate::status::{SpoolState, Status};
 use crate::{DaemonError, Result};
 
 /// Time without progress after which a reader counts as stalled.
@@ -109,7 +109,9 @@ impl ReaderThread {
             return status;
         }
         for spool in &mut status.spools {
-            spool.stall(u64::try_from(stalled.as_millis()).unwrap_or(u64::MAX));
+            spool.state = SpoolState::Stalled;
+            spool.stalled_ms = u64::try_from(stalled.as_millis()).unwrap_or(u64::MAX);
+            spool.lag_ms = spool.lag_ms.max(spool.stalled_ms);
         }
         if !std::mem::replace(&mut self.is_stall_reported, true) {
             log.warn(format!(

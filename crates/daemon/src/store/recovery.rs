@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use super::committer::{Committer, UnsealedSegment, publish_if_hidden};
-use super::sidecar_rows::StateSidecar;
+use super::sidecar_rows::{COMPARABLE, StateSidecar};
 use super::state_db::StateDb;
 use super::state_paths::{InstanceLock, StatePaths, create_folders, meta_name, reserve_space};
 use crate::environment::DaemonHost;
@@ -138,15 +138,16 @@ fn compare_with_sidecars(paths: &StatePaths, db: &StateDb) -> Result<()> {
     let newest = paths.highest_sidecar()?;
     let oldest = newest
         .saturating_sub(COMPARED_SIDECARS - 1)
-        .max(db.first_comparable()?);
+        .max(db.meta_value(COMPARABLE)?.unwrap_or(0));
     let mut removed = db.newly_removed()?;
     for seq in (oldest..=newest).rev() {
         // A sidecar that a crash left incomplete belongs to no published segment.
         let sidecar = fs::read(paths.sidecar(seq)).ok();
-        let Some(sidecar) = sidecar.and_then(|bytes| StateSidecar::read(&bytes)) else {
+        let sidecar = sidecar.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let Some(StateSidecar { mailboxes, .. }) = sidecar else {
             continue;
         };
-        for mailbox in &sidecar.mailboxes {
+        for mailbox in &mailboxes {
             if !db.has_rows_of(mailbox, &mut removed)? {
                 return Err(db.damaged(&format!(
                     "was changed: it lacks messages that the sidecar of segment {seq} lists"
@@ -178,7 +179,10 @@ fn cut_to_committed(
     unsealed: &UnsealedSegment,
     host: &mut dyn DaemonHost,
 ) -> Result<()> {
-    let len = len_or_zero(part).at(part)?;
+    let len = match fs::metadata(part) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        found => found.at(part)?.len(),
+    };
     if len < unsealed.len {
         return Err(DaemonError::inconsistent(format!(
             "{} committed bytes are missing at the end of {}; {REBUILD}",
@@ -204,14 +208,6 @@ fn cut_to_committed(
         segment::cut(part, unsealed.len).at(part)?;
     }
     Ok(())
-}
-
-fn len_or_zero(path: &Path) -> io::Result<u64> {
-    match fs::metadata(path) {
-        Ok(metadata) => Ok(metadata.len()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        Err(error) => Err(error),
-    }
 }
 
 /// Sets aside hidden files that do not belong to the open segment. Returns their new paths.
@@ -323,7 +319,7 @@ fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<StateSideca
             }
             let bytes = fs::read(&path).at(&path)?;
             // An incomplete sidecar, left by a crash, belongs to no published segment.
-            if let Some(sidecar) = StateSidecar::read(&bytes) {
+            if let Ok(sidecar) = serde_json::from_slice::<StateSidecar>(&bytes) {
                 found.entry(sidecar.segment.seq).or_insert(sidecar);
             }
         }

@@ -28,13 +28,6 @@ pub(super) struct StateSidecar {
     pub(super) mailboxes: Vec<SidecarMailbox>,
 }
 
-impl StateSidecar {
-    /// Parses a sidecar; `None` if it was not written completely.
-    pub(super) fn read(bytes: &[u8]) -> Option<StateSidecar> {
-        serde_json::from_slice(bytes).ok()
-    }
-}
-
 /// Changes in one mailbox.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SidecarMailbox {
@@ -81,8 +74,9 @@ pub(super) struct RemovedRows {
     digests: HashSet<(MailboxId, Hash128)>,
 }
 
-/// The key of [`StateDb::first_comparable`] in the table `meta`.
-const COMPARABLE: &str = "comparable";
+/// The key in the table `meta` of the number of the first comparable segment. Sidecars list every
+/// message removed since then.
+pub(super) const COMPARABLE: &str = "comparable";
 
 impl StateDb {
     /// The mailboxes that changed since the last segment was sealed, with their changes.
@@ -197,11 +191,6 @@ impl StateDb {
             keys: keys.into_iter().collect(),
             digests: digests.into_iter().collect(),
         })
-    }
-
-    /// Number of the first comparable segment. Sidecars list every message removed since then.
-    pub(super) fn first_comparable(&self) -> Result<u64> {
-        Ok(self.meta_value(COMPARABLE)?.unwrap_or(0))
     }
 
     /// Records that messages are removed without being listed in a sidecar.
