@@ -14,7 +14,7 @@ TEXT = HEAD + "\n"
 
 @dataclass
 class Row:
-    """A row of the table: what it tests, the input and the expected URLs."""
+    """A row of the table: its title, the input and the expected URLs."""
 
     about: str
     content: bytes

@@ -16,7 +16,7 @@ from pathlib import Path
 
 @dataclass
 class Tool:
-    """A program and a function that returns what it prints for a file."""
+    """A program, and a function that returns its output for a file."""
 
     name: str
     version: str

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Scores what urlspool and other installed programs find in mail, and writes it into a page.
+"""Scores the URLs that urlspool and other installed programs find in mail.
 
     benches/accuracy/score.py [--program URLSPOOL] [--linkify] [--tool NAME=COMMAND]...
                               [--folder FOLDER]... [--page PAGE]

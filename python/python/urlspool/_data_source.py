@@ -201,7 +201,7 @@ class _Segments(DataSourceStreamReader):
     def latestOffset(
         self, start: dict[str, int] | None = None, limit: Any = None
     ) -> dict[str, int]:
-        # Spark before 4.2 gives no arguments.
+        # Spark before 4.2 passes no arguments.
         numbers = [number for number, _ in self._segments()]
         return {"segment": max([*numbers, (start or self.initialOffset())["segment"]])}
 
