@@ -23,6 +23,7 @@ use crate::scan::guessed_scheme;
 use crate::span::Span;
 
 use line_break::LineBreak;
+use token::ContinuationToken;
 
 /// A possible continuation of a bare URL over one line break, and the evidence about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +111,11 @@ fn follow(
         next = if goes_on { line_break.next() } else { None };
     }
     found
+}
+
+/// Returns `true` if `word` starts another URL.
+pub(super) fn starts_other_url(word: &[u8]) -> bool {
+    ContinuationToken::new(word).is_some_and(|token| token.starts_url())
 }
 
 /// The start of a URL, with a guessed scheme if it has none.

@@ -9,6 +9,7 @@ use std::iter;
 
 use memchr::{memchr, memchr_iter};
 
+use super::continuation::starts_other_url;
 use super::notation::Respelling;
 use super::quote_marks::{QuoteMarks, QuoteStyle};
 use super::url_run::{BareWord, url_run_end, word_terminator_len};
@@ -82,8 +83,8 @@ pub(super) fn is_residue(text: &[u8], url: Span) -> bool {
 }
 
 /// Returns `true` if the text around `url` contains residue: `=3D` next to a blank or quote, or two
-/// traces including another escape or the soft break of a long line. A
-/// byte outside ASCII, or a majority of unencoded equals signs, is evidence against residue.
+/// traces including another escape or the soft break of a long line. A byte outside ASCII, or a
+/// majority of unencoded equals signs, is evidence against residue.
 fn has_residue_around(text: &[u8], url: Span) -> bool {
     let Span {
         start: first,
@@ -162,7 +163,8 @@ pub(super) fn push_over_soft_breaks(
     let first = QuoteMarks::of(&text[first..word.from], QuoteStyle::Wide);
     let mut run = Span::new(word.from, end);
     for lines in 0..CONTINUATION_LINES {
-        let Some(next) = next_run(text, word, run, &first) else {
+        let next = next_run(text, word, run, &first);
+        let Some(next) = next.filter(|next| !is_before_url(text, run.end, *next)) else {
             line.push(text, run.start, run.end);
             return lines > 0;
         };
@@ -181,6 +183,12 @@ fn next_run(text: &[u8], word: &BareWord, run: Span, first: &QuoteMarks<'_>) -> 
         let end = url_run_end(text, next, word.before, word.rules, word.max_bytes);
         Span::new(next, end)
     })
+}
+
+/// Returns `true` if the `=` before the line end at `end` belongs to the URL: the line is much
+/// shorter than an encoded line, and another URL follows. Joining would hide that URL.
+fn is_before_url(text: &[u8], end: usize, next: Span) -> bool {
+    is_short(text, end) && !text[..end].ends_with(b"://=") && starts_other_url(next.of(text))
 }
 
 fn is_short(text: &[u8], end: usize) -> bool {
@@ -329,6 +337,18 @@ mod tests {
             "http://a.com/bc",
             "http://a.com/b=\n> c",
         );
+        for other in [
+            "http://b.com/",
+            "hxxp://b.com/",
+            "http[:]//b.com/",
+            "www.b.com",
+        ] {
+            check(
+                &format!("x =3D 1\nhttp://a.com/?b=3Dc&d=\n{other}\n"),
+                "http://a.com/?b=c&d=",
+                "http://a.com/?b=3Dc&d=",
+            );
+        }
         check(
             "x =3D 1\nhttp://a.com/b=20\n",
             "http://a.com/b",
