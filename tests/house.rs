@@ -54,10 +54,10 @@ const JSON: &str = "serde serde_json";
 /// `record` owns the format of the records, `config` reads its file, and `cli` reads JSON strings
 /// for `parse`. `daemon` has its own format for `status`, `audit` reads lychee's results and the
 /// answers of archives, and `explain` builds a value that pages and Python take as JSON. The API of
-/// Elasticsearch is JSON. Rows of CSV are values that serde knows.
+/// Elasticsearch and reports for abuse desks are JSON. Rows of CSV are values that serde knows.
 const USES_JSON: &str = "\
     record/ files/config files/evidence.rs files/pipeline/summary.rs cli daemon/ audit/ \
-    store/load/elasticsearch store/load/found_row.rs store/page.rs";
+    store/load/abuse_report.rs store/load/elasticsearch store/load/found_row.rs store/page.rs";
 
 /// Names of modules that collect unrelated code.
 const COLLECTIVE_NAMES: &[&str] = &["util", "utils", "common", "misc", "helper", "helpers"];
