@@ -176,8 +176,8 @@ def texts_of(
 def options_of_texts(texts: Mapping[str, str]) -> dict[str, Any]:
     """Returns options that are given as texts, as Spark does.
 
-    >>> options_of_texts({"context": "80", "no_html": "true", "limit": "url_bytes=999,depth=3"})
-    {'context': 80, 'no_html': True, 'limit': {'url_bytes': '999', 'depth': '3'}}
+    >>> options_of_texts({"context": "80", "no_html": "true", "limits": "url_bytes=999,depth=3"})
+    {'context': 80, 'no_html': True, 'limits': {'url_bytes': '999', 'depth': '3'}}
     """
     return {name: _value_of_text(name, text) for name, text in texts.items()}
 
@@ -185,7 +185,7 @@ def options_of_texts(texts: Mapping[str, str]) -> dict[str, Any]:
 def _value_of_text(name: str, text: str) -> Any:
     if name in _NUMBERS:
         return int(text)
-    if name == "limit":
+    if name == "limits":
         return dict(setting.split("=", 1) for setting in text.split(","))
     has_text = any(name in names for names in (_LISTS, _REPEATED, *(row[0] for row in _TYPES)))
     if has_text or name not in ScanOptions.__annotations__:
