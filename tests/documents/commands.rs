@@ -43,15 +43,12 @@ const NOT_RUN: &[&str] = &[
     "README.md | cargo run --release | `.ci/run` runs both commands",
     "README.md | cargo install | it installs",
     "docs/start.md | cargo install | `packaging/install_test.sh` runs them",
-    "docs/watch.md | curl --unix-socket | it needs a daemon",
     "docs/evidence/loading.md | cargo bench -p benches --bench load | it measures for minutes",
     "docs/evidence/performance.md | cargo install ripgrep | it measures for minutes",
-    "docs/recipes.md | tail -n 0 -F | it does not end; `tree::waiting` feeds a pipe",
     "docs/start.md | urlspool scan --evidence self --into urls.db | its folders are the reader's",
     "docs/start.md | urlspool watch | its folders are the reader's",
     "docs/start.md | urlspool scan --format parquet | its folders are the reader's",
     "docs/start.md | urlspool scan --format grep | its folders are the reader's",
-    "docs/recipes.md | urlspool scan -o urls.parquet | it needs the feature `parquet`",
     "docs/recipes.md | urlspool generate schema --format postgresql | it needs a server",
 ];
 
