@@ -43,8 +43,9 @@ pages() {
   qemu=$(runner "$3") || { [ -d "$1/man" ]; return; }
   rm -rf "$1"
   mkdir -p "$1/completions"
-  for shell in bash zsh fish; do $qemu "$2" generate completions "$shell" >"$1/completions/$shell" ||
-    return; done
+  for shell in bash zsh fish; do
+    $qemu "$2" generate completions "$shell" >"$1/completions/$shell" || return
+  done
   $qemu "$2" generate man --all "$1/man" >/dev/null
 }
 
