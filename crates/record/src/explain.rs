@@ -563,7 +563,9 @@ fn reject_text(reason: RejectReason) -> NamedReason {
             "the text after the scheme is untypical of bare URLs with this scheme"
         }
         RejectReason::Shortened => "its author cut the host short, so the location is unknown",
-        RejectReason::Machine => "the host is named as a machine in a certificate, and not cited",
+        RejectReason::Machine => {
+            "the host is named as a machine, in a trace field or a certificate, and not cited"
+        }
         RejectReason::TwoUrls => "two URLs start in one wrapper; each is read alone",
         RejectReason::Unclosed => "the wrapper does not close; its text is read without it",
         RejectReason::Relative => "relative to a page whose address is unknown",
@@ -621,6 +623,7 @@ fn alternate_text(why: AlternateReason) -> NamedReason {
         AlternateReason::BareContinuation => "joined with the next line",
         AlternateReason::HeadOnly => "without the next line",
         AlternateReason::OtherEnd => "with another end",
+        AlternateReason::Tilde => "with a tilde for an overline",
         AlternateReason::Undecoded => "as it is written",
         AlternateReason::Decoded => "without `=3D` or `**` of another program",
     };

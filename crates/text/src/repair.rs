@@ -16,17 +16,17 @@ mod rewritten_link;
 mod url_run;
 mod wrapper;
 
-pub use bare_url::{AT_SIGN_CONFIDENCE, unfold_bare_word};
+pub use bare_url::{AT_SIGN_CONFIDENCE, restore_at_sign, unfold_bare_word};
 pub use continuation::{Continuation, Feature, Features, line_break_evidence};
 pub use continuation::{JOIN_CONFIDENCE, is_frequent_word};
 pub use elsewhere::{Elsewhere, JoinedReading, UrlEvidence};
-pub use notation::has_other_notation;
 pub use notation::{CORRECTED_CONFIDENCE, DEFANGED_CONFIDENCE, UNESCAPED_CONFIDENCE};
+pub use notation::{has_other_notation, restore_spelling};
 pub use prefilter::{PrefilterReject, prefilter};
 pub use quote_marks::quote_depth;
 pub use rewritten_link::{REWRITTEN_LINK_CONFIDENCE, rewritten_link_len};
 pub use url_run::{BareWord, BracketSurplus, LineBreakPolicy, url_run_end};
-pub use url_run::{after_slashes, ends_with_page, word_terminator_len};
+pub use url_run::{after_slashes, after_userinfo, ends_with_page, word_terminator_len};
 pub use url_run::{is_sentence_mark, without_punctuation};
 pub use wrapper::{WrappedText, unfold_wrapper};
 

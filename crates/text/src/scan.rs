@@ -8,8 +8,8 @@ mod spelling;
 mod trigger;
 
 pub use host_check::{
-    CutText, HostAndPort, cut, host_before_refused, is_country, likely_host, names_machine,
-    names_page, names_site, plausible_host, public_suffix,
+    CutText, HostAndPort, cut, host_before_refused, is_country, is_cut_short, likely_host,
+    names_machine, names_page, names_site, plausible_host, public_suffix,
 };
 pub use spelling::{Spelling, defanged_mark, guessed_scheme, spelled_head};
 pub use trigger::UrlStarts;
@@ -255,6 +255,7 @@ mod tests {
     fn a_scheme_may_have_blanks_before_a_site() {
         for (text, start) in [
             ("h t t p s : / / a.example/", "Schemeless(\"https\")@0"),
+            ("x http [ : ] // b.example", "Schemeless(\"http\")@2"),
             ("FTP : //c.example/", "Schemeless(\"ftp\")@0"),
         ] {
             assert_eq!(starts(Rules::Wide, text), [start]);

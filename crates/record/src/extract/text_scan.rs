@@ -360,7 +360,7 @@ impl MessagePass<'_, '_> {
         if !matches!(start.opening, Opening::HostPath(_)) {
             prefilter(text, word, guessed, &self.extractor.scanner)?;
         }
-        if guessed.is_some() && names_machine(&text[..start.at]) {
+        if guessed.is_some() && names_machine(text, start.at) {
             return Err(RejectReason::Machine);
         }
         // Later in this word is a byte that no grammar accepts. Only the schemes of browsers

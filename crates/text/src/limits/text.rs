@@ -122,6 +122,15 @@ pub const PREFILTER_BYTES: usize = 640;
 /// message of a thousand URLs takes a thousand times this size.
 pub const CONTEXT_BYTES: usize = 4 << 10;
 
+/// Number of bytes before a host without a scheme to search for the name of a trace field.
+///
+/// Servers fold `Received` fields into lines of at most 78 bytes.
+pub const TRACE_FIELD_BYTES: usize = 512;
+
+/// Maximum number of lines of a trace field to read before a host without a scheme. Servers write
+/// up to five.
+pub const TRACE_FIELD_LINES: usize = 6;
+
 /// Maximum number of times that the bytes of a message may be read for long words that are
 /// rejected, if one starts inside another.
 ///

@@ -7,7 +7,9 @@ use super::components::{is_special_scheme, scheme_of_absolute, url_len};
 use super::found::{AcceptedUrl, FoundUrl, RejectReason, Wrapper};
 use super::verdict::Verdicts;
 use crate::byte_scan::{is_one_of, prefix_len};
-use crate::repair::Repair;
+use crate::repair::{
+    AT_SIGN_CONFIDENCE, DEFANGED_CONFIDENCE, Repair, restore_at_sign, restore_spelling,
+};
 use crate::scan::{HostAndPort, Scanner, guessed_scheme};
 use crate::span::Span;
 
@@ -129,7 +131,13 @@ fn absolute<'v>(text: &'v [u8], base: Option<&[u8]>) -> Result<AbsoluteValue<'v>
                 AbsoluteValue::new(full, Some(Repair::Slashes), SLASHES_CONFIDENCE)
             }))
         }
-        Some(_) => Ok(AbsoluteValue::new(text, None, 1.0)),
+        Some(_) => Ok(if let Some((full, repair)) = restore_spelling(text) {
+            AbsoluteValue::new(full, Some(repair), DEFANGED_CONFIDENCE)
+        } else if let Some(full) = restore_at_sign(text) {
+            AbsoluteValue::new(full, Some(Repair::AtSign), AT_SIGN_CONFIDENCE)
+        } else {
+            AbsoluteValue::new(text, None, 1.0)
+        }),
         None => resolved()
             .or_else(|| with_guessed_scheme(text))
             .ok_or(RejectReason::Relative),
@@ -292,6 +300,10 @@ mod tests {
             ("http://%77ww.a.example/", "http://%77ww.a.example/"),
             ("http://50%@a.example/", "http://50%@a.example/"),
             ("http://u%:p@%61.example/", "http://u%:p@%61.example/"),
+            ("mailto:joe at a.example", "mailto:joe@a.example"),
+            ("hxxps://a[.]example/b[.]c", "https://a.example/b.c"),
+            ("http://a[.]b.example/", "http://a.b.example/"),
+            ("htp://a.example/b", "http://a.example/b"),
             ("http://[::1]/a[.]b", "http://[::1]/a[.]b"),
         ] {
             assert_eq!(parse(value, None), Ok(url.to_owned()), "{value}");

@@ -21,7 +21,7 @@ use crate::repair::{
     AT_SIGN_CONFIDENCE, CORRECTED_CONFIDENCE, DEFANGED_CONFIDENCE, JOIN_CONFIDENCE, LogicalLine,
     REWRITTEN_LINK_CONFIDENCE, Repair, RepairSet, UNESCAPED_CONFIDENCE,
 };
-use crate::scan::{Opening, Rules, Scanner, defanged_mark, guessed_scheme};
+use crate::scan::{Opening, Rules, Scanner, defanged_mark, guessed_scheme, is_cut_short};
 use crate::span::Span;
 
 #[cfg(test)]
@@ -59,6 +59,10 @@ const SCHEMELESS_CONFIDENCE: f32 = 0.97;
 
 /// Confidence in a URL whose author shortened its path.
 const SHORTENED_CONFIDENCE: f32 = 0.7;
+
+/// Share of the confidence in a URL with an overline that goes to the reading with a tilde. No
+/// server uses overlines in paths.
+const TILDE_CONFIDENCE: f32 = 0.9;
 
 /// Parses the URL of a candidate and passes it to `sink`, if the candidate has one.
 ///
@@ -109,7 +113,9 @@ impl CandidateParser<'_> {
             Ok(reading) => reading,
             Err(reason) => {
                 repairs.add(Repair::HyphenDropped);
-                readings.next().ok_or(reason)?
+                readings
+                    .next()
+                    .ok_or_else(|| self.shortened_or(&text, reason))?
             }
         };
         let confidence = self.confidence_of(self.shortened(reading.full, b"", b"")?);
@@ -122,6 +128,12 @@ impl CandidateParser<'_> {
         for other in readings {
             alternates.add(other.full, AlternateReason::HyphenDropped, UNLIKELY);
         }
+        self.add_tildes(
+            reading.full,
+            TextContext::Wrapped,
+            confidence,
+            &mut alternates,
+        );
         self.add_undecoded(repairs, &mut alternates);
         let wrapped = TextContext::Wrapped;
         self.add_decoded(reading.full, repairs, wrapped, confidence, &mut alternates);
@@ -235,7 +247,9 @@ impl CandidateParser<'_> {
         let line = self.candidate.line;
         let end = self.end(joins);
         let text = self.with_scheme(&line.text()[..end.url]);
-        let reading = self.reading(&text, TextContext::Bare)?;
+        let reading = self
+            .reading(&text, TextContext::Bare)
+            .map_err(|reason| self.shortened_or(&text, reason))?;
         let is_last = joins == line.joins().len();
         let after = if is_last { self.candidate.after } else { b"" };
         let shortened = self.shortened(&text, &line.text()[end.url..end.word], after)?;
@@ -252,6 +266,7 @@ impl CandidateParser<'_> {
             confidence = self.add_other_joins(joins, parts, confidence, &mut alternates);
             self.add_longer_tail(end, &mut alternates);
             confidence = confidence.min(self.add_other_end(end, confidence, &mut alternates));
+            self.add_tildes(&text, TextContext::Bare, confidence, &mut alternates);
             self.add_undecoded(repairs, &mut alternates);
             self.add_decoded(
                 &text,
@@ -429,6 +444,24 @@ impl CandidateParser<'_> {
         GUESSED_END_CONFIDENCE
     }
 
+    /// Adds the reading with tildes instead of overlines.
+    fn add_tildes(
+        &self,
+        full: &[u8],
+        context: TextContext,
+        confidence: f32,
+        alternates: &mut Alternates<'_>,
+    ) {
+        if full.is_ascii() || self.scanner.rules() == Rules::Rfc1738 {
+            return;
+        }
+        if let Some(full) = with_tildes(full)
+            && self.reading(&full, context).is_ok()
+        {
+            alternates.add(&full, AlternateReason::Tilde, TILDE_CONFIDENCE * confidence);
+        }
+    }
+
     /// Returns the end of the URL that extends over `joins` joins.
     fn end(&self, joins: usize) -> UrlEnd {
         let line = self.candidate.line;
@@ -476,6 +509,17 @@ impl CandidateParser<'_> {
         match shortened_component(full, tail, after) {
             Some(ShortenedComponent::Host) => Err(RejectReason::Shortened),
             component => Ok(component),
+        }
+    }
+
+    /// Returns `Shortened` if a host that was cut short explains the rejection of `text`,
+    /// otherwise `reason`.
+    fn shortened_or(&self, text: &[u8], reason: RejectReason) -> RejectReason {
+        let is_host_cut = components(text).host.is_some_and(is_cut_short);
+        if self.scanner.rules() == Rules::Wide && is_host_cut {
+            RejectReason::Shortened
+        } else {
+            reason
         }
     }
 
@@ -563,6 +607,18 @@ impl CandidateParser<'_> {
             confidence,
         }
     }
+}
+
+/// Returns `url` with a tilde for each overline (U+203E), or `None` if it has none. The overline
+/// is a character, or its UTF-8 read as windows-1252 (`â€¾`).
+///
+/// In the Japanese character sets JIS X 0201 and `Shift_JIS`, the tilde's byte is an overline.
+fn with_tildes(url: &[u8]) -> Option<Vec<u8>> {
+    let url = std::str::from_utf8(url).ok()?;
+    let restored = url
+        .replace("\u{e2}\u{20ac}\u{be}", "~")
+        .replace('\u{203e}', "~");
+    (restored.len() < url.len()).then(|| restored.into_bytes())
 }
 
 /// Returns `text` with each `written` replaced by `meant`. `None` if there is no `written`, or if

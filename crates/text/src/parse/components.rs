@@ -60,8 +60,17 @@ pub fn components(text: &[u8]) -> UrlComponents<'_> {
 }
 
 /// Returns the length of `full` without its fragment, which starts at the first `#`.
+///
+/// Articles and messages have no fragment, but some of their identifiers contain a `#` before the
+/// `@` (RFC 5322, section 3.2.3).
 pub(super) fn url_len(full: &[u8]) -> usize {
-    memchr::memchr(b'#', full).unwrap_or(full.len())
+    let Some(hash) = memchr::memchr(b'#', full) else {
+        return full.len();
+    };
+    let is_identifier = names_message(scheme(full))
+        && memchr::memchr(b'@', &full[..hash]).is_none()
+        && memchr::memchr(b'@', &full[hash..]).is_some();
+    if is_identifier { full.len() } else { hash }
 }
 
 /// Returns `true` for the schemes whose URLs are message identifiers: `news:`, `snews:` and

@@ -129,6 +129,8 @@ named_enum! {
         HeadOnly = "head-only",
         /// The URL ends elsewhere; neither white space nor a wrapper shows which end is right.
         OtherEnd = "other-end",
+        /// Each overline is replaced by the tilde that other character sets have at its position.
+        Tilde = "tilde",
         /// Escapes and soft line ends of quoted-printable, character references and invisible
         /// characters are kept.
         Undecoded = "undecoded",
@@ -158,7 +160,7 @@ pub enum RejectReason {
     Implausible,
     /// The author shortened its host, as in `http://www.exam..`.
     Shortened,
-    /// A host without a scheme that names a machine in a certificate.
+    /// A host without a scheme that names a machine: in a quoted `Received` line or a certificate.
     Machine,
     /// A wrapper that contains the starts of two URLs.
     TwoUrls,
@@ -201,6 +203,7 @@ impl From<PrefilterReject> for RejectReason {
     fn from(reject: PrefilterReject) -> RejectReason {
         match reject {
             PrefilterReject::Host => RejectReason::Host,
+            PrefilterReject::Shortened => RejectReason::Shortened,
             PrefilterReject::Implausible => RejectReason::Implausible,
         }
     }

@@ -46,7 +46,7 @@ pub(super) fn shortened_component(
     let components = components(url);
     if components.scheme.eq_ignore_ascii_case(b"mailto") {
         return (is_marked || has_ellipsis(url))
-            .then(|| shortened_mailbox(components.path))
+            .then(|| shortened_mailbox(components.path, is_marked))
             .flatten();
     }
     // Outlook Express ends its attribution with an article identifier and three dots.
@@ -82,7 +82,9 @@ fn has_mark(tail: &[u8], after: &[u8]) -> bool {
         return after.starts_with("…".as_bytes());
     }
     let dots = prefix_len(tail, |&byte| byte == b'.');
-    matches!(dots, 2..=4) || BRACKETED_MARKS.iter().any(|mark| tail.starts_with(mark))
+    matches!(dots, 2..=4)
+        || BRACKETED_MARKS.iter().any(|mark| tail.starts_with(mark))
+        || matches!(tail, [b'[' | b'(']) && after.starts_with("…".as_bytes())
 }
 
 /// Returns `true` if `text` contains three dots in a row.
@@ -96,12 +98,13 @@ fn has_elided_segment(path: &[u8]) -> bool {
     has_ellipsis(path) && (path.ends_with(b"...") || memchr::memmem::find(path, b"/.../").is_some())
 }
 
-/// Returns [`ShortenedComponent::Host`] if the local part of a mailbox was shortened. Archives hide
-/// it that way.
-fn shortened_mailbox(mailbox: &[u8]) -> Option<ShortenedComponent> {
+/// Returns [`ShortenedComponent::Host`] if a mailbox was shortened: in its local part, which
+/// archives hide that way, or in its host.
+fn shortened_mailbox(mailbox: &[u8], is_cut: bool) -> Option<ShortenedComponent> {
     let at = memchr::memrchr(b'@', mailbox)?;
-    let is_cut = memchr::memmem::find(&mailbox[..at], b"...").is_some();
-    is_cut.then_some(ShortenedComponent::Host)
+    let host = String::from_utf8_lossy(&mailbox[at + 1..]).to_ascii_lowercase();
+    let is_local_cut = memchr::memmem::find(&mailbox[..at], b"...").is_some();
+    (is_local_cut || is_cut && !is_complete(&host)).then_some(ShortenedComponent::Host)
 }
 
 /// Returns `true` if `host`, in lower case, is an IP address or ends with an existing domain.
@@ -130,7 +133,7 @@ mod tests {
     #[test]
     fn a_host_without_an_existing_domain_is_shortened() {
         let cases = "git://git.ker‖.. https://g‖.. https://www.kern‖... http://www.pap‖… \
-            mailto:jo...@a.example‖";
+            mailto:joe@a.exam‖... mailto:jo...@a.example‖";
         for marked in cases.split(' ') {
             check(marked, Some(ShortenedComponent::Host));
         }
@@ -139,7 +142,7 @@ mod tests {
     #[test]
     fn a_path_before_an_ellipsis_is_shortened() {
         let cases = "http://a.example/b‖.. http://a.example/‖... http://a.example/b‖...). \
-            http://a.example/b‖[...] http://a.example/b‖… \
+            http://a.example/b‖[...] http://a.example/b‖… http://a.example/b‖[…] \
             http://a.example?b‖... http://a.example/#b‖... http://a.example/.../b‖";
         for marked in cases.split(' ') {
             check(marked, Some(ShortenedComponent::Path));

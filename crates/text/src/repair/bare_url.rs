@@ -144,6 +144,9 @@ fn append_continuations(
 /// Confidence in an address whose `@` was written as ` at `.
 pub const AT_SIGN_CONFIDENCE: f32 = 0.95;
 
+/// The text that an archive writes for the `@`.
+const HIDDEN: &[u8] = b" at ";
+
 /// Returns the range of the host name at `start`, if there is one.
 fn host_at(text: &[u8], start: usize) -> Option<Span> {
     let rest = text.get(start..)?;
@@ -167,13 +170,15 @@ pub(super) fn is_local_part(url: &[u8]) -> bool {
             )
         }) && !local.is_empty()
             && memchr::memchr3(b'@', b'?', b'/', local).is_none()
-            && local.last().is_some_and(u8::is_ascii_alphanumeric)
+            && local
+                .last()
+                .is_some_and(|&last| last.is_ascii_alphanumeric() || last == b'_')
     })
 }
 
 /// Appends the `@` and the host after the local part in `line`, which ends at `end` in the text, if
-/// ` at ` and a host with a dot follow there. The line may be broken at the blanks. After an address
-/// in a path, the rest of the path is appended too.
+/// ` at ` and a host with a dot follow there. The line may be broken at the blanks, or after a
+/// hyphen or dot of the host. After an address in a path, the rest of the path is appended too.
 pub(super) fn append_hidden_host(text: &[u8], end: usize, line: &mut LogicalLine) -> bool {
     let Some(host) = hidden_host(text, end) else {
         return false;
@@ -182,24 +187,40 @@ pub(super) fn append_hidden_host(text: &[u8], end: usize, line: &mut LogicalLine
     if !is_address && !ends_with_name(line.text()) {
         return false;
     }
-    let has_dot = host.of(text).contains(&b'.');
-    if !has_dot || !is_address && text.get(host.end) != Some(&b'/') {
+    let rest = host_rest(text, host);
+    let has_dot = [Some(host), rest]
+        .into_iter()
+        .flatten()
+        .any(|part| part.of(text).contains(&b'.'));
+    let after = rest.unwrap_or(host).end;
+    if !has_dot || !is_address && text.get(after) != Some(&b'/') {
         return false;
     }
     line.push_decoded(b'@', host.start - 2);
     line.push(text, host.start, host.end);
     line.repairs.add(Repair::AtSign);
+    if let Some(rest) = rest {
+        line.repairs.add(Repair::LineBreak);
+        line.push(text, rest.start, rest.end);
+    }
     if !is_address {
-        let end = url_run_end(text, host.end, None, Rules::Wide, CONTINUATION_BYTES);
-        line.push(text, host.end, end);
+        let end = url_run_end(text, after, None, Rules::Wide, CONTINUATION_BYTES);
+        line.push(text, after, end);
     }
     true
 }
 
-/// Returns the range of the host after ` at ` at `end`.
+/// Returns the range of the host, or of the start of the host, after ` at ` at `end`.
 pub(super) fn hidden_host(text: &[u8], end: usize) -> Option<Span> {
     let word = after_blanks(text, end).filter(|&word| text[word..].starts_with(b"at"))?;
     host_at(text, after_blanks(text, word + 2)?)
+}
+
+/// Returns the rest of a host on the next line, if the host is broken after a hyphen or dot.
+fn host_rest(text: &[u8], host: Span) -> Option<Span> {
+    let is_open = matches!(host.of(text).last(), Some(b'-' | b'.'));
+    let is_broken = is_open && text.get(host.end).is_some_and(|&byte| is_line_end(byte));
+    host_at(text, after_blanks(text, host.end).filter(|_| is_broken)?)
 }
 
 /// Returns the offset after the white space at `at`, including at most one line end and the quote
@@ -231,6 +252,14 @@ fn ends_with_name(url: &[u8]) -> bool {
     })
 }
 
+/// Returns `url`, an attribute's value, with an `@` for ` at ` if an archive hid the address.
+#[must_use]
+pub fn restore_at_sign(url: &[u8]) -> Option<Vec<u8>> {
+    let at = memchr::memmem::find(url, HIDDEN).filter(|&at| is_local_part(&url[..at]))?;
+    let host = host_at(url, at + HIDDEN.len())?;
+    Some([&url[..at], b"@", &url[host.start..]].concat())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,6 +284,10 @@ mod tests {
             ("mailto:joe at a.example]", "mailto:joe@a.example"),
             ("mailto:joe at\n> a.example]", "mailto:joe@a.example"),
             (
+                "mailto:list-bounces at a-\n> b.example]",
+                "mailto:list-bounces@a-b.example",
+            ),
+            (
                 "http://a.example/list at b.example/1.html x",
                 "http://a.example/list@b.example/1.html",
             ),
@@ -274,6 +307,22 @@ mod tests {
             ),
         ] {
             assert_eq!(unfolded(text), meant);
+        }
+    }
+
+    #[test]
+    fn an_address_in_an_attribute_gets_its_at_sign() {
+        assert_eq!(
+            restore_at_sign(b"mailto:joe at foo.example?subject=x").as_deref(),
+            Some(&b"mailto:joe@foo.example?subject=x"[..])
+        );
+        for url in [
+            "mailto:a@b.example at c.example",
+            "http://a at b.example",
+            "mailto:joe at ",
+            "mailto: at b.example",
+        ] {
+            assert_eq!(restore_at_sign(url.as_bytes()), None, "{url}");
         }
     }
 }

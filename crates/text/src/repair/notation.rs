@@ -69,6 +69,29 @@ fn scheme_len(text: &[u8]) -> usize {
     })
 }
 
+/// Returns the intended URL and the repair if the scheme of `url`, an attribute's value, is
+/// mistyped or `url` is defanged. The page's own escapes stay.
+#[must_use]
+pub fn restore_spelling(url: &[u8]) -> Option<(Vec<u8>, Repair)> {
+    let begin = &url[..url.len().min(PREFILTER_BYTES)];
+    if spelled_head(begin).is_none() && !begin.contains(&b'[') {
+        return None;
+    }
+    let (respellings, repairs) = respellings(url);
+    let repair = repairs
+        .iter()
+        .find(|repair| matches!(repair, Repair::SchemeCorrected | Repair::Defang))?;
+    let mut meant = Vec::with_capacity(url.len());
+    let mut at = 0;
+    for respelling in respellings {
+        meant.extend_from_slice(&url[at..respelling.span.start]);
+        meant.extend_from_slice(respelling.meant);
+        at = respelling.span.end;
+    }
+    meant.extend_from_slice(&url[at..]);
+    Some((meant, repair))
+}
+
 /// Returns the range of the Message-ID in angle brackets after the scheme for articles or messages
 /// at `from`: `news:<id@host>`, `mid:<id@host>`.
 pub(super) fn bracketed_identifier(text: &[u8], from: usize) -> Option<Span> {
@@ -439,22 +462,24 @@ fn roff_escape(rest: &[u8]) -> Option<Notation> {
         .map(|&(escape, meant)| Notation::new(1 + escape.len(), meant, Repair::Roff))
 }
 
-/// Returns the escape of Markdown or a shell whose backslash is between `before` and `rest`.
+/// Returns the escape of Markdown, a shell or JSON whose backslash is between `before` and `rest`.
 /// Markdown escapes punctuation in paths (`CommonMark`, section 2.4), and shells escape it in
 /// queries.
 fn other_escape(rest: &[u8], before: &[u8], authority: Authority) -> Option<Notation> {
     let is_passed = authority == Authority::Passed;
     let has_query = || memchr(b'?', before).is_some();
-    let meant: &'static [u8] = match rest {
-        [b'/', ..] => b"/",
-        [b'_', ..] if is_passed => b"_",
-        [b'#', ..] if is_passed => b"#",
-        [b'?', ..] if is_passed => b"?",
-        [b'=', ..] if has_query() => b"=",
-        [b'&', next, ..] if has_query() && next.is_ascii_alphanumeric() => b"&",
+    let (len, meant): (usize, &'static [u8]) = match *rest {
+        [b'/', ..] => (2, b"/"),
+        [byte @ (b'_' | b'~' | b'*' | b'#' | b'+' | b'?'), ..] if is_passed => {
+            (2, &BYTES[usize::from(byte)..][..1])
+        }
+        [b'=', ..] if has_query() => (2, b"="),
+        [b'&', next, ..] if has_query() && next.is_ascii_alphanumeric() => (2, b"&"),
+        [b'u', b'0', b'0', b'2', b'6', ..] if is_passed => (6, b"&"),
+        [b'u', b'0', b'0', b'3', b'd' | b'D', ..] if is_passed => (6, b"="),
         _ => return None,
     };
-    Some(Notation::new(2, meant, Repair::Escape))
+    Some(Notation::new(len, meant, Repair::Escape))
 }
 
 #[cfg(test)]
@@ -520,14 +545,19 @@ mod tests {
         check("http://www\\&.a\\&.example/", "http://www.a.example/", roff);
         let escape = &["escape"];
         check(
-            "http://a.example/b\\_c\\#d",
-            "http://a.example/b_c#d",
+            "http://a.example/b\\_c\\~d",
+            "http://a.example/b_c~d",
             escape,
         );
         check("http:\\/\\/a.example\\/b", "http://a.example/b", escape);
         check(
             "http://a.example/?b=c\\&d\\=e",
             "http://a.example/?b=c&d=e",
+            escape,
+        );
+        check(
+            "http://a.example/?b\\u003dc\\u0026d",
+            "http://a.example/?b=c&d",
             escape,
         );
     }

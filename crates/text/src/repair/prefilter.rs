@@ -11,7 +11,8 @@ use super::whitespace_len;
 use crate::grammar::BareRequirement;
 use crate::limits::{PREFILTER_BYTES, SCHEME_CHARS};
 use crate::scan::{
-    HostAndPort, Rules, Scanner, cut, host_before_refused, likely_host, plausible_host,
+    HostAndPort, Rules, Scanner, cut, host_before_refused, is_cut_short, likely_host,
+    plausible_host,
 };
 
 /// The reason a word cannot be a URL.
@@ -19,6 +20,8 @@ use crate::scan::{
 pub enum PrefilterReject {
     /// No plausible host follows the scheme.
     Host,
+    /// The author shortened the host with dots.
+    Shortened,
     /// The text after the scheme does not meet the scheme's requirement for bare URLs.
     Implausible,
 }
@@ -171,6 +174,8 @@ fn check_authority(
     let is_location = guessed.is_some() && likely_host(location);
     if holds || is_location {
         Ok(())
+    } else if is_cut_short(host_of(authority, guessed)) {
+        Err(PrefilterReject::Shortened)
     } else {
         Err(PrefilterReject::Host)
     }

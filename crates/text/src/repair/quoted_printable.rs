@@ -82,9 +82,13 @@ pub(super) fn is_residue(text: &[u8], url: Span) -> bool {
         || 0 < traces + escapes + soft_breaks && has_residue_around(text, url)
 }
 
-/// Returns `true` if the text around `url` contains residue: `=3D` next to a blank or quote, or two
-/// traces including another escape or the soft break of a long line. A byte outside ASCII, or a
-/// majority of unencoded equals signs, is evidence against residue.
+/// Minimum number of encoded equals signs around a URL that rule out chance if all equals signs are
+/// encoded.
+const MANY_SIGNS: usize = 3;
+
+/// Returns `true` if the text around `url` contains residue: `=3D` next to a blank or quote, only
+/// encoded equals signs, or two traces including another escape or the soft break of a long line. A
+/// byte outside ASCII, or a majority of unencoded equals signs, is evidence against residue.
 fn has_residue_around(text: &[u8], url: Span) -> bool {
     let Span {
         start: first,
@@ -104,7 +108,8 @@ fn has_residue_around(text: &[u8], url: Span) -> bool {
         }
     }
     let traces = signs + others;
-    0 < others && 2 <= traces && plain <= traces && text[first..last].is_ascii()
+    let is_seen = 0 < others && 2 <= traces || MANY_SIGNS <= signs && plain == 0;
+    is_seen && plain <= traces && text[first..last].is_ascii()
 }
 
 /// The text around `url` to search for residue.
@@ -169,6 +174,9 @@ pub(super) fn push_over_soft_breaks(
             return lines > 0;
         };
         line.push(text, run.start, run.end - 1);
+        if is_rewrapped(text, run.end, next) {
+            return true;
+        }
         run = next;
     }
     true
@@ -189,6 +197,14 @@ fn next_run(text: &[u8], word: &BareWord, run: Span, first: &QuoteMarks<'_>) -> 
 /// shorter than an encoded line, and another URL follows. Joining would hide that URL.
 fn is_before_url(text: &[u8], end: usize, next: Span) -> bool {
     is_short(text, end) && !text[..end].ends_with(b"://=") && starts_other_url(next.of(text))
+}
+
+/// Returns `true` if another program wrapped the line that ends at `end` after the mail was
+/// encoded: the line is much shorter than the 76 characters of an encoded line, and a plain word
+/// follows.
+fn is_rewrapped(text: &[u8], end: usize, next: Span) -> bool {
+    let is_prose = text.get(next.end).is_none_or(u8::is_ascii_whitespace);
+    is_short(text, end) && is_prose && next.of(text).iter().all(u8::is_ascii_alphabetic)
 }
 
 fn is_short(text: &[u8], end: usize) -> bool {

@@ -4,10 +4,13 @@
 //! `continuation` decides which line ends the URL crosses, and `parse` trims punctuation from the
 //! end of the run.
 
-use crate::byte_scan::{ends_with_caseless, first_char, starts_with_caseless, suffix_len};
+use crate::byte_scan::{
+    ends_with_caseless, first_char, is_one_of, starts_with_caseless, suffix_len,
+};
 use crate::grammar::is_scheme_char;
 use crate::limits::SCHEME_CHARS;
 use crate::scan::Rules;
+use crate::span::Span;
 
 /// Policy for line breaks in a bare URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +107,8 @@ const INERT_EXCEPT_BRACKETS: [bool; 256] =
 
 /// Returns the end of this URL if the colon at `colon` belongs to the `scheme://` of a second URL.
 /// This is the offset of the comma, semicolon or bar before that scheme, or of the scheme itself if
-/// it is glued to a word.
+/// it is glued to a word or to the slash after a whole URL. Text in another script between the URLs
+/// may end this one too.
 ///
 /// A second URL starts only after one of these separators. After another slash or an equals sign it
 /// is part of this URL.
@@ -121,7 +125,13 @@ fn list_separator(text: &[u8], from: usize, colon: usize) -> Option<usize> {
     }
     let begin = colon - name;
     let at = begin.checked_sub(1).filter(|&at| at > from)?;
-    (0 < name && b",;|".contains(&text[at])).then_some(at)
+    match text[at] {
+        _ if name == 0 => None,
+        b',' | b';' | b'|' => Some(at),
+        b'/' => slash_separator(text, Span::new(from, at), Span::new(begin, colon)),
+        0x80.. => script_separator(text, from, Span::new(begin, colon)),
+        _ => None,
+    }
 }
 
 /// Returns the offset after the first two slashes of `url`.
@@ -130,6 +140,92 @@ pub fn after_slashes(url: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'/', url)
         .find(|&at| url.get(at + 1) == Some(&b'/'))
         .map(|at| at + 2)
+}
+
+/// Returns the offset in `url` after its name and password, or after its scheme. A bar in the name
+/// starts no label, because browsers go to the host after the `@`.
+#[must_use]
+pub fn after_userinfo(url: &[u8]) -> usize {
+    let Some(site) = after_slashes(url) else {
+        let colon = memchr::memchr(b':', url).map_or(0, |colon| colon + 1);
+        return memchr::memchr(b'@', url).map_or(colon, |at| at + 1);
+    };
+    let end = memchr::memchr3(b'/', b'?', b'#', &url[site..]).map_or(url.len(), |len| site + len);
+    memchr::memrchr(b'@', &url[site..end]).map_or(site, |at| site + at + 1)
+}
+
+/// Returns the end of the URL at `from` if non-ASCII text and then `scheme:` follow without a
+/// blank, as in sentences of East Asian languages. The URL ends before that text if the text
+/// touches a letter or digit, otherwise before the scheme. The value of a field may contain both
+/// (`?q=...http://`).
+fn script_separator(text: &[u8], from: usize, scheme: Span) -> Option<usize> {
+    if !is_one_of(scheme.of(text), &["http", "https", "ftp"]) {
+        return None;
+    }
+    let lowest = from.max(scheme.start.saturating_sub(COMPARED_BYTES));
+    let before = &text[lowest..scheme.start];
+    let script = before.iter().rev().take_while(|byte| !byte.is_ascii());
+    let script = scheme.start - script.count();
+    match text[lowest..script].last()? {
+        last if last.is_ascii_alphanumeric() => Some(script),
+        b'/' | b'.' | b'-' | b'_' | b')' => Some(scheme.start),
+        _ => None,
+    }
+}
+
+/// Maximum number of bytes to compare between a URL and the one after it, and of the name before a
+/// slash.
+const COMPARED_BYTES: usize = 256;
+
+/// Minimum number of hyphenated words in a page name. Programs that serve other sites have shorter
+/// names (`nph-proxy`).
+const PAGE_WORDS: usize = 3;
+
+/// Returns the end of the URL `first` before a slash and `scheme:` if the second URL does not
+/// belong to it: the second URL repeats the first, the first ends with a page name or an
+/// identifier, or both are on the same host.
+///
+/// In a query or fragment, and after other names, the second URL is an argument of a page archive,
+/// a proxy or a script.
+fn slash_separator(text: &[u8], first: Span, scheme: Span) -> Option<usize> {
+    if !is_one_of(scheme.of(text), &["http", "https"]) {
+        return None;
+    }
+    let url = first.of(text);
+    let authority = after_slashes(&url[..url.len().min(COMPARED_BYTES)])?;
+    // If two bare hosts are equal, the second is an argument of the first.
+    let is_repeated = memchr::memchr(b'/', url.get(authority..)?).is_some()
+        && url.len() <= COMPARED_BYTES
+        && text[scheme.start..].starts_with(url)
+        && ends_before(text, first.start, scheme.start + url.len());
+    let from = url.len().saturating_sub(COMPARED_BYTES).max(authority);
+    let tail = url.get(from..)?;
+    if memchr::memchr2(b'?', b'#', tail).is_some() {
+        return None;
+    }
+    let last = memchr::memrchr(b'/', tail).map(|slash| &tail[slash + 1..]);
+    match last {
+        _ if is_repeated => Some(scheme.start),
+        Some(last) if is_identifier(last) => Some(scheme.start),
+        Some(last) if !is_time(last) && is_same_host(text, first, scheme) => Some(scheme.start),
+        Some(last) if ends_with_page(last) => Some(first.end),
+        Some(last) if is_title(last) => Some(scheme.start),
+        _ => None,
+    }
+}
+
+/// Returns `true` if the URL that starts at or after `from` ends before `at`: the byte at `at` is
+/// not a letter or digit, or it starts a scheme glued to the URL. The end of the text also counts
+/// as the end of the URL.
+fn ends_before(text: &[u8], from: usize, at: usize) -> bool {
+    let starts_scheme = |scheme: &&[u8]| {
+        let colon = at + scheme.len();
+        let lowest = from.max(colon.saturating_sub(SCHEME_CHARS));
+        text[colon.min(text.len())..].starts_with(b"://")
+            && glued_scheme_len(&text[lowest..colon]) == Some(scheme.len())
+    };
+    !text.get(at).is_some_and(u8::is_ascii_alphanumeric)
+        || [&b"https"[..], b"http"].iter().any(starts_scheme)
 }
 
 /// Extensions of pages, texts, pictures and archives, which a URL practically never continues
@@ -147,6 +243,51 @@ pub fn ends_with_page(text: &[u8]) -> bool {
         ends_with_caseless(text, extension.as_bytes())
             && text[..text.len() - extension.len()].ends_with(b".")
     })
+}
+
+/// Maximum number of bytes of a host to compare (RFC 1035, section 2.3.4).
+const HOST_BYTES: usize = 255;
+
+/// Number of hexadecimal digits in a commit hash.
+const COMMIT_DIGITS: usize = 40;
+
+/// Returns `true` if `name` is a Message-ID or a commit hash.
+fn is_identifier(name: &[u8]) -> bool {
+    let commit = name.len() == COMMIT_DIGITS && name.iter().all(u8::is_ascii_hexdigit);
+    let at = memchr::memchr(b'@', name);
+    commit || at.is_some_and(|at| 0 < at && name[at..].contains(&b'.') && !name.contains(&b':'))
+}
+
+/// Returns `true` if `name` is a timestamp or its wildcard, as page archives put before a URL:
+/// `20010203`, `2001*`, `20010203im_`.
+fn is_time(name: &[u8]) -> bool {
+    let is_year = matches!(name, [b'1', b'9', a, b, ..] | [b'2', b'0', a, b, ..]
+        if a.is_ascii_digit() && b.is_ascii_digit());
+    is_year || name.starts_with(b"*")
+}
+
+/// Returns `true` if `first`, which has a path, and the URL at `scheme` have the same host.
+fn is_same_host(text: &[u8], first: Span, scheme: Span) -> bool {
+    let host = |url: &'_ [u8]| -> Option<(usize, usize)> {
+        let start = after_slashes(&url[..url.len().min(SCHEME_CHARS)])?;
+        let rest = &url[start..url.len().min(start + HOST_BYTES + 1)];
+        memchr::memchr(b'/', rest).map(|len| (start, start + len))
+    };
+    let second = &text[scheme.start..];
+    let first = first.of(text);
+    match (host(first), host(second)) {
+        (Some((from, to)), Some((start, end))) => {
+            from < to && first[from..to].eq_ignore_ascii_case(&second[start..end])
+        }
+        _ => false,
+    }
+}
+
+/// Returns `true` if `name` is the title of a page: words joined by hyphens.
+fn is_title(name: &[u8]) -> bool {
+    let mut words = name.split(|&byte| byte == b'-');
+    PAGE_WORDS <= words.clone().count()
+        && words.all(|word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_alphabetic))
 }
 
 /// Returns the length of the scheme at the end of `text` if a letter or digit precedes it: two URLs
@@ -316,6 +457,44 @@ mod tests {
             }
         }
         limit
+    }
+
+    #[test]
+    fn a_repeated_url_ends_before_a_glued_one() {
+        let repeated = b"http://a.example/x/http://a.example/x";
+        for after in [&b""[..], b".", b"http://b.example/", b"HTTPS://b.example/"] {
+            let text = [repeated, after].concat();
+            let end = url_run_end(&text, 0, None, Rules::Wide, usize::MAX);
+            assert_eq!(end, b"http://a.example/x/".len(), "{}", text.escape_ascii());
+        }
+        let other = b"http://a.example/2001/http://a.example/2001minutes";
+        let end = url_run_end(other, 0, None, Rules::Wide, usize::MAX);
+        assert_eq!(end, other.len());
+    }
+
+    /// Checks that the URL at the start of `marked` ends at the `|`, or else at the end.
+    #[track_caller]
+    fn check(marked: &str) {
+        let text = marked.replace('|', "");
+        let end = url_run_end(text.as_bytes(), 0, None, Rules::Wide, usize::MAX);
+        assert_eq!(end, marked.find('|').unwrap_or(text.len()), "{marked}");
+    }
+
+    #[test]
+    fn a_slash_separates_urls_after_an_identifier_or_on_one_host() {
+        check("https://a.example/all/1.2@b.example/|https://c.example/x");
+        check("https://a.example/all/1.2@b.example/|HTTPS://A.example/all/3@b.example/");
+        check("https://a.example/c/0123456789abcdef0123456789abcdef01234567/|http://b.example/");
+        check("https://a.example/x/|https://A.EXAMPLE/y");
+        // An argument of a page archive, of a proxy, of a script.
+        check("http://a.example/web/2001*/http://a.example/x");
+        check("http://a.example/web/*/http://a.example/x");
+        check("http://a.example/x/http://aa.example/x");
+        check("http://a.example/x/http://a.example:80/x");
+        check("http://a.example/photos/17@N00/http://b.example/x");
+        check("http://a.example/x?u=1.2@b.example/http://a.example/x");
+        check("http://joe@a.example/http://b.example/x");
+        check("http://a.example/http://a.example/x");
     }
 
     proptest! {

@@ -11,8 +11,8 @@ use super::bare_url::{AT_SIGN_CONFIDENCE, hidden_host, is_local_part};
 use super::quote_marks::{QuoteMarks, QuoteStyle};
 use super::quoted_printable::{Residue, ResidueText, is_residue};
 use super::{
-    Features, LogicalLine, Repair, RepairSet, TextLine, is_blank, is_line_end, line_start,
-    rest_of_line, whitespace_len,
+    Features, LogicalLine, Repair, RepairSet, TextLine, after_slashes, after_userinfo, is_blank,
+    is_line_end, line_start, rest_of_line, whitespace_len,
 };
 use crate::byte_scan::{prefix_len, starts_with_caseless};
 use crate::grammar::{BareRequirement, Scheme, SchemeClass};
@@ -82,7 +82,7 @@ fn unfold(
                 if several_urls {
                     return WrappedText::SeveralUrls(at);
                 }
-                if rules == Rules::Wide && has_label(line.text()) {
+                if rules == Rules::Wide && has_label(line.text(), &text[start.content..at]) {
                     return WrappedText::Unclosed;
                 }
                 if residue == Residue::Decode {
@@ -116,6 +116,9 @@ fn unfold(
                     {
                         return WrappedText::Unclosed;
                     }
+                }
+                if rules == Rules::Wide && gap.repairs.has(Repair::LineBreak) {
+                    content.drop_continuation_mark(at, line);
                 }
                 // Several words on one line are prose after a missing `>`.
                 let is_last = text.get(gap.end) == Some(&b'>');
@@ -168,13 +171,26 @@ fn is_prose_after_address(url: &[u8], next: Option<&u8>) -> bool {
     !rest.is_empty() && !rest.starts_with(b"//") && !is_number
 }
 
-/// Returns `true` if a bar in the path of the content `url` precedes the label of a link, as in
-/// Slack's `<url|label>`. The text is then no wrapper. No label starts with a digit.
-fn has_label(url: &[u8]) -> bool {
-    memchr::memchr(b'|', url).is_some_and(|bar| {
-        let (url, label) = (&url[..bar], &url[bar + 1..]);
-        memchr::memchr2(b'?', b'#', url).is_none() && 1 < label.len() && !label[0].is_ascii_digit()
-    })
+/// Returns `true` if a bar in the content `url` precedes the label of a link, as in Slack's
+/// `<url|label>`. A bar in a path does, unless a digit follows. A bar in a query does if the label,
+/// as `written`, has a blank or if it repeats the URL or its host. The text is then no wrapper.
+fn has_label(url: &[u8], written: &[u8]) -> bool {
+    let Some(bar) = memchr::memchr(b'|', url) else {
+        return false;
+    };
+    if bar < after_userinfo(url) {
+        return false;
+    }
+    let (url, label) = (&url[..bar], &url[bar + 1..]);
+    let site = &url[after_slashes(url).unwrap_or(0)..];
+    let Some(query) = memchr::memchr2(b'?', b'#', site) else {
+        return 1 < label.len() && !label[0].is_ascii_digit();
+    };
+    let (before, after) = written.split_at(memchr::memchr(b'|', written).unwrap_or(0));
+    after.contains(&b' ') && !before.contains(&b' ')
+        || url.starts_with(label)
+        || !label.is_empty() && site[..query].starts_with(label)
+        || memchr::memmem::find(label, b"://").is_some()
 }
 
 /// White space inside a wrapper, with the quote marks and page break after it.
@@ -304,6 +320,15 @@ impl<'t> WrapperContent<'t> {
             && is_line_end(self.text[at])
             && (line.repairs().has(Repair::QuotedPrintable)
                 || is_residue(self.text, Span::new(begin, at)))
+    }
+
+    /// Removes the backslash before the line end at `at`, with which a shell or source code
+    /// continues a line.
+    fn drop_continuation_mark(&self, at: usize, line: &mut LogicalLine) {
+        if 0 < at && self.text[at - 1] == b'\\' && line.text().ends_with(b"\\") {
+            line.drop_last(1);
+            line.repairs.add(Repair::Escape);
+        }
     }
 
     /// Decodes residue of quoted-printable in the content at `content`.
@@ -501,12 +526,14 @@ mod tests {
 
     #[test]
     fn a_wrapper_with_a_label_is_unclosed() {
-        let is_label = |content: &str| has_label(content.as_bytes());
-        let labelled = "http://a.example/b|cd mailto:a@b.example|a@b.example";
-        assert!(labelled.split(' ').all(is_label));
-        let whole = "http://a.example/b|12 http://a.example/b|c http://a.example/?b=0:|c|d \
-            http://a.example/b";
-        assert!(!whole.split(' ').any(is_label));
+        let is_label =
+            |content: &str| has_label(content.replace(' ', "").as_bytes(), content.as_bytes());
+        let labelled = "http://a.example/b|cd;http://a.example/?b|c d;http://a.example/?b|a.example;\
+            http://a.example/?b|http://a.example/;mailto:a@b.example|a@b.example";
+        assert!(labelled.split(';').all(is_label));
+        let whole = "http://a.example/b|12;http://a.example/b|c;http://a.example/?b=0:|c|d;http://a.example/b;\
+            http://a.example|@b.example/c;http://a.example/?b=c d|e f";
+        assert!(!whole.split(';').any(is_label));
     }
 
     #[test]

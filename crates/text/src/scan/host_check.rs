@@ -1,11 +1,14 @@
 //! Hosts as people write them: checks whether a text can be a host name or address. Also recognizes
-//! machine names in certificates, which are not citations.
+//! machine names in certificates and in trace fields copied into a text, which are not citations.
 
 use std::net::Ipv4Addr;
 
 use psl::{List, Psl};
 
-use crate::byte_scan::{ends_with_caseless, prefix_len, starts_with_caseless, suffix_len};
+use crate::byte_scan::{
+    ends_with_caseless, is_one_of, prefix_len, starts_with_caseless, suffix_len,
+};
+use crate::limits::{TRACE_FIELD_BYTES, TRACE_FIELD_LINES};
 
 /// The host and port of an authority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +77,8 @@ pub fn plausible_host(host: &[u8]) -> bool {
 /// Returns the length of the host and port at the start of `site` if a character follows that
 /// neither may contain.
 ///
-/// In running text, that character ends the URL: `www.kde.org[1]`, `foo.com's`, `rpk.co.nz=20`. Returns `None` if there is no such character, if the host
+/// In running text, that character ends the URL: `www.kde.org[1]`, `foo.com's`, `rpk.co.nz=20`. Two
+/// or more hyphens at the end are a dash. Returns `None` if there is no such character, if the host
 /// before it is not a domain or IPv4 address, or if the text is a template with a placeholder for a
 /// part of the host: `www.{name}.org`, `www.foo.*`, `a.org:PORT`.
 #[must_use]
@@ -86,8 +90,11 @@ pub fn host_before_refused(site: &[u8]) -> Option<usize> {
     };
     let with_port = if digits > 0 { run + 1 + digits } else { run };
     let refused = &site[with_port..];
-    let host = &site[..run];
-    if refused.is_empty() || is_template(host, refused) {
+    let mut host = &site[..run];
+    let dashes = suffix_len(host, |&byte| byte == b'-');
+    if digits == 0 && 2 <= dashes {
+        host = &host[..run - dashes];
+    } else if refused.is_empty() || is_template(host, refused) {
         return None;
     }
     let host = host.strip_suffix(b".").unwrap_or(host);
@@ -157,6 +164,14 @@ fn are_labels(host: &[u8]) -> bool {
 const LABEL: [bool; 256] =
     byte_table!(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | 0x80..));
 
+/// Returns `true` if `host` is the start of a host that the author shortened with dots
+/// (`www.exam..`).
+#[must_use]
+pub fn is_cut_short(host: &[u8]) -> bool {
+    let dots = suffix_len(host, |&byte| byte == b'.');
+    2 <= dots && plausible_host(&host[..host.len() - dots])
+}
+
 /// Returns `true` if a host without a scheme is probably a host: it has at least three labels, and
 /// the last is a country code or has at least three letters. In a sentence, `ftp.x` is not a host,
 /// and neither is `ftp.cs.da`.
@@ -178,8 +193,27 @@ const FILE_ENDINGS: [&[u8]; 10] = [
     b"ac", b"am", b"in", b"md", b"mk", b"pl", b"ps", b"py", b"sh", b"so",
 ];
 
+/// Names after owner and repository in the URL of a page. Other names are directories of packages.
+const REPOSITORY_PAGES: [&[u8]; 11] = [
+    b"pull",
+    b"issues",
+    b"commit",
+    b"commits",
+    b"tree",
+    b"blob",
+    b"wiki",
+    b"releases",
+    b"compare",
+    b"raw",
+    b"-",
+];
+
+/// Registries of container images.
+const REGISTRIES: [&[u8]; 4] = [b"docker.io", b"gcr.io", b"ghcr.io", b"quay.io"];
+
 /// Returns `true` if the unknown host and path at `at` are probably the URL of a page. Returns `false`
-/// for settings (`a.org/b=c`), and pieces of a URL that was broken at a hyphen or slash.
+/// for packages, images with a version (`gcr.io/a/b:v1`), settings (`a.org/b=c`), and pieces of a
+/// URL that was broken at a hyphen or slash.
 #[must_use]
 pub fn names_page(text: &[u8], at: usize) -> bool {
     let word = &text[at..(at + PAGE_BYTES).min(text.len())];
@@ -189,6 +223,13 @@ pub fn names_page(text: &[u8], at: usize) -> bool {
         after,
     } = cut(cut(word, b'?').before, b'/');
     let path = after.unwrap_or_default();
+    let has_version = path
+        .windows(2)
+        .any(|pair| pair[0] == b':' && pair[1].is_ascii_alphanumeric());
+    let third = path.split(|&byte| byte == b'/').nth(2);
+    let is_package = REGISTRIES.contains(&host)
+        || matches!(host, b"github.com" | b"gitlab.com")
+            && third.is_some_and(|name| !name.is_empty() && !REPOSITORY_PAGES.contains(&name));
     let blank = suffix_len(&text[at.saturating_sub(PAGE_BYTES)..at], |byte| {
         byte.is_ascii_whitespace() || *byte == b'>'
     });
@@ -197,7 +238,7 @@ pub fn names_page(text: &[u8], at: usize) -> bool {
         || before.last().is_some_and(|last| b"-/".contains(last));
     let is_broken =
         word.ends_with(b"-") || goes_on && memchr::memchr(b'\n', &text[at - blank..at]).is_some();
-    is_registered(host) && !path.contains(&b'=') && !is_broken
+    is_registered(host) && !path.contains(&b'=') && !has_version && !is_package && !is_broken
 }
 
 /// Number of bytes before and after a host that [`names_page`] looks at.
@@ -283,12 +324,48 @@ pub fn public_suffix(labels: &mut dyn Iterator<Item = &[u8]>) -> Option<psl::Inf
     Some(List.find(labels)).filter(|suffix| 0 < suffix.len)
 }
 
-/// Returns `true` if the host without a scheme after `before` is the name of a machine in a
-/// certificate's subject: `CN=` precedes it (a common name, RFC 4514).
+/// Fields in which mail and news servers name themselves and each other (RFC 5321, 5536, 8601 and
+/// 3464), in lower case.
+const TRACE_FIELDS: [&str; 15] = [
+    "received",
+    "x-received",
+    "original-received",
+    "received-spf",
+    "authentication-results",
+    "arc-authentication-results",
+    "x-authentication-warning",
+    "reporting-mta",
+    "remote-mta",
+    "received-from-mta",
+    "nntp-posting-host",
+    "x-nntp-posting-host",
+    "injection-info",
+    "x-trace",
+    "x-originating-host",
+];
+
+/// Returns `true` if the host without a scheme at `at` is the name of a machine in a trace field or
+/// in a certificate's subject.
+///
+/// Reads at most [`TRACE_FIELD_BYTES`] before it.
 #[must_use]
-pub fn names_machine(before: &[u8]) -> bool {
-    let name = before.trim_ascii_end().strip_suffix(b"=");
-    name.is_some_and(|name| ends_with_word(name.trim_ascii_end(), b"CN"))
+pub fn names_machine(text: &[u8], at: usize) -> bool {
+    let before = &text[at.saturating_sub(TRACE_FIELD_BYTES)..at];
+    is_certificate_name(before) || is_in_trace_field(before)
+}
+
+/// Returns `true` after `CN=` (a common name, RFC 4514) or `DNS:` (an alternative name as printed
+/// by OpenSSL).
+fn is_certificate_name(before: &[u8]) -> bool {
+    let before = before.trim_ascii_end();
+    let before = match before.strip_suffix(b"=") {
+        Some(name) => name.trim_ascii_end(),
+        None => match before.strip_suffix(b":") {
+            Some(name) => return ends_with_word(name, b"DNS"),
+            None => return false,
+        },
+    };
+    ends_with_word(before, b"CN") || ends_with_word(before, b"commonName")
 }
 
 /// Returns `true` if `text` ends with `word`, in any case, and no letter precedes `word`.
@@ -297,6 +374,56 @@ fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
         && !text[..text.len() - word.len()]
             .last()
             .is_some_and(u8::is_ascii_alphanumeric)
+}
+
+/// Returns `true` if `before` ends in a trace field or in its folded lines, even if quoted.
+fn is_in_trace_field(before: &[u8]) -> bool {
+    let mut end = before.len();
+    for _ in 0..TRACE_FIELD_LINES {
+        let line_feed = memchr::memrchr(b'\n', &before[..end]);
+        let line = QuotedLine::of(&before[line_feed.map_or(0, |at| at + 1)..end]);
+        if let Some(name) = line.field_name() {
+            return is_one_of(name, &TRACE_FIELDS);
+        }
+        match line_feed.filter(|_| line.is_folded) {
+            Some(at) => end = at,
+            None => return false,
+        }
+    }
+    false
+}
+
+/// A line without its quote marks.
+struct QuotedLine<'t> {
+    /// `true` if the line starts with white space, beyond one blank after quote marks.
+    is_folded: bool,
+    content: &'t [u8],
+}
+
+impl QuotedLine<'_> {
+    fn of(line: &[u8]) -> QuotedLine<'_> {
+        let marks = prefix_len(line, |byte| matches!(byte, b'>' | b'|' | b' ' | b'\t'));
+        let quote = line[..marks]
+            .iter()
+            .rposition(|byte| matches!(byte, b'>' | b'|'))
+            .map_or(0, |mark| mark + 1);
+        let indent = &line[quote..marks];
+        QuotedLine {
+            is_folded: indent.contains(&b'\t') || indent.len() > usize::from(0 < quote),
+            content: &line[marks..],
+        }
+    }
+
+    /// The name of the header field at the start of the line.
+    fn field_name(&self) -> Option<&[u8]> {
+        let colon = memchr::memchr(b':', self.content)?;
+        let name = &self.content[..colon];
+        (!name.is_empty()
+            && name
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-'))
+        .then_some(name)
+    }
 }
 
 #[cfg(test)]
@@ -347,6 +474,8 @@ mod tests {
             ("192.0.2.1:8080$1", "192.0.2.1:8080"),
             ("foo.com:", "foo.com"),
             ("foo.com.[2]", "foo.com"),
+            ("foo.com-----", "foo.com"),
+            ("foo.com--(see)", "foo.com"),
             ("foo.com%20and", "foo.com"),
         ] {
             assert_eq!(cut_site(site), host, "{site}");
@@ -373,6 +502,19 @@ mod tests {
     }
 
     #[test]
+    fn dots_mark_a_shortened_host() {
+        for (host, cut_short) in [
+            ("www.a..", true),
+            ("g...", true),
+            ("www.a.", false),
+            ("...", false),
+            ("a..b", false),
+        ] {
+            assert_eq!(is_cut_short(host.as_bytes()), cut_short, "{host}");
+        }
+    }
+
+    #[test]
     fn labels_must_be_valid() {
         for host in ["", ".", "...", "a..b", "-", "www", "a b", "$h", "[1::2::3]"] {
             assert!(!plausible_host(host.as_bytes()), "{host}");
@@ -386,15 +528,52 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: bool) {
         let at = text.find("www").unwrap();
-        assert_eq!(names_machine(&text.as_bytes()[..at]), expected, "{text:?}");
+        assert_eq!(names_machine(text.as_bytes(), at), expected, "{text:?}");
+    }
+
+    #[test]
+    fn trace_fields_name_machines() {
+        check("Received: from www.a.example (x [192.0.2.1])", true);
+        check("> Received: from a.example\n>\tby www.a.example; x", true);
+        check(
+            ">> > received: from a.example\n>> >    by www.a.example",
+            true,
+        );
+        check(
+            "   Received: from a\n      (b)\n      by www.a.example",
+            true,
+        );
+        check("Reporting-MTA: dns; www.a.example", true);
+    }
+
+    #[test]
+    fn other_lines_cite_hosts() {
+        check("Received: from a.example\nby www.a.example", false);
+        check("> Received: from a.example\n> see www.a.example", false);
+        check("Received: a\nSubject: www.a.example", false);
+        check("Received: a\n  see: www.a.example", false);
+        check("I received: www.a.example", false);
+        check("  www.a.example", false);
+        check("X-URL: www.a.example", false);
     }
 
     #[test]
     fn certificates_name_machines() {
         check("/O=A/CN=www.a.example/emailAddress=x", true);
         check("subject: CN = www.a.example", true);
+        check("commonName= www.a.example", true);
+        check("DNS:a.example, DNS:www.a.example", true);
         check("OU=www.a.example/CPS", false);
         check("VCN=www.a.example", false);
         check("see: www.a.example", false);
+    }
+
+    #[test]
+    fn only_the_lines_before_count() {
+        let far = format!(
+            "Received: a\n{}  www.a.example",
+            "  x\n".repeat(TRACE_FIELD_LINES)
+        );
+        check(&far, false);
     }
 }

@@ -173,6 +173,14 @@ struct Delimiter {
 /// Returns the colon and slashes at the start of `text`, even if mistyped: too few or too many
 /// slashes, backslashes, or a colon that is missing, after the slashes, or replaced.
 fn delimiter(text: &[u8]) -> Option<Delimiter> {
+    for mark in [&b"[://]"[..], b"(://)"] {
+        if text.starts_with(mark) {
+            return Some(Delimiter {
+                len: mark.len(),
+                spelling: Some(Spelling::Defanged),
+            });
+        }
+    }
     let (colon, is_defanged) = match text {
         [b'[', b':', b']', ..] | [b'(', b':', b')', ..] => (3, true),
         [b':', b':', b'/', ..] => (2, false),
@@ -199,6 +207,9 @@ fn delimiter(text: &[u8]) -> Option<Delimiter> {
         spelling,
     })
 }
+
+/// Maximum number of bytes of a delimiter in brackets.
+pub(super) const MARK_BYTES: usize = 5;
 
 /// A delimiter put in brackets to keep the text from being a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -340,7 +351,9 @@ pub(super) fn defanged_host(text: &[u8], floor: usize, dot: usize) -> Option<Hos
     let mut at = dot;
     let mut host = Vec::new();
     while lowest < at {
-        if is_label(text[at - 1]) || text[at - 1] == b'.' {
+        if text[lowest..at].ends_with(MARK) {
+            at -= MARK.len();
+        } else if is_label(text[at - 1]) || text[at - 1] == b'.' {
             at -= 1;
         } else {
             break;
@@ -443,6 +456,7 @@ mod tests {
             ("hXXps://a", "hXXps://", "https"),
             ("hxxps[:]//a", "hxxps[:]//", "https"),
             ("http[:]//a", "http[:]//", "http"),
+            ("hxxp[://]a", "hxxp[://]", "http"),
             ("fxp://a", "fxp://", "ftp"),
         ] {
             check(text, Some((written, scheme)));

@@ -179,12 +179,17 @@ fn start_with_blanks(text: &[u8], floor: usize, colon: usize) -> Option<UrlStart
     /// Maximum number of bytes of a scheme or its slashes, including blanks.
     const SPACED_BYTES: usize = 16;
     let after = &text[colon + 1..text.len().min(colon + 1 + SPACED_BYTES)];
-    after.first().filter(|byte| b" /".contains(byte))?;
-    let slash = after_blanks(after, b'/')?;
+    after.first().filter(|byte| b" /]".contains(byte))?;
+    let bracket = after_blanks(after, b']').unwrap_or(0);
+    let slash = bracket + after_blanks(&after[bracket..], b'/')?;
     let slashes = slash + after_blanks(&after[slash..], b'/')?;
     let host = slashes + prefix_len(&after[slashes..], |&byte| byte == b' ');
     let lowest = floor.max(colon.saturating_sub(SPACED_BYTES));
     let before = text[lowest..colon].trim_ascii_end();
+    let before = match bracket {
+        0 => before,
+        _ => before.strip_suffix(b"[")?,
+    };
     let schemes = ["https", "http", "ftp"];
     let (scheme, at) = schemes
         .into_iter()
@@ -429,10 +434,7 @@ fn may_precede_host(before: &[u8]) -> bool {
             .is_none_or(|&byte| matches!(byte, b' ' | b'\t' | b'\n' | b'(')),
         // A name with underscores. A single underscore opens italic type.
         b'_' => !rest.last().is_some_and(|&byte| is_word(byte)),
-        // The host of a defanged one or of a mailbox continues (`a[.]www.b.example`).
-        b']' | b')' => ![&b"[.]"[..], b"(.)", b"[dot]", b"[at]", b"(at)"]
-            .iter()
-            .any(|mark| before.ends_with(mark)),
+        b']' | b')' | b'}' => !ends_with_defanged_mark(before),
         // A reference without a scheme (`//www.a.example/x`). One slash belongs to a path, and so
         // do two slashes after other text.
         b'/' => rest.split_last().is_some_and(|(&slash, outside)| {
@@ -444,6 +446,16 @@ fn may_precede_host(before: &[u8]) -> bool {
         0x80.. => ends_with_separator(before),
         _ => !(is_word(last) || matches!(last, b'%' | b'&' | b'?' | b'\\' | b'$')),
     }
+}
+
+/// Returns `true` if `text` ends with a word and a delimiter in brackets. The host then continues
+/// (`a[.]www.b.example`).
+fn ends_with_defanged_mark(text: &[u8]) -> bool {
+    let longest = text.len().saturating_sub(spelling::MARK_BYTES);
+    (longest..text.len()).any(|at| {
+        spelling::defanged_mark(&text[at..]).is_some_and(|mark| at + mark.len == text.len())
+            && text[..at].last().is_some_and(|&byte| is_word(byte))
+    })
 }
 
 /// Returns `true` if a host without a scheme may follow the non-ASCII character at the end of

@@ -86,12 +86,13 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     }),
     // A branch or tag after the URL of a git repository: `git request-pull` writes `URL NAME`.
     never("git-name", is_reference),
-    // Other notations: a line of a diffstat or table, a calendar property, a roff macro, the next
-    // attribute of an element, a relative path.
+    // Other notations: a line of a diffstat or table, a calendar property, a C preprocessor
+    // directive, a roff request, the next attribute of an element, a relative path.
     never("notation", is_notation),
-    // The token is a defanged host or address.
+    // The token is a defanged host or address, or the next text is a scheme or host with blanks
+    // around its delimiter: `http ://a.example`, `a [.] example`.
     never("defanged", |at| {
-        at.token.defanged_delimiter().is_some() && !at.head.is_scheme()
+        is_defanged(at, &at.token) || !at.line_break.whole_line && starts_spaced(at)
     }),
     // One site below the other, on short lines or before a third site.
     never("site-list", |at| {
@@ -291,6 +292,10 @@ const SOFT_HYPHEN: &[u8] = "\u{AD}".as_bytes();
 /// Number of bytes after the token to search for the partner of a bracket before the URL: a full
 /// stop and the bracket.
 const CLOSER_BYTES: usize = 4;
+
+/// Number of bytes after the token in which blanks are ignored to find a scheme or host with blanks
+/// around its delimiter: ` [dot]`.
+const SPACED_BYTES: usize = 6;
 
 /// Maximum difference between the numbers of two lines. Programs number lines in steps of one or
 /// ten.
@@ -516,7 +521,7 @@ fn is_whole_id(at: &Evidence<'_, '_>) -> bool {
         || at.token.first() == b'/'
         || at.token.is_digits()
         || at.token.starts_host_rest_or_path()
-        || at.head.has_query() && at.token.first() == b'&';
+        || at.head.has_query() && at.token.starts_next_parameter();
     at.head.ends_with_identifier() && !is_rest
 }
 
@@ -569,6 +574,7 @@ fn is_notation(at: &Evidence<'_, '_>) -> bool {
         || at.token.is_prompt()
         || at.token.is_property()
         || at.token.is_heading()
+        || at.token.is_directive()
         || at.token.is_variable() && !at.head.has_query()
         || at.token.is_roff() && at.line_break.lower_indentation().is_empty()
 }
@@ -593,6 +599,7 @@ fn is_other_text(at: &Evidence<'_, '_>) -> bool {
         || !at.line_break.whole_line && (at.token.is_date() || at.token.all.starts_with(b"HTTP/"))
         || at.token.is_code()
         || line.ends_with(b";")
+        || line.ends_with(b"{")
         || line.starts_with(b" = ")
         || line.starts_with(b" (in reply to")
 }
@@ -619,6 +626,23 @@ fn starts_query(at: &Evidence<'_, '_>) -> bool {
         || at.token.starts_address_host()
 }
 
+/// Returns `true` if the token is defanged and does not continue the URL. A dot in brackets
+/// continues only a host that was cut at its punctuation.
+fn is_defanged(at: &Evidence<'_, '_>, token: &ContinuationToken<'_>) -> bool {
+    match token.defanged_delimiter() {
+        Some(b'.') => !at.head.is_cut_in_host(),
+        delimiter => delimiter.is_some(),
+    }
+}
+
+/// Returns `true` if the token starts another URL or a defanged one with blanks in it.
+fn starts_spaced(at: &Evidence<'_, '_>) -> bool {
+    let mut begin = at.line_break.token_and(SPACED_BYTES).to_vec();
+    begin.retain(|&byte| !is_blank(byte));
+    ContinuationToken::new(&begin)
+        .is_some_and(|token| token.starts_url() || is_defanged(at, &token))
+}
+
 /// Returns `true` if the token is the final character of the URL, alone on its line after a full
 /// line or a continued one: the slash after a path, or the `=` after a field name.
 ///
@@ -643,10 +667,12 @@ fn is_separator(at: &Evidence<'_, '_>) -> bool {
     match token.first() {
         b';' => !(token.starts_parameter() && head.has_query()),
         b':' => !(token.starts_port() && head.is_host() && !head.has_port()),
-        // The rest of a Message-ID, but not a decorator, a hunk of a diff or an addressed person.
+        // The rest of a Message-ID or a name in a path, but not a decorator, a hunk of a diff or an
+        // addressed person.
         b'@' => {
-            let is_address = token.starts_address_host() && head.ends_with_alnum();
-            !(is_address && at.line_break.whole_line)
+            let address = token.starts_address_host() && head.ends_with_alnum();
+            let name = token.starts_name_in_path() && head.ends_with(b"/");
+            !(address || name) || !at.line_break.whole_line && !head.ends_with(b"/")
         }
         _ => false,
     }
@@ -655,8 +681,10 @@ fn is_separator(at: &Evidence<'_, '_>) -> bool {
 /// Returns `true` if the URL is a git repository and the token is a branch or tag. Only a page of a
 /// web interface continues such a URL.
 fn is_reference(at: &Evidence<'_, '_>) -> bool {
-    at.head.ends_with_repository() && !b"/?;#&".contains(&at.token.first())
-        || at.token.all.starts_with(b"tags/") && at.head.ends_with_alnum()
+    let slash = at.head.ends_with(b"/");
+    let is_name = at.token.is_reference();
+    at.head.ends_with_repository() && (is_name || !at.token.is_repository_page(slash))
+        || is_name && at.head.ends_with_alnum()
 }
 
 /// Returns `true` if a number precedes the URL on its line and the token is the next number: a
@@ -734,7 +762,8 @@ fn leftover_bytes(line_break: &LineBreak<'_>, url: &[u8]) -> usize {
 /// follow.
 fn is_last_of_quote(line_break: &LineBreak<'_>, url: &[u8]) -> bool {
     let before = line_break.before_start();
-    let Some(closer) = closer(before) else {
+    let quote = closer(before).filter(|closer| !b")]}".contains(&closer[0]));
+    let Some(closer) = quote else {
         return false;
     };
     let after = trim_end(line_break.rest()).strip_prefix(closer);

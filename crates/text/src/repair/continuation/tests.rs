@@ -106,12 +106,16 @@ fn a_defanged_url_host_or_address_is_not_joined() {
         "http[:]//b.example/",
         "https[:]//b.example/",
         "http(:)//b.example/",
+        "hxxp[://]b.example/",
         "hxxp:\\\\b.example\\",
         "h**p[:]//b.example/",
         "sftp[:]//b.example/",
         "http:/www.b.com/",
+        "http ://b.example/",
+        "hxxp : //b.example/",
         "www[.]b.example/",
         "b[.]example[.]com/minutes.html",
+        "b [dot] example",
         "192.0.2[.]1",
         "joe[at]b[.]com",
     ] {
@@ -121,6 +125,7 @@ fn a_defanged_url_host_or_address_is_not_joined() {
         check(&format!("«http://a.example/»¶{other}¶"));
     }
     check("«hxxp://»¶«a[.]example/minutes.html»¶");
+    check("«hxxp://working-»¶«group[.]example[.]com/minutes.html»¶");
     check(&format!("«{FULL}»¶«index.html» http://b.example/"));
 }
 
@@ -424,8 +429,9 @@ fn a_mail_address_is_completed() {
 }
 
 #[test]
-fn an_at_sign_continues_a_message_id() {
+fn an_at_sign_continues_a_message_id_and_a_path() {
     check("«https://lore.a.example/linux-minutes/20040501123456.1234-1-joe/and-others»¶«@b.com/»¶");
+    check(&format!("«{FULL}»¶«@joe/minutes-12»¶"));
     check(&format!("«{FULL}»¶@@ -1,2 +1,2"));
     check(&format!("«{FULL}»¶@joe thanks"));
 }
@@ -596,6 +602,7 @@ fn a_git_repository_is_not_continued_by_a_branch_or_tag() {
         check(&format!("  «{repository}»¶    {reference}¶"));
         check(&format!("  «{repository}/»¶    {reference}¶"));
     }
+    check(&format!("«{repository}/»¶«commit/?id=0123456789»¶"));
     check(&format!("«{repository}»¶«/commit/?id=0123456789»¶"));
     check("«https://a.example/archives/of/the/working/group/linux»¶tags/minutes-2023¶");
 }
@@ -605,6 +612,7 @@ fn other_notations_do_not_continue_a_url() {
     check(&format!("«{FULL}»¶drafts/index.html | 12 +++---"));
     for directive in ["include", "ifdef", "endif", "define"] {
         check(&format!("«{FULL}minutes»¶#{directive} <minutes.h>"));
+        check(&format!("«{FULL}minutes»¶#{directive}"));
     }
     check(&format!("«{FULL}minutes»¶#syz fix: minutes"));
     check(&format!("«{FULL}index.html»¶?http://b.example/"));
@@ -748,7 +756,14 @@ fn a_paragraph_of_a_url_and_its_rest_is_one_url() {
 
 #[test]
 fn patches_and_manual_pages_are_not_joined() {
-    for line in [".UE", ".SH BUGS"] {
+    // Requests, macros and comments of roff.
+    for line in [
+        ".UE",
+        ".br",
+        ".SH BUGS",
+        ".\\\" the newest",
+        "'\\\" the newest",
+    ] {
         check(&format!("+.UR «{FULL}»¶+{line}"));
         check(&format!(".UR «{FULL}»¶{line}"));
     }

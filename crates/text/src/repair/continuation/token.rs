@@ -108,12 +108,28 @@ impl ContinuationToken<'_> {
         defanged_mark(&self.all[name..]).map(|mark| mark.byte)
     }
 
+    /// Returns `true` if the token is an `&` and an assignment: the next parameter of a query.
+    pub(super) fn starts_next_parameter(&self) -> bool {
+        self.all
+            .strip_prefix(b"&")
+            .and_then(|all| ContinuationToken::new(all)?.assigned_value())
+            .is_some()
+    }
+
     /// Returns `true` if the token is a `;` and an assignment, as between query parameters.
     pub(super) fn starts_parameter(&self) -> bool {
         self.all
             .strip_prefix(b";")
             .and_then(|all| ContinuationToken::new(all)?.assigned_value())
             .is_some_and(|value| !value.is_empty())
+    }
+
+    /// Returns `true` if the token is an `@`, a name and a slash, as in the paths of some sites.
+    pub(super) fn starts_name_in_path(&self) -> bool {
+        self.all.strip_prefix(b"@").is_some_and(|rest| {
+            let name = prefix_len(rest, |&byte| is_word(byte) || byte == b'-' || byte == b'.');
+            name > 0 && rest[name..].starts_with(b"/")
+        })
     }
 
     /// Returns `true` if the token starts with a query, fragment, escape or extension, which can
@@ -151,7 +167,7 @@ impl ContinuationToken<'_> {
         match self.all {
             [b'/' | b'_' | b'~', next, ..] => is_word(*next) || b"%~.-".contains(next),
             [b'.', next, ..] => is_word(*next),
-            [b'@', ..] => self.starts_address_host(),
+            [b'@', ..] => self.starts_address_host() || self.starts_name_in_path(),
             [b'-', next, rest @ ..] => {
                 is_word(*next)
                     && rest
@@ -349,7 +365,11 @@ impl ContinuationToken<'_> {
             1 if host.ends_with(b"/") => host,
             _ => &host[..host.len() - ornament],
         };
-        name > 0 && is_host(host)
+        name > 0
+            && host.contains(&b'.')
+            && host.split(|&byte| byte == b'.').all(|label: &[u8]| {
+                !label.is_empty() && all(label, |&byte| is_word(byte) || byte == b'-')
+            })
     }
 
     /// Returns `true` if the token starts with `www.` and another label.
@@ -506,6 +526,18 @@ impl ContinuationToken<'_> {
     }
 }
 
+/// The C preprocessor directives. A line that starts with `#` and a directive is code.
+const DIRECTIVES: [&[u8]; 13] = [
+    b"include", b"define", b"undef", b"if", b"ifdef", b"ifndef", b"elif", b"else", b"endif",
+    b"error", b"warning", b"pragma", b"line",
+];
+
+/// The name prefixes of branches and tags in a git repository.
+const REFERENCES: [&[u8]; 4] = [b"tags/", b"refs/", b"heads/", b"remotes/"];
+
+/// The pages of a repository in cgit, a web interface for git.
+const REPOSITORY_PAGES: &str = "about atom blame blob commit diff log patch plain rawdiff refs snapshot stats summary tag tree";
+
 /// Prefixes of rules, bullets, boxes and command-line options, which never continue a URL.
 const RULES: [&str; 13] = [
     "--", "-o", "-*", "-=", "-~", "==", "__", "...", "~~", "//", "++", "##", "/*",
@@ -513,6 +545,13 @@ const RULES: [&str; 13] = [
 
 /// Maximum number of letters of a roff macro: macros of `man`, `ms` and `mm` have at most three.
 const ROFF_LETTERS: usize = 3;
+
+/// Lower-case roff requests that manual pages use, except those that are also file extensions
+/// (`.so`, `.ps`).
+const ROFF_REQUESTS: [&[u8]; 24] = [
+    b"ad", b"bp", b"br", b"ce", b"de", b"ds", b"el", b"fi", b"ft", b"hy", b"ie", b"if", b"ig",
+    b"in", b"na", b"ne", b"nf", b"nh", b"nr", b"rm", b"sp", b"ta", b"ti", b"tr",
+];
 
 /// Minimum number of letters of a variable name in capitals.
 const VARIABLE_LETTERS: usize = 3;
@@ -526,15 +565,32 @@ const ITEM_DIGITS: usize = 3;
 /// Maximum number of letters of an option with one hyphen.
 const OPTION_LETTERS: usize = 2;
 
-/// Notations that are neither URL nor prose: roff, code, lists.
+/// Notations that are neither URL nor prose: git, the C preprocessor, code, lists.
 impl ContinuationToken<'_> {
-    /// Returns `true` if the token is a roff macro, but not a file extension: `.UE`.
+    /// Returns `true` if the token is a `#` and a C preprocessor directive.
+    pub(super) fn is_directive(&self) -> bool {
+        self.all
+            .strip_prefix(b"#")
+            .is_some_and(|name| DIRECTIVES.contains(&name))
+    }
+
+    /// Returns `true` if the token is a roff request, macro or comment, but not a file extension:
+    /// `.UE`, `.br`, `.\"`.
     pub(super) fn is_roff(&self) -> bool {
-        self.all.strip_prefix(b".").is_some_and(|name| {
-            (1..=ROFF_LETTERS).contains(&name.len())
-                && all(name, u8::is_ascii_uppercase)
-                && !has_extension(self.all)
-        })
+        let Some(name) = self
+            .all
+            .strip_prefix(b".")
+            .or_else(|| self.all.strip_prefix(b"'"))
+        else {
+            return false;
+        };
+        let is_macro = (1..=ROFF_LETTERS).contains(&name.len())
+            && all(name, u8::is_ascii_uppercase)
+            && !has_extension(self.all);
+        name.starts_with(b"\\\"")
+            || name.starts_with(b"\\#")
+            || is_macro
+            || ROFF_REQUESTS.contains(&name)
     }
 
     /// Returns `true` if the token is a shell prompt: `joe@host:~/x$`.
@@ -559,6 +615,31 @@ impl ContinuationToken<'_> {
         self.bare
             .strip_prefix(b"#")
             .is_some_and(|number| number.len() <= ISSUE_DIGITS && all(number, u8::is_ascii_digit))
+    }
+
+    /// Returns `true` if the token starts with the name prefix of git branches or tags.
+    pub(super) fn is_reference(&self) -> bool {
+        REFERENCES.iter().any(|folder| self.all.starts_with(folder))
+    }
+
+    /// Returns `true` if the token is a page of a git repository. `after_slash` is `true` if the
+    /// URL of the repository ends with a slash.
+    pub(super) fn is_repository_page(&self, after_slash: bool) -> bool {
+        let query = matches!(self.first(), b'?' | b';' | b'#' | b'&');
+        let page = if after_slash {
+            Some(self.all)
+        } else {
+            self.all.strip_prefix(b"/")
+        };
+        query
+            || page.is_some_and(|page| {
+                let name = prefix_len(page, u8::is_ascii_lowercase);
+                let (name, rest) = page.split_at(name);
+                let mut pages = REPOSITORY_PAGES.split(' ').map(str::as_bytes);
+                let known =
+                    pages.any(|page| page == name) && matches!(rest, [] | [b'/' | b'?', ..]);
+                known || !after_slash
+            })
     }
 
     /// Returns `true` if the token is a function call or a qualified name: `run()`, `f(x,`, `a::b`,

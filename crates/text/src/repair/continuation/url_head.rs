@@ -255,6 +255,11 @@ impl<'u> UrlHead<'u> {
         self.host.is_empty() && self.path.is_empty() && !self.is_mailbox
     }
 
+    /// Returns `true` if the URL ends before its host, or after punctuation inside it.
+    pub(super) fn is_cut_in_host(&self) -> bool {
+        self.path.is_empty() && !self.ends_with_alnum()
+    }
+
     /// Returns `true` if the URL ends inside its host (after a dot, colon or hyphen, or before any
     /// of it) and `token` can continue the host. Also returns `true` if the URL ends with a
     /// single-label host and `token` is the port.
