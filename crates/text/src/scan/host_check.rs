@@ -5,9 +5,7 @@ use std::net::Ipv4Addr;
 
 use psl::{List, Psl};
 
-use crate::byte_scan::{
-    ends_with_caseless, is_one_of, prefix_len, starts_with_caseless, suffix_len,
-};
+use crate::byte_scan::{ends_with_caseless, prefix_len, starts_with_caseless, suffix_len};
 use crate::limits::{TRACE_FIELD_BYTES, TRACE_FIELD_LINES};
 
 /// The host and port of an authority.
@@ -194,19 +192,7 @@ const FILE_ENDINGS: [&[u8]; 10] = [
 ];
 
 /// Names after owner and repository in the URL of a page. Other names are directories of packages.
-const REPOSITORY_PAGES: [&[u8]; 11] = [
-    b"pull",
-    b"issues",
-    b"commit",
-    b"commits",
-    b"tree",
-    b"blob",
-    b"wiki",
-    b"releases",
-    b"compare",
-    b"raw",
-    b"-",
-];
+const REPOSITORY_PAGES: &str = "pull issues commit commits tree blob wiki releases compare raw -";
 
 /// Registries of container images.
 const REGISTRIES: [&[u8]; 4] = [b"docker.io", b"gcr.io", b"ghcr.io", b"quay.io"];
@@ -229,7 +215,7 @@ pub fn names_page(text: &[u8], at: usize) -> bool {
     let third = path.split(|&byte| byte == b'/').nth(2);
     let is_package = REGISTRIES.contains(&host)
         || matches!(host, b"github.com" | b"gitlab.com")
-            && third.is_some_and(|name| !name.is_empty() && !REPOSITORY_PAGES.contains(&name));
+            && third.is_some_and(|name| !name.is_empty() && !is_in_list(name, REPOSITORY_PAGES));
     let blank = suffix_len(&text[at.saturating_sub(PAGE_BYTES)..at], |byte| {
         byte.is_ascii_whitespace() || *byte == b'>'
     });
@@ -239,6 +225,11 @@ pub fn names_page(text: &[u8], at: usize) -> bool {
     let is_broken =
         word.ends_with(b"-") || goes_on && memchr::memchr(b'\n', &text[at - blank..at]).is_some();
     is_registered(host) && !path.contains(&b'=') && !has_version && !is_package && !is_broken
+}
+
+/// Returns `true` if `word` is one of the words in `list`, which are separated by blanks.
+fn is_in_list(word: &[u8], list: &str) -> bool {
+    list.split(' ').any(|listed| listed.as_bytes() == word)
 }
 
 /// Number of bytes before and after a host that [`names_page`] looks at.
@@ -326,23 +317,11 @@ pub fn public_suffix(labels: &mut dyn Iterator<Item = &[u8]>) -> Option<psl::Inf
 
 /// Fields in which mail and news servers name themselves and each other (RFC 5321, 5536, 8601 and
 /// 3464), in lower case.
-const TRACE_FIELDS: [&str; 15] = [
-    "received",
-    "x-received",
-    "original-received",
-    "received-spf",
-    "authentication-results",
-    "arc-authentication-results",
-    "x-authentication-warning",
-    "reporting-mta",
-    "remote-mta",
-    "received-from-mta",
-    "nntp-posting-host",
-    "x-nntp-posting-host",
-    "injection-info",
-    "x-trace",
-    "x-originating-host",
-];
+const TRACE_FIELDS: &str = "\
+    received x-received original-received received-spf authentication-results \
+    arc-authentication-results x-authentication-warning reporting-mta remote-mta \
+    received-from-mta nntp-posting-host x-nntp-posting-host injection-info x-trace \
+    x-originating-host";
 
 /// Returns `true` if the host without a scheme at `at` is the name of a machine in a trace field or
 /// in a certificate's subject.
@@ -383,7 +362,7 @@ fn is_in_trace_field(before: &[u8]) -> bool {
         let line_feed = memchr::memrchr(b'\n', &before[..end]);
         let line = QuotedLine::of(&before[line_feed.map_or(0, |at| at + 1)..end]);
         if let Some(name) = line.field_name() {
-            return is_one_of(name, &TRACE_FIELDS);
+            return is_in_list(&name.to_ascii_lowercase(), TRACE_FIELDS);
         }
         match line_feed.filter(|_| line.is_folded) {
             Some(at) => end = at,

@@ -536,7 +536,8 @@ const DIRECTIVES: [&[u8]; 13] = [
 const REFERENCES: [&[u8]; 4] = [b"tags/", b"refs/", b"heads/", b"remotes/"];
 
 /// The pages of a repository in cgit, a web interface for git.
-const REPOSITORY_PAGES: &str = "about atom blame blob commit diff log patch plain rawdiff refs snapshot stats summary tag tree";
+const REPOSITORY_PAGES: &str = "about atom blame blob commit diff log patch plain rawdiff refs \
+    snapshot stats summary tag tree";
 
 /// Prefixes of rules, bullets, boxes and command-line options, which never continue a URL.
 const RULES: [&str; 13] = [
