@@ -231,11 +231,14 @@ impl Redirector {
     }
 
     fn by_host(address: &WebAddress<'_>) -> Option<&'static Redirector> {
-        if !HOST_FILTER.may_name(address.host) {
+        let rows = HOST_FILTER.rows(address.host);
+        if rows == 0 {
             return None;
         }
         let host = address.host.to_ascii_lowercase();
-        REDIRECTORS.iter().find(|row| {
+        let table = REDIRECTORS.iter().enumerate();
+        let mut possible = table.filter_map(|(row, it)| (rows >> row & 1 == 1).then_some(it));
+        possible.find(|row| {
             words(row.paths).any(|path| is_path(address.path, path))
                 && words(row.hosts).any(|pattern| is_host(&host, pattern))
         })
@@ -282,32 +285,38 @@ fn is_national(host: &[u8], name: &[u8]) -> bool {
 /// Prefilter by one host label, without false negatives. Excludes nearly all hosts that are not a
 /// redirector's.
 pub(super) struct HostFilter {
-    /// For each label length (modulo 32), the set of the first letters' low five bits.
-    letters: [u32; 32],
+    /// For each label length (modulo 32) and the low five bits of the first letter, the set of rows
+    /// of [`REDIRECTORS`], one per bit.
+    rows: [[u64; 32]; 32],
 }
 
+const _: () = assert!(REDIRECTORS.len() <= u64::BITS as usize, "one bit per row");
+
 pub(super) static HOST_FILTER: LazyLock<HostFilter> = LazyLock::new(|| {
-    let mut filter = HostFilter { letters: [0; 32] };
-    for pattern in REDIRECTORS.iter().flat_map(|row| row.hosts.split(' ')) {
-        // A name under any country's domain has its label at the same position as the others.
-        let host = pattern.replace(".*", ".com");
-        let label = UpperLabels::of(host.as_bytes()).second;
-        filter.letters[label.len() % 32] |= 1 << (label[0] & 0x1F);
+    let rows = [[0; 32]; 32];
+    let mut filter = HostFilter { rows };
+    for (row, redirector) in REDIRECTORS.iter().enumerate() {
+        for pattern in redirector.hosts.split(' ') {
+            // A name under any country's domain has its label at the same position as the others.
+            let host = pattern.replace(".*", ".com");
+            let label = UpperLabels::of(host.as_bytes()).second;
+            filter.rows[label.len() % 32][usize::from(label[0] & 0x1F)] |= 1 << row;
+        }
     }
     filter
 });
 
 impl HostFilter {
-    /// Returns `true` if a host, in any case, may be a redirector's.
-    pub(super) fn may_name(&self, host: &[u8]) -> bool {
-        let is_marked = |label: &[u8]| {
-            label
-                .first()
-                .is_some_and(|&first| self.letters[label.len() % 32] >> (first & 0x1F) & 1 == 1)
+    /// Returns the rows that a host, in any case, may belong to, one per bit.
+    pub(super) fn rows(&self, host: &[u8]) -> u64 {
+        let rows = |label: &[u8]| {
+            let first = label.first().map(|&first| usize::from(first & 0x1F));
+            first.map_or(0, |first| self.rows[label.len() % 32][first])
         };
         let labels = UpperLabels::of(host);
         // Under a country's domain, the second label may be `co` or `com`.
-        is_marked(labels.second) || (labels.second.len() <= b"com".len() && is_marked(labels.third))
+        let is_short = labels.second.len() <= b"com".len();
+        rows(labels.second) | if is_short { rows(labels.third) } else { 0 }
     }
 }
 
