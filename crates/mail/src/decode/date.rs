@@ -142,7 +142,6 @@ impl DateTokens {
         // month.
         if let Some((weekday, rest)) = text.split_once(',')
             && weekday.bytes().all(|byte| byte.is_ascii_alphabetic())
-            && month_of(weekday.as_bytes()).is_some()
         {
             let tokens = DateTokens::of_words(rest);
             if tokens.month.is_some() {
@@ -172,15 +171,11 @@ impl DateTokens {
     /// Reads `13:45:10`, `13:45`, or `13.45.10` after the month. Returns `false` for any other
     /// word.
     fn take_time(&mut self, word: &str) -> bool {
-        let with_dots = time_fields(word, '.').filter(|fields| fields.len() == 3);
-        let with_dots = with_dots.filter(|_| self.month.is_some());
-        let Some(fields) = time_fields(word, ':').or(with_dots) else {
+        let is_dotted = |&(_, count): &([i8; 3], usize)| count == 3 && self.month.is_some();
+        let with_dots = || time_fields(word, b'.').filter(is_dotted);
+        let Some((mut time, _)) = time_fields(word, b':').or_else(with_dots) else {
             return false;
         };
-        let mut time = [0; 3];
-        for (number, field) in time.iter_mut().zip(fields) {
-            *number = field.parse().unwrap_or(0);
-        }
         // A leap second is read as the second before it.
         time[2] = time[2].min(59);
         self.time.get_or_insert(time);
@@ -193,14 +188,13 @@ impl DateTokens {
         if self.time.is_none() && self.numbers.len() < 2 {
             return false;
         }
-        let lower = word.to_ascii_lowercase();
-        let (name, digits) = lower.split_at(lower.find(['+', '-']).unwrap_or(lower.len()));
+        let (name, digits) = word.split_at(word.find(['+', '-']).unwrap_or(word.len()));
         if !digits.is_empty() && (name.is_empty() || minutes_of_zone(name.as_bytes()).is_some()) {
             let minutes = lenient_offset(digits);
             self.offset = minutes.or(self.offset);
             return minutes.is_some();
         }
-        if lower == "dst" && self.offset.is_some() {
+        if word.eq_ignore_ascii_case("dst") && self.offset.is_some() {
             self.offset = self.offset.map(|minutes| minutes + 60);
             return true;
         }
@@ -240,20 +234,21 @@ impl DateTokens {
     }
 
     /// Returns the date of these words, at midnight if there is no time.
-    fn moment(&self, raw: &str) -> Option<Date> {
+    fn moment(self, raw: &str) -> Option<Date> {
         let [hour, minute, second] = self.time.unwrap_or_default();
         let time = civil::Time::new(hour, minute, second, 0).ok()?;
-        let day = match &self.iso {
-            Some(day) => *day.as_ref().ok()?,
+        let offset = self.offset;
+        let day = match self.iso {
+            Some(day) => day.ok()?,
             None => self.day()?,
         };
-        date_in_utc(raw, day.to_datetime(time), self.offset)
+        date_in_utc(raw, day.to_datetime(time), offset)
     }
 
     /// Returns the day from a month and two numbers. The first number of one or two digits is the
     /// day; the year is one of the others.
-    fn day(&self) -> Option<civil::Date> {
-        let mut others = self.numbers.clone();
+    fn day(self) -> Option<civil::Date> {
+        let mut others = self.numbers;
         let day = others
             .iter()
             .position(|number| number.digits <= 2 && (1..=31).contains(&number.value))?;
@@ -264,16 +259,27 @@ impl DateTokens {
     }
 }
 
-/// Splits a word into two or three numbers of one or two digits.
-fn time_fields(word: &str, separator: char) -> Option<Vec<&str>> {
+/// Reads two or three numbers of one or two digits. Returns hour, minute and second, and the count
+/// of numbers.
+fn time_fields(word: &str, separator: u8) -> Option<([i8; 3], usize)> {
+    let (mut time, mut count) = ([0; 3], 0);
     // Most words are no time.
-    word.bytes()
-        .position(|byte| char::from(byte) == separator)?;
-    let fields: Vec<&str> = word.split(separator).collect();
-    let is_numeric = fields.iter().all(|field| {
-        (1..=2).contains(&field.len()) && field.bytes().all(|byte| byte.is_ascii_digit())
-    });
-    (is_numeric && (2..=3).contains(&fields.len())).then_some(fields)
+    word.bytes().next().filter(u8::is_ascii_digit)?;
+    for field in word.as_bytes().split(|&byte| byte == separator) {
+        let is_number = field.len() <= 2 && !field.is_empty();
+        let value = number_of(field.iter().copied().take(2)).filter(|_| is_number)?;
+        *time.get_mut(count)? = value as i8;
+        count += 1;
+    }
+    (2 <= count).then_some((time, count))
+}
+
+/// Returns the value of a few digits, or `None` if other bytes are among them.
+fn number_of(mut digits: impl Iterator<Item = u8>) -> Option<i32> {
+    digits.try_fold(0, |value, digit| {
+        let digit = char::from(digit).to_digit(10)?;
+        Some(value * 10 + digit as i32)
+    })
 }
 
 /// Returns the day of `1996-07-02` or `1996/07/02`, or an error if the calendar has no such day.
@@ -314,16 +320,10 @@ fn minutes_of_zone(name: &[u8]) -> Option<i32> {
 /// Returns the minutes east of Greenwich of `+hhmm`, `+hh:mm` or `+hh`.
 fn lenient_offset(text: &str) -> Option<i32> {
     let sign = if text.starts_with('-') { -1 } else { 1 };
-    let digits: String = text[1..].chars().filter(|&c| c != ':').collect();
-    if digits.is_empty() || 4 < digits.len() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    let number: i32 = digits.parse().ok()?;
-    let number = if digits.len() <= 2 {
-        number * 100
-    } else {
-        number
-    };
+    let digits = text[1..].bytes().filter(|&byte| byte != b':');
+    let len = digits.clone().count();
+    let number = number_of(digits.take(4)).filter(|_| (1..=4).contains(&len))?;
+    let number = if len <= 2 { number * 100 } else { number };
     let (hours, minutes) = (number / 100, number % 100);
     (hours <= 14 && minutes < 60).then_some(sign * (hours * 60 + minutes))
 }
@@ -361,9 +361,10 @@ const MONTHS: [&str; 12] = [
 
 /// Returns the month whose name is a prefix of a word; January is 1. Case does not matter.
 fn month_of(word: &[u8]) -> Option<i8> {
-    let start = word.first_chunk::<3>()?;
-    let mut names = MONTHS.iter();
-    let month = names.position(|name| name.as_bytes().eq_ignore_ascii_case(start))?;
+    let start = word
+        .first_chunk::<3>()?
+        .map(|byte| byte.to_ascii_lowercase());
+    let month = MONTHS.iter().position(|name| name.as_bytes() == start)?;
     Some(month as i8 + 1)
 }
 
