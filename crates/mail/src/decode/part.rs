@@ -90,10 +90,13 @@ impl MimePart {
         };
         let types = fields.content_types(raw).take(CONTENT_TYPE_FIELDS);
         // Multiparts come first, then text and messages, then all others.
-        let chosen = types.min_by_key(|(_, content)| match content.mimetype.split('/').next() {
-            Some("multipart") => 0,
-            Some("text" | "message") => 1,
-            _ => 2,
+        let chosen = types.min_by_key(|(_, content)| {
+            let mut words = content.mimetype.as_bytes().split(|&byte| byte == b'/');
+            match words.next() {
+                Some(b"multipart") => 0,
+                Some(b"text" | b"message") => 1,
+                _ => 2,
+            }
         });
         let (named, parameters) = chosen.map_or_else(
             || (default_type.to_owned(), BTreeMap::new()),
@@ -276,7 +279,10 @@ fn named_base(raw: &[u8], fields: &HeaderFields) -> Option<Vec<u8>> {
 
 /// Returns the first [`NAME_BYTES`] characters of a name, the length kept in records.
 pub(super) fn repeated_name(name: &str) -> &str {
-    let end = name.char_indices().nth(NAME_BYTES);
+    let is_long = NAME_BYTES < name.len();
+    let end = is_long
+        .then(|| name.char_indices().nth(NAME_BYTES))
+        .flatten();
     end.map_or(name, |(end, _)| &name[..end])
 }
 
@@ -551,7 +557,10 @@ impl<'r> DecodingSteps<'r> {
     where
         'r: 'p,
     {
-        let has_fields = |part: &MimePart| is_listed(FIELDS, part.media_type.as_bytes());
+        // Nearly all texts have the default type.
+        let has_fields = |part: &MimePart| {
+            part.media_type != DEFAULT_TYPE && is_listed(FIELDS, part.media_type.as_bytes())
+        };
         let lines = if part.is_some_and(has_fields) {
             LineLayout::Folded
         } else {
