@@ -42,11 +42,11 @@ pub(crate) fn begins_with(text: &[u8], word: &[u8]) -> bool {
 /// Returns `true` if a name is in `list`, which holds lower-case names separated by blanks. The
 /// case of the name does not matter.
 pub(crate) fn is_listed(list: &str, name: &[u8]) -> bool {
-    let (list, first) = (
-        list.as_bytes(),
-        name.first().map_or(b' ', u8::to_ascii_lowercase),
-    );
-    memchr::memchr_iter(first, list).any(|at| {
+    let list = list.as_bytes();
+    let Some(first) = name.first().filter(|first| first.is_ascii_graphic()) else {
+        return false;
+    };
+    memchr::memchr_iter(first.to_ascii_lowercase(), list).any(|at| {
         let (before, rest) = list.split_at(at);
         matches!(before, [] | [.., b' '])
             && begins_with(rest, name)

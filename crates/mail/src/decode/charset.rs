@@ -125,7 +125,7 @@ fn is_usual(label: &str) -> bool {
 
 fn is_utf7(label: &str) -> bool {
     const NAMES: &str = "utf-7 unicode-1-1-utf-7 utf7 csunicode11utf7";
-    is_listed(NAMES, label.trim().as_bytes())
+    label.contains('7') && is_listed(NAMES, label.trim().as_bytes())
 }
 
 /// Returns the encoding of a label, including the names that mailers made up.

@@ -222,7 +222,13 @@ impl MessageInfo {
         max_bytes: usize,
         wanted: InfoFields,
     ) -> MessageInfo {
-        let first = |name| fields.first_known(name);
+        let mut first = [None; KnownField::ALL.len()];
+        for field in fields.all.iter().rev() {
+            if let Some(known) = field.roles.known {
+                first[known as usize] = Some(*field);
+            }
+        }
+        let first = |name| first[name as usize];
         let mut cut = Cut::at(max_bytes);
         let mut text = |of: InfoFields, field: Option<HeaderField>| {
             let value = field.filter(|_| wanted.contains(of))?.value.of(raw);
@@ -340,7 +346,11 @@ fn group_names(text: &str) -> Vec<String> {
 
 /// Returns the text of a field's value, trimmed.
 fn trimmed(value: &[u8]) -> String {
-    field_text(value).trim().to_owned()
+    let text = field_text(value);
+    match text.trim() {
+        whole if whole.len() == text.len() => text,
+        part => part.to_owned(),
+    }
 }
 
 /// Returns the Message-IDs in a text, with their brackets.

@@ -8,12 +8,14 @@
 //! of a message therefore depends on its start, and such a file is divided from the start, header
 //! by header.
 
+use std::iter;
+
 use memchr::{memchr, memchr_iter};
 
 use super::decimal;
 use super::mbox::{begins_message, envelope, is_decided, message, next_message, separator};
 use super::{AtEof, SplitOutput};
-use crate::lines::begins_with;
+use crate::lines::{begins_with, first_line};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 
 /// Passes each message of `bytes` to `sink`. A diagnostic precedes it if its Content-Length covers
@@ -58,9 +60,11 @@ pub(super) fn border_from(bytes: &[u8], from: usize, at_eof: AtEof, max: usize) 
 /// Returns the value of the first Content-Length field of a header.
 pub(super) fn content_length(header: &[u8]) -> Option<usize> {
     const NAME: &[u8] = b"content-length:";
-    let mut lines = header.split(|&byte| byte == b'\n');
-    let line = lines.find(|line| line.len() > NAME.len() && begins_with(line, NAME))?;
-    decimal(&line[NAME.len()..])
+    let starts = iter::once(0).chain(memchr_iter(b'\n', header).map(|end| end + 1));
+    let lines = starts.map(|start| &header[start..]);
+    let fields = lines.filter(|line| begins_with(line, NAME));
+    let mut values = fields.map(|field| &first_line(field)[NAME.len()..]);
+    decimal(values.find(|value| !value.is_empty())?)
 }
 
 /// Returns the position after the blank line that ends the header of `message`.

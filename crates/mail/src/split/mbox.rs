@@ -278,8 +278,8 @@ fn is_one_of(names: &[u8], word: Option<&[u8]>) -> bool {
 
 /// Returns `true` if a line is a field that most messages have.
 fn is_usual(line: &[u8]) -> bool {
-    const USUAL: &str = "from date message-id subject received return-path to newsgroups path \
-        x-received mime-version status";
+    const USUAL: &str = "received x-received return-path from date message-id subject to \
+        newsgroups path mime-version status";
     is_listed(USUAL, &line[..memchr::memchr(b':', line).unwrap_or(0)])
 }
 
