@@ -4,20 +4,21 @@
 //! A bare URL extends to white space or a quote (decided in `repair`). It ends earlier where the
 //! surrounding text resumes. `acceptance` decides whether the text up to that end is a URL.
 
+use std::collections::BTreeSet;
+
 use super::acceptance::mailbox_host;
 use super::components::{is_special_scheme, scheme};
-use crate::byte_scan::{first_char, prefix_len, starts_with_caseless, suffix_len};
+use crate::byte_scan::{first_char, last_char, prefix_len, starts_with_caseless, suffix_len};
 use crate::grammar::{BareRequirement, escaped_byte};
 use crate::limits::LINE_LOOKBACK_BYTES;
 use crate::repair::{
-    BracketSurplus, after_slashes, ends_with_page, is_frequent_word, is_sentence_mark,
-    rewritten_link_len, url_run_end, without_punctuation,
+    BracketSurplus, after_slashes, after_userinfo, ends_with_page, is_frequent_word,
+    is_sentence_mark, rewritten_link_len, url_run_end, without_punctuation, word_terminator_len,
 };
 use crate::scan::{
     HostAndPort, Rules, Scanner, host_before_refused, is_country, names_site, plausible_host,
 };
 use crate::span::Span;
-use unicode_script::{Script, UnicodeScript};
 
 /// End of the URL in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +74,9 @@ pub(super) fn end_of_run(text: WordInText<'_>, rules: Rules) -> UrlEnd {
         };
     }
     let end = end_before_markup(run, prior);
-    let run = &run[..end - rule_len(&run[..end])];
+    let end = end - pod_escape_prefix_len(&run[..end], &run[end..], text.after);
+    let end = end - rule_len(&run[..end]);
+    let run = &run[..end - escaped_indentation_len(&run[..end])];
     let word = guessed_end(run, text);
     let url = trimmed(&run[..word], before, rules);
     let other = if word < run.len() {
@@ -92,16 +95,28 @@ pub(super) fn end_of_run(text: WordInText<'_>, rules: Rules) -> UrlEnd {
 /// glued to it. `text` is the word that `run` is the certain part of.
 fn guessed_end(run: &[u8], text: WordInText<'_>) -> usize {
     let end = end_before_glued_word(run, text.prior);
-    let end = end_before_outer_syntax(&run[..end], text.prior);
+    let end = match end_before_outer_syntax(&run[..end], text.prior) {
+        // Inside quotation marks, no other syntax continues.
+        cut if cut < end && end == text.word.len() && is_enclosed(text) => end,
+        cut => cut,
+    };
     let end = end_before_open_bracket(&run[..end]);
+    let end = end - position_len(&run[..end]);
     if run[..end].is_ascii() {
         return end;
     }
     end_before_script(&run[..end], text)
 }
 
+/// Returns 1 if the `E` at the end of `run` starts a POD escape (`aE<gt>`), else 0. `cut` is the
+/// text that was cut off after it, and `after` is the text after `cut`.
+fn pod_escape_prefix_len(run: &[u8], cut: &[u8], after: &[u8]) -> usize {
+    let mut names = [&b"<gt>"[..], b"<lt>", b"<verbar>"].into_iter();
+    usize::from(run.ends_with(b"E") && cut.is_empty() && names.any(|name| after.starts_with(name)))
+}
+
 /// Returns the end of the URL in `run` before surrounding markup that follows without a space: the
-/// bar of a wiki, table, Jira or Slack (`url|title`), a shell's `&&`, a Jira tag
+/// bar of a wiki, table, Jira, Slack or shell (`url|title`, `url|sh`), a shell's `&&`, a Jira tag
 /// (`url{code}`), an `AsciiDoc` link text (`url[text]`), or the next Texinfo argument
 /// (`@uref{url,,text}`).
 fn end_before_outer_syntax(run: &[u8], prior: &[u8]) -> usize {
@@ -110,17 +125,22 @@ fn end_before_outer_syntax(run: &[u8], prior: &[u8]) -> usize {
     if memchr::memchr3(b'|', b'{', b',', run).is_none() && memchr::memchr(b'&', run).is_none() {
         return end;
     }
-    let host = after_slashes(run).unwrap_or(0);
+    let host = host_span(run).start;
     let query = memchr::memchr2(b'?', b'#', run).unwrap_or(run.len());
-    // A bar ends a link or cell even after a query.
-    let is_cell = matches!(prior, [.., b'|' | b'<' | b'[']);
+    // A bar ends a link or cell even after a query. A link of Jira has one bar.
+    let is_cell = match prior {
+        [.., b'|' | b'<'] | [.., b'[', b'['] => true,
+        [.., b'['] => memchr::memchr_iter(b'|', run).nth(1).is_none(),
+        _ => false,
+    };
     let mut commands = [&b"@uref{"[..], b"@url{", b"@indicateurl{"].into_iter();
     let is_argument = commands.any(|command| prior.ends_with(command));
     let found = (host..end).find(|&at| {
         let rest = &run[at + 1..];
         match run[at] {
-            b'|' => is_cell || at < query && is_label(rest),
-            b'{' => is_jira_tag(rest),
+            b'|' if at < query => is_cell || is_label(rest),
+            b'|' => is_cell || is_field(prior, rest) || is_piped(prior, rest),
+            b'{' => is_jira_tag(&run[..at], rest, prior),
             b'&' => rest.starts_with(b"&") && (at < query || rest.len() == 1),
             b',' => is_argument,
             _ => false,
@@ -145,6 +165,7 @@ fn end_before_label(run: &[u8]) -> usize {
             && !content.contains(&b']')
             && memchr::memchr(b'#', url).is_none()
             && memchr::memchr2(b'/', b'?', &url[after_slashes(url).unwrap_or(open)..]).is_some()
+            && !is_index(url)
     });
     open.unwrap_or(run.len())
 }
@@ -156,14 +177,35 @@ fn is_label(rest: &[u8]) -> bool {
     letters != 1 && !matches!(rest.first(), Some(b'/' | b'0'..=b'9'))
 }
 
-/// Returns `true` if `rest`, which follows a `{`, starts with the rest of a Jira tag.
-fn is_jira_tag(rest: &[u8]) -> bool {
+/// Returns `true` if the URL between `prior` and `rest`, which follows a bar, is a template
+/// argument: `{{cite|url=http://a.example/?b|title=c}}`.
+fn is_field(prior: &[u8], rest: &[u8]) -> bool {
+    let name = prefix_len(rest, |&byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    prior.trim_ascii_end().ends_with(b"=") && 0 < name && rest.get(name) == Some(&b'=')
+}
+
+/// Returns `true` if `rest`, which follows a bar, names a program that reads the output of a
+/// download command in the same line: `curl http://a.example/?b|sh`.
+fn is_piped(prior: &[u8], rest: &[u8]) -> bool {
+    rest.iter().all(u8::is_ascii_lowercase) && {
+        let line = &prior[line_start_of(prior)..];
+        let mut programs = [&b"curl "[..], b"wget "].into_iter();
+        programs.any(|program| memchr::memmem::find(line, program).is_some())
+    }
+}
+
+/// Returns `true` if `rest`, which follows a `{`, starts with the rest of a Jira tag. In a
+/// template, a slash or an equals sign precedes the name (`/{code}`), unless another tag precedes
+/// the URL.
+fn is_jira_tag(url: &[u8], rest: &[u8], prior: &[u8]) -> bool {
     /// Maximum length of a tag in bytes: `color:` and a color.
     const TAG_BYTES: usize = 24;
     const NAMES: &str = "code color noformat panel quote * _ - + ^ ~ ?";
     let tag = &rest[..rest.len().min(TAG_BYTES)];
     let name = memchr::memchr2(b'}', b':', tag).map_or(tag, |len| &tag[..len]);
-    NAMES.split(' ').any(|known| known.as_bytes() == name) && memchr::memchr(b'}', tag).is_some()
+    NAMES.split(' ').any(|known| known.as_bytes() == name)
+        && memchr::memchr(b'}', tag).is_some()
+        && (prior.ends_with(b"}") || !matches!(url.last(), Some(b'/' | b'=')))
 }
 
 /// Returns the length of `url` before a part that belongs to it although another end is possible:
@@ -190,14 +232,29 @@ pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
         return without_punctuation(word).len();
     }
     let mut surplus = BracketSurplus::default();
+    // Searched at the first closing bracket outside ASCII, because most words have none.
+    let mut opened = None;
     let mut end = word.len();
     while let Some(&last) = word[..end].last() {
         let is_trimmed = match last {
+            // A character reference ends with its semicolon.
+            b';' if word[..end].ends_with(b"&amp;") => false,
             // An opening bracket starts the text after the URL.
             b'|' | b'\\' | b'(' | b'[' | b'{' => true,
             b'*' | b'_' if before == Some(last) => true,
             // Two asterisks close bold type.
             b'*' => word[..end].ends_with(b"**") || word.get(end) == Some(&b'*'),
+            0x80.. => {
+                let outer = last_char(&word[..end]).filter(|&last| {
+                    let is_unopened =
+                        |open: char| !opened.get_or_insert_with(|| openers(word)).contains(&open);
+                    is_invisible(last) || opener(last).is_some_and(is_unopened)
+                });
+                let len = outer.map_or(0, char::len_utf8);
+                // The code below removes the last byte.
+                end -= len.saturating_sub(1);
+                0 < len
+            }
             _ => is_sentence_mark(last) || surplus.ends(&word[..end]),
         };
         if !is_trimmed {
@@ -206,6 +263,22 @@ pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
         end -= 1;
     }
     end
+}
+
+/// Returns `true` for invisible characters, which pasting leaves after a URL.
+fn is_invisible(last: char) -> bool {
+    matches!(last,
+        '\u{AD}' | '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
+            | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
+}
+
+/// Returns the opening brackets and quotes of [`PARTNERS`] in `word`.
+fn openers(word: &[u8]) -> BTreeSet<char> {
+    let text = String::from_utf8_lossy(word);
+    let openers = text
+        .chars()
+        .filter(|&first| !first.is_ascii() && partner(first).is_some());
+    openers.collect()
 }
 
 /// Minimum number of identical signs in a row that form a rule. Base64 ends with two, and a dash
@@ -222,9 +295,13 @@ fn rule_len(word: &[u8]) -> usize {
     if RULE_SIGNS <= signs { signs } else { 0 }
 }
 
-/// Minimum number of identical signs in a row that form a rule inside a URL. A program that lost the
-/// line ends glued the rule to the URL. Page names have fewer hyphens.
+/// Minimum number of identical signs in a row that form a rule inside a URL before a capitalized
+/// word. A program that lost the line ends glued both to the URL.
 const INNER_RULE_SIGNS: usize = 12;
+
+/// Minimum number of identical signs in a row that always form a rule inside a URL. Page names
+/// have fewer hyphens, and numbers in base64url fewer underscores.
+const LONG_RULE_SIGNS: usize = 24;
 
 /// Returns the end of the URL at the start of `run`, before a word that was glued to it because a
 /// program lost a line end or a space. The word follows a mail gateway's link, the host
@@ -235,7 +312,8 @@ fn end_before_glued_word(run: &[u8], prior: &[u8]) -> usize {
         return len;
     }
     let run = &run[..end_of_remark(run, prior)];
-    let may_be_rule = |one: u8, other: u8| one == other && matches!(one, b'-' | b'=' | b'~' | b'*');
+    let may_be_rule =
+        |one: u8, other: u8| one == other && matches!(one, b'-' | b'_' | b'=' | b'~' | b'*');
     // Most URLs have no capital letter after a lowercase one, no page extension, and none of these
     // signs twice in a row.
     let may_be_glued = any_pair(run, |one, other| {
@@ -257,6 +335,32 @@ fn end_before_glued_word(run: &[u8], prior: &[u8]) -> usize {
         .flatten()
         .map(|at| host.end + at);
     page.min(rule.unwrap_or(run.len()))
+}
+
+/// Minimum number of escaped spaces that indent a line.
+const ESCAPED_INDENTATION: usize = 2;
+
+/// Returns the length of an escaped line end and the escaped indentation after it at the end of
+/// `word`: a program escaped the white space around the URL as well. Returns 0 if there is none,
+/// and for a `mailto` URL, where they are lines of the message.
+fn escaped_indentation_len(word: &[u8]) -> usize {
+    let blanks = escapes_len(word, &[b"%20", b"%09"]);
+    if blanks < ESCAPED_INDENTATION * 3 || starts_with_caseless(word, b"mailto:") {
+        return 0;
+    }
+    let line_ends = escapes_len(
+        &word[..word.len() - blanks],
+        &[b"%0A", b"%0a", b"%0D", b"%0d", b"%20", b"%09"],
+    );
+    if 0 < line_ends { line_ends + blanks } else { 0 }
+}
+
+/// Returns the length in bytes of the run of `escapes` at the end of `word`.
+fn escapes_len(word: &[u8], escapes: &[&[u8; 3]]) -> usize {
+    3 * word
+        .rchunks_exact(3)
+        .take_while(|chunk: &&[u8]| escapes.iter().any(|escape| *chunk == escape.as_slice()))
+        .count()
 }
 
 /// Minimum number of lowercase letters after a page extension that may be a word of the text.
@@ -311,6 +415,45 @@ fn end_of_remark(run: &[u8], prior: &[u8]) -> usize {
     run.len()
 }
 
+/// Returns the length of the file position (`:41:9`) at the end of `run`, with the punctuation
+/// after it; 0 if there is none. Compilers and logs append such a position to a file name.
+fn position_len(run: &[u8]) -> usize {
+    let mut end = run.len() - suffix_len(run, |byte| b".,;:)".contains(byte));
+    let whole = end;
+    if !run[..end].last().is_some_and(u8::is_ascii_digit) {
+        return 0;
+    }
+    for _ in 0..2 {
+        let digits = suffix_len(&run[..end], u8::is_ascii_digit);
+        if 0 < digits && run[..end - digits].ends_with(b":") {
+            end -= digits + 1;
+        }
+    }
+    let path = host_span(run).end;
+    let is_file = |path: &[u8]| {
+        let follows_host = matches!(path, [b'/', ..] | [b':', b'0'..=b'9', ..]);
+        follows_host && path.contains(&b'/') && ends_with_file(path)
+    };
+    if end < whole && run.get(path..end).is_some_and(is_file) {
+        run.len() - end
+    } else {
+        0
+    }
+}
+
+/// Maximum number of characters of a file name extension.
+const MAX_EXTENSION_CHARS: usize = 5;
+
+/// Returns `true` if `text` ends with a file name: a name, a dot and an extension that contains a
+/// letter.
+fn ends_with_file(text: &[u8]) -> bool {
+    let ending = suffix_len(text, u8::is_ascii_alphanumeric);
+    let (before, ending) = text.split_at(text.len() - ending);
+    (1..=MAX_EXTENSION_CHARS).contains(&ending.len())
+        && ending.iter().any(u8::is_ascii_alphabetic)
+        && matches!(before, [.., last, b'.'] if last.is_ascii_alphanumeric() || *last == b'_')
+}
+
 /// Returns `true` if `is_found` accepts a pair of adjacent bytes of `run`.
 fn any_pair(run: &[u8], is_found: impl Fn(u8, u8) -> bool) -> bool {
     let next = run.get(1..).unwrap_or_default();
@@ -320,16 +463,16 @@ fn any_pair(run: &[u8], is_found: impl Fn(u8, u8) -> bool) -> bool {
         .fold(false, |any, (&one, &other)| any | is_found(one, other))
 }
 
-/// Returns the range of the host in `run`: after the slashes of a scheme, after the `@` of a mail
-/// address, or at the start. Excludes the port.
+/// Returns the range of the host in `run`: after the slashes of a scheme and a user name, after the
+/// `@` of a mail address, or at the start. Excludes the port.
 fn host_span(run: &[u8]) -> Span {
-    let begin = after_slashes(run)
-        .or_else(|| memchr::memchr(b'@', run).map(|at| at + 1))
-        .unwrap_or(0);
-    let rest = &run[begin..];
-    let rest = &rest[..memchr::memchr3(b'/', b'?', b'#', rest).unwrap_or(rest.len())];
-    let len = memchr::memchr(b':', rest).unwrap_or(rest.len());
-    Span::new(begin, begin + len)
+    let start = match after_slashes(run) {
+        Some(_) => after_userinfo(run),
+        None => memchr::memchr(b'@', authority(run, 0).of(run)).map_or(0, |at| at + 1),
+    };
+    let site = authority(&run[start..], start).of(run);
+    let len = memchr::memchr(b':', site).unwrap_or(site.len());
+    Span::new(start, start + len)
 }
 
 /// Returns the length of `host` up to its lowercase top-level domain, if a capitalized word is
@@ -344,6 +487,8 @@ fn glued_host_len(host: &[u8], is_mail: bool) -> Option<usize> {
         b"com" | b"net" | b"org" | b"edu" | b"gov" => {
             !names.is_empty() && !names.eq_ignore_ascii_case(b"www")
         }
+        // Examples use `www.host.myDomain`.
+        b"my" => false,
         country => is_country(country) && (is_mail || names.contains(&b'.')),
     };
     (is_glued && starts_capitalized(&label[small..])).then_some(dot + 1 + small)
@@ -360,7 +505,9 @@ fn inner_rule(path: &[u8]) -> Option<usize> {
     for signs in path.chunk_by(|one, other| one == other) {
         let end = at + signs.len();
         // In base64url, underscores occur among letters of both cases.
-        if b"-=~*".contains(&signs[0]) && INNER_RULE_SIGNS <= signs.len() {
+        let is_before_word =
+            INNER_RULE_SIGNS <= signs.len() && signs[0] != b'_' && starts_capitalized(&path[end..]);
+        if b"-_=~*".contains(&signs[0]) && (is_before_word || LONG_RULE_SIGNS <= signs.len()) {
             return Some(at);
         }
         at = end;
@@ -406,7 +553,16 @@ fn end_before_markup(run: &[u8], prior: &[u8]) -> usize {
     } else {
         run.len()
     };
-    end - shown_path_len(&run[..end], prior)
+    let end = end_before_italics(&run[..end], prior);
+    let end = end - shown_path_len(&run[..end], prior);
+    if run.is_ascii() {
+        return end;
+    }
+    // The closing partner of the bracket before the URL ends it.
+    let partner = last_char(prior).and_then(partner).and_then(|close| {
+        memchr::memmem::find(&run[..end], close.encode_utf8(&mut [0; 4]).as_bytes())
+    });
+    partner.unwrap_or(end)
 }
 
 /// Start of a terminal link (OSC 8), without its control character.
@@ -423,29 +579,89 @@ fn shown_path_len(run: &[u8], prior: &[u8]) -> usize {
     if one == other { one.len() } else { 0 }
 }
 
+/// Returns the end of the URL before the trailing underscore or slash of `run` that closes italics
+/// of several words: `_see http://a.example/b_`, `/get http://a.example/b.zip!/`. Sentence
+/// punctuation may follow. A slash ends a folder's path, unless punctuation or a file extension
+/// precedes it.
+fn end_before_italics(run: &[u8], prior: &[u8]) -> usize {
+    let end = run.len() - suffix_len(run, |byte| b".,;:!?)'".contains(byte));
+    let Some((&mark @ (b'_' | b'/'), before)) = run[..end].split_last() else {
+        return run.len();
+    };
+    let closes = mark == b'_' || ends_sentence_or_file(before);
+    if closes && opens_italics(prior, mark) {
+        end - 1
+    } else {
+        run.len()
+    }
+}
+
+/// Returns `true` if `url` has a path that ends with sentence punctuation or with a dot and a file
+/// extension.
+fn ends_sentence_or_file(url: &[u8]) -> bool {
+    let authority = after_slashes(url).unwrap_or(0);
+    let Some(slash) = memchr::memrchr(b'/', &url[authority..]) else {
+        return false;
+    };
+    let name = &url[authority + slash + 1..];
+    let ending = memchr::memrchr(b'.', name).map_or(&b""[..], |dot| &name[dot + 1..]);
+    matches!(url.last(), Some(b'!' | b'?' | b'.' | b',' | b')'))
+        || matches!(ending.len(), 2..=4)
+            && ending.iter().all(u8::is_ascii_alphanumeric)
+            && ending.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// Opening brackets and quotes outside ASCII, each with its closing partner (Unicode general
+/// categories Ps and Pi, Pe and Pf), except those that end every word.
+const PARTNERS: &str = "༺༻ ༼༽ ᚛᚜ ⁅⁆ ⁽⁾ ₍₎ ⌈⌉ ⌊⌋ ❨❩ ❪❫ ❬❭ ❮❯ ❰❱ ❲❳ ❴❵ ⟅⟆ ⟦⟧ ⟬⟭ ⟮⟯ ⦃⦄ ⦅⦆ ⦇⦈ ⦉⦊ ⦋⦌ ⦍⦎ ⦏⦐ ⦑⦒ ⦓⦔ \
+    ⦕⦖ ⦗⦘ ⧘⧙ ⧚⧛ ⧼⧽ ⸂⸃ ⸄⸅ ⸉⸊ ⸌⸍ ⸜⸝ ⸠⸡ ⸢⸣ ⸤⸥ ⸦⸧ ⸨⸩ ⹕⹖ ⹗⹘ ⹙⹚ ⹛⹜ ︗︘ ︵︶ ︷︸ ︹︺ ︻︼ ︽︾ ︿﹀ ﹁﹂ ﹃﹄ \
+    ﹇﹈ ﹙﹚ ﹛﹜ ﹝﹞ ［］ ｟｠";
+
+/// Returns the opening partner of a non-ASCII closing bracket or quote.
+fn opener(close: char) -> Option<char> {
+    PARTNERS
+        .split(' ')
+        .find_map(|pair| pair.strip_suffix(close)?.chars().next())
+}
+
+/// Returns the closing partner of a non-ASCII opening bracket or quote.
+fn partner(open: char) -> Option<char> {
+    PARTNERS
+        .split(' ')
+        .find_map(|pair| pair.strip_prefix(open)?.chars().next())
+}
+
 fn end_before_ascii_markup(run: &[u8], prior: &[u8]) -> usize {
     let line = &prior[line_start_of(prior)..];
     let has_open_bracket = || memchr::memrchr2(b'[', b']', line).is_some_and(|at| line[at] == b'[');
-    let (mut is_bold, mut brackets) = (None, 0usize);
+    let is_in_tag = is_after_tag(prior);
+    let (mut is_bold, mut is_literal, mut brackets) = (None, None, 0usize);
     for (at, &byte) in run.iter().enumerate() {
         let rest = &run[at + 1..];
         let ends = match byte {
             b'[' => {
                 brackets += 1;
-                is_note(&run[..at], rest)
+                is_closing_tag(rest) || is_note(&run[..at], rest)
             }
             b']' if rest.starts_with(&TERMINAL_LINK[1..]) => true,
             // `[text](destination)` and `[text][label]` (CommonMark, section 6.3), whose text is
-            // the URL.
+            // the URL, and `[url=destination]text[/url]` (BBCode).
             b']' if brackets == 0 => {
-                matches!(rest.first(), Some(b'(' | b'['))
+                is_in_tag
+                    || matches!(rest.first(), Some(b'(' | b'['))
                     || has_open_bracket() && rest.first().is_some_and(u8::is_ascii_alphabetic)
             }
             b']' => {
                 brackets -= 1;
                 false
             }
-            b'\\' => is_literal_escape(rest),
+            b'\\' => {
+                is_literal_escape(rest)
+                    || is_font_escape(rest)
+                    || is_rtf_control_word(rest)
+                    || matches!(rest, [b'n' | b'r' | b't', ..])
+                        && *is_literal.get_or_insert_with(|| opens_literal(line))
+            }
             b'*' => closes_bold(rest) && *is_bold.get_or_insert_with(|| opens_bold(prior)),
             _ => false,
         };
@@ -457,18 +673,50 @@ fn end_before_ascii_markup(run: &[u8], prior: &[u8]) -> usize {
 }
 
 /// Returns `true` if a backslash before `rest` starts an escape that no path has: several escapes
-/// in a row, or one at the end (`\r\n`, `\n`).
+/// in a row, one at the end (`\r\n`, `\n`), or the JSON escape of a character that ends a URL.
 fn is_literal_escape(rest: &[u8]) -> bool {
     matches!(rest, [b'n' | b'r' | b't'] | [b'n' | b'r' | b't', b'\\', ..])
         // The line end of a calendar (RFC 5545, section 3.3.11).
         || matches!(rest, [b'n', next, ..] if *next == b'+' || next.is_ascii_digit() || next.is_ascii_uppercase())
+        || [&b"u003c"[..], b"u003e", b"u0022", b"x3c", b"x3e", b"x22"]
+            .iter()
+            .any(|code| starts_with_caseless(rest, code))
+}
+
+/// Returns `true` if a string literal is open at the end of `line`: it contains an odd number of
+/// unescaped quotes.
+fn opens_literal(line: &[u8]) -> bool {
+    let quotes = memchr::memchr_iter(b'"', line)
+        .filter(|&at| at == 0 || line[at - 1] != b'\\')
+        .count();
+    !quotes.is_multiple_of(2)
+}
+
+/// Returns `true` if `text` ends with a `BBCode` tag that only lacks its `]`: `[url=`.
+fn is_after_tag(text: &[u8]) -> bool {
+    let Some(tag) = text.strip_suffix(b"=") else {
+        return false;
+    };
+    let name = suffix_len(&tag[tag.len().saturating_sub(8)..], u8::is_ascii_alphabetic);
+    0 < name && tag[..tag.len() - name].last() == Some(&b'[')
+}
+
+/// Returns `true` if `rest`, which follows a `[`, starts with the rest of a closing `BBCode` tag:
+/// `/url]`.
+fn is_closing_tag(rest: &[u8]) -> bool {
+    let Some(name) = rest.strip_prefix(b"/") else {
+        return false;
+    };
+    let letters = prefix_len(&name[..name.len().min(8)], u8::is_ascii_alphabetic);
+    0 < letters && name.get(letters) == Some(&b']')
 }
 
 /// Returns `true` if `rest`, which follows a `[` after `url`, belongs to a note on the URL. A note
 /// is a number (`http://a.example/b[1]`), or a link that a mailer rewrote as its picture or
 /// destination (`[Image.jpeg]`, `[http://a.example/b]`).
 ///
-/// A list of numbers (`0.[123]`) and a VMS folder (`disk:[a.b]`) are parts of a URL.
+/// A query index (`?a[1]=`), a list of numbers (`0.[123]`) and a VMS folder (`disk:[a.b]`) are
+/// parts of a URL.
 fn is_note(url: &[u8], rest: &[u8]) -> bool {
     let authority = after_slashes(url).unwrap_or(0);
     if url.len() <= authority
@@ -493,14 +741,47 @@ fn is_note(url: &[u8], rest: &[u8]) -> bool {
     }
     let (content, after) = (&rest[..len], &rest[len + 1..]);
     let is_number = matches!(content.len(), 1..=3) && content.iter().all(u8::is_ascii_digit);
-    (is_number || ends_with_page(content)) && ends_run(after)
+    ends_run(after) && (is_number && !is_index(url) || ends_with_page(content))
+}
+
+/// Returns `true` if a number in brackets after `url` can be the index of a query field. The
+/// field's value would follow.
+fn is_index(url: &[u8]) -> bool {
+    memchr::memchr(b'?', url).is_some_and(|query| {
+        let field = url[query..]
+            .rsplit(|&byte| matches!(byte, b'?' | b'&'))
+            .next()
+            .unwrap_or_default();
+        !field.contains(&b'=') && !field.contains(&b'#')
+    })
 }
 
 /// Returns `true` if `rest` contains only punctuation and further numbers in brackets.
 fn ends_run(rest: &[u8]) -> bool {
-    rest.iter()
-        .all(|byte| byte.is_ascii_digit() || b".,;:!?)'[]*_".contains(byte))
-        && !rest.first().is_some_and(u8::is_ascii_digit)
+    !rest.first().is_some_and(u8::is_ascii_digit)
+        && rest
+            .iter()
+            .all(|byte| byte.is_ascii_digit() || b".,;:!?)'[]*_".contains(byte))
+}
+
+/// Returns `true` if `rest`, which follows a backslash, is an RTF control word that a converter
+/// left at the end of the run: of a color, size, font or language, or the end of a paragraph.
+fn is_rtf_control_word(rest: &[u8]) -> bool {
+    const NUMBERED: [&[u8]; 5] = [b"cf", b"fs", b"lang", b"highlight", b"f"];
+    const ALONE: [&[u8]; 4] = [b"par", b"pard", b"plain", b"ulnone"];
+    let letters = prefix_len(rest, u8::is_ascii_lowercase);
+    let (word, after) = rest.split_at(letters);
+    let digits = prefix_len(after, u8::is_ascii_digit);
+    let known = if digits == 0 { &ALONE[..] } else { &NUMBERED };
+    known.contains(&word) && matches!(after.get(digits), None | Some(b'\\' | b'}'))
+}
+
+/// Returns `true` if `rest`, which follows a backslash, changes the font in roff (`\fR`). No URL
+/// contains that.
+fn is_font_escape(rest: &[u8]) -> bool {
+    matches!(rest, [b'f', b'B' | b'I' | b'R' | b'P', next @ ..] if !next.first().is_some_and(u8::is_ascii_lowercase))
+        || rest.starts_with(b"f[")
+        || rest.starts_with(b"m[")
 }
 
 /// Returns `true` if the asterisk before `rest` can close bold type: another asterisk follows, or
@@ -512,7 +793,7 @@ fn closes_bold(rest: &[u8]) -> bool {
             .is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"/.-_~%?&=#".contains(byte))
 }
 
-/// Number of lines before the URL's line in which bold type may start.
+/// Number of lines before the URL's line in which bold type or italics may start.
 const TYPE_LINES: usize = 2;
 
 /// Returns the start of the last line of `prior`, looking back at most [`LINE_LOOKBACK_BYTES`].
@@ -555,6 +836,25 @@ fn opens_bold(prior: &[u8]) -> bool {
     })
 }
 
+/// Returns `true` if `mark` opened italics before the end of `prior`: its last occurrence does not
+/// follow a word, and a word that is not a path follows it. Underscores and slashes occur in names
+/// as well.
+fn opens_italics(prior: &[u8], mark: u8) -> bool {
+    let mut words = paragraph_before(prior).split(u8::is_ascii_whitespace).rev();
+    // Trimming compares the mark directly before the URL, as in `_http://a.example/b_`.
+    if words.next().unwrap_or_default().last() == Some(&mark) {
+        return false;
+    }
+    words.find(|word| word.contains(&mark)).is_some_and(|word| {
+        let word = match word.first() {
+            Some(b'(' | b'"' | b'\'' | b'*' | b'>') => &word[1..],
+            _ => word,
+        };
+        matches!(word, [first, second, rest @ ..]
+            if *first == mark && second.is_ascii_alphabetic() && !rest.contains(&mark))
+    })
+}
+
 /// Returns the end of the URL at the start of `run`, the certain part of the word `text`. The URL
 /// ends before its first non-ASCII character if that is a symbol, or a letter of another script at
 /// which no URL continues.
@@ -565,9 +865,8 @@ fn end_before_script(run: &[u8], text: WordInText<'_>) -> usize {
     };
     let is_whole = run.len() == text.word.len() && is_enclosed(text);
     let ends = !is_whole
-        && !continues_title(first, before)
-        && (is_symbol(first)
-            || is_of_other_script(first) && starts_text(first, before, rest, text));
+        && !continues_title(first, before, rest)
+        && starts_text(first, before, rest, text);
     if ends { before.len() } else { run.len() }
 }
 
@@ -582,7 +881,8 @@ fn is_enclosed(text: WordInText<'_>) -> bool {
 
 /// Returns `true` if `first` continues a page title that starts with one capital letter, or with a
 /// few after `/wiki/`: some Japanese, Russian and Hebrew words do. No word continues in hiragana.
-fn continues_title(first: char, before: &[u8]) -> bool {
+/// `rest` starts with `first`.
+fn continues_title(first: char, before: &[u8], rest: &[u8]) -> bool {
     /// Maximum number of letters of an abbreviation.
     const LETTERS: usize = 4;
     let capitals = suffix_len(before, u8::is_ascii_uppercase);
@@ -592,7 +892,7 @@ fn continues_title(first: char, before: &[u8]) -> bool {
         2..=LETTERS => path.ends_with(b"/wiki/"),
         _ => false,
     };
-    is_title && is_of_other_script(first) && first.script() != Script::Hiragana
+    is_title && is_of_other_script(first) && !is_hiragana(first) && !is_particle(first, rest)
 }
 
 /// Returns `true` for bullets, rights signs, arrows, box drawing, shapes and dingbats other than
@@ -605,29 +905,93 @@ fn is_symbol(first: char) -> bool {
 
 /// Returns `true` for letters and numbers that are neither Latin nor ASCII.
 fn is_of_other_script(first: char) -> bool {
-    first.is_alphanumeric() && !first.is_ascii() && first.script() != Script::Latin
+    let is_latin = matches!(
+        u32::from(first),
+        0xAA | 0xBA | 0xC0..=0x2FF | 0x1E00..=0x1EFF | 0x2C60..=0x2C7F | 0xA720..=0xA7FF
+            | 0xFB00..=0xFB06
+    );
+    first.is_alphanumeric() && !is_latin
 }
 
-/// Returns `true` if `rest`, which starts with the letter `first` of another script, directly
-/// follows an ASCII letter or digit of the URL `before` and starts the text after the URL.
+/// Returns `true` for hiragana, and for katakana that cannot start a word.
+fn is_hiragana(first: char) -> bool {
+    matches!(first, '\u{3041}'..='\u{309F}' | 'ヲ' | 'ン' | 'ー')
+}
+
+/// Returns `true` if `rest`, which starts with the non-ASCII character `first`, starts the text
+/// after the URL `before`: no URL continues there with a character of its kind.
 fn starts_text(first: char, before: &[u8], rest: &[u8], text: WordInText<'_>) -> bool {
+    /// Kana that cannot start a word: the particle `wo`, small kana, `n`, and the long vowel mark.
+    const INNER_KANA: &str = "をんヲンーぁぃぅぇぉっゃゅょ";
     let site = &before[after_slashes(before).unwrap_or(0)..];
-    let is_in_path =
-        memchr::memchr(b'/', site).is_some() && memchr::memchr3(b'?', b'#', b'%', site).is_none();
-    before.last().is_some_and(u8::is_ascii_alphanumeric)
-        && (is_unescaped(before)
-            // A top-level domain has one script.
-            || memchr::memchr3(b'/', b'?', b'#', site).is_none()
-                && names_site(site)
-                && !rest.windows(2).any(|pair| pair[0] == b'.' && !pair[1].is_ascii_punctuation())
-            // In a path, words of these scripts follow a slash or hyphen: 21 places in Arabic.
-            || is_in_path
-                && (ends_with_page(site)
-                    || matches!(
-                        first.script(),
-                        Script::Arabic | Script::Hebrew | Script::Hiragana | Script::Katakana
-                    )
-                    || continues_line(text)))
+    if is_symbol(first) {
+        return !site.is_empty();
+    }
+    let follows_word = before.last().is_some_and(u8::is_ascii_alphanumeric);
+    let is_letter = is_of_other_script(first);
+    if is_letter && follows_word && is_unescaped(before) {
+        return true;
+    }
+    // Japanese has no spaces between words, so particles directly follow a URL.
+    let is_kana = matches!(first, '\u{3041}'..='\u{30FF}');
+    // Dashes of sentences are not allowed in a host.
+    let is_dash = matches!(first, '\u{2012}'..='\u{2015}');
+    let Some(path) = memchr::memchr3(b'/', b'?', b'#', site) else {
+        // A top-level domain has one script.
+        let is_site = names_site(host_span(before).of(before));
+        return is_site && is_dash
+            || (is_site && is_letter || is_kana && follows_word) && !is_host_label(rest);
+    };
+    // After a slash or another delimiter, kana may start a path segment.
+    if is_kana
+        && (follows_word
+            || INNER_KANA.contains(first)
+            || path + 1 == site.len() && is_hiragana(first))
+    {
+        return true;
+    }
+    if memchr::memchr3(b'?', b'#', b'%', &site[path..]).is_some() {
+        return false;
+    }
+    // In a path, words in Arabic and Hebrew follow a slash or hyphen: 21 places in Arabic.
+    follows_word && ('\u{590}'..='\u{6FF}').contains(&first)
+        || memchr::memchr3(b'/', b'?', b'=', rest).is_none()
+            && (ends_with_page(before) && (is_letter || is_dash)
+                || may_precede_particle(before) && is_particle(first, rest)
+                || is_letter && follows_word && continues_line(text))
+}
+
+/// Returns `true` if a dot and another label follow in the host that `rest` is part of. A dot
+/// after `www.` belongs to another host.
+fn is_host_label(rest: &[u8]) -> bool {
+    let host = rest
+        .split(|byte| matches!(byte, b'/' | b'?' | b'#'))
+        .next()
+        .unwrap_or_default();
+    if memchr::memmem::find(host, b"www.").is_some() {
+        return false;
+    }
+    host.windows(2)
+        .any(|pair| pair[0] == b'.' && (pair[1].is_ascii_alphanumeric() || !pair[1].is_ascii()))
+}
+
+/// Returns `true` if a particle may follow the URL `before`. After a hyphen or an underscore, or
+/// as a title (after `/wiki/`), it is a word of the path.
+fn may_precede_particle(before: &[u8]) -> bool {
+    before
+        .last()
+        .is_some_and(|last| last.is_ascii_alphanumeric() || matches!(last, b'/' | b')'))
+        && !before.ends_with(b"/wiki/")
+}
+
+/// Korean particles that follow nouns and names.
+const PARTICLES: &str = "은 는 이 가 을 를 의 에 와 과 로 도 만 으로 에서 에는 에도 입니다";
+
+/// Returns `true` if `rest`, which starts with `first`, is a Korean particle and punctuation.
+fn is_particle(first: char, rest: &[u8]) -> bool {
+    let punctuation = suffix_len(rest, |byte| b".,;:!?)'".contains(byte));
+    let word = &rest[..rest.len() - punctuation];
+    ('가'..='힣').contains(&first) && PARTICLES.split(' ').any(|known| known.as_bytes() == word)
 }
 
 /// Returns `true` if an escaped non-ASCII byte is in the URL `before`, but not at its end. The
@@ -640,10 +1004,16 @@ fn is_unescaped(before: &[u8]) -> bool {
         && memchr::memchr_iter(b'%', before).any(is_escape)
 }
 
-/// Returns `true` if the word ends its line, and letters of another script precede it there.
+/// Returns `true` if the word ends its line or an East Asian sentence, and letters of another
+/// script precede it in the line. If a space or a delimiter follows the word, its letters belong to
+/// the URL.
 fn continues_line(text: WordInText<'_>) -> bool {
     let line = &text.prior[line_start_of(text.prior)..];
-    matches!(text.after.first(), None | Some(b'\r' | b'\n'))
+    let ends_line = match text.after.first() {
+        None | Some(b'\r' | b'\n') => true,
+        Some(after) => !after.is_ascii() && 0 < word_terminator_len(text.after, Rules::Wide),
+    };
+    ends_line
         && !line.is_ascii()
         && String::from_utf8_lossy(line)
             .chars()
@@ -676,6 +1046,13 @@ pub(super) fn end_before_refused(word: &[u8], scanner: &Scanner) -> Option<usize
             let host = mailbox_host(&rest[..end - begin])?;
             end_of_site(word, Span::new(begin + host.start, begin + host.end))?
         }
+        (None, BareRequirement::News) => match memchr::memchr(b'@', rest) {
+            Some(at) => {
+                let end = end_of_site(word, Span::new(begin + at + 1, word.len()))?;
+                return (end < word.len()).then_some(end);
+            }
+            None => end_of_group(word, begin),
+        },
         // Only its characters show that such a word is a URL.
         (None, _) => return None,
     };
@@ -705,6 +1082,17 @@ fn end_of_site(word: &[u8], span: Span) -> Option<usize> {
         return Some(word.len());
     }
     host_before_refused(site).map(|len| span.start + start + len)
+}
+
+/// Returns the end of the newsgroup at `begin`, before a character that is not allowed in one. A
+/// wildcard after a dot is part of the name.
+fn end_of_group(word: &[u8], begin: usize) -> usize {
+    let end = begin
+        + prefix_len(&word[begin..], |byte| {
+            byte.is_ascii_alphanumeric() || b".-+_".contains(byte)
+        });
+    let is_name = word[..end].last().is_some_and(u8::is_ascii_alphanumeric);
+    if is_name { end } else { word.len() }
 }
 
 /// Returns the offset of the first character at or after `from` that RFC 3986 does not allow in a
@@ -776,6 +1164,26 @@ mod tests {
     }
 
     #[test]
+    fn invisible_characters_at_the_end_are_trimmed() {
+        check(" http://a.example/b‖\u{200b}");
+        check(" http://a.example/b‖\u{202c}\u{200e}.");
+        check(" http://a.example/b‖.\u{feff}");
+        check(" http://a.example/b\u{200b}c‖");
+    }
+
+    #[test]
+    fn closing_partners_outside_ascii_are_trimmed() {
+        for pair in PARTNERS.split(' ') {
+            let mut chars = pair.chars();
+            let (open, close) = (chars.next().unwrap(), chars.next().unwrap());
+            assert_eq!((partner(open), chars.next()), (Some(close), None));
+            check(&format!(" http://a.example/b‖{close}{close}."));
+            check(&format!(" http://a.example/{open}b{close}‖"));
+            check_markup(&format!("{open}«http://a.example/b»{close}c"));
+        }
+    }
+
+    #[test]
     fn a_word_glued_to_the_url_is_excluded() {
         check(" http://a.com‖Please");
         check(" mailto:joe@a.com.sg‖Surfer's");
@@ -783,6 +1191,7 @@ mod tests {
         check(" http://a.example/b.html‖Vote");
         check(" http://a.example/b.htm‖Vote");
         check(&format!(" http://a.example/?c=2‖{}Visit", "-".repeat(12)));
+        check(&format!(" http://a.example/?c=2‖{}more", "_".repeat(24)));
         check(" http://www.a.de‖Bitte");
         check(" http://a.example/b.htmlx‖");
         check(" http://a.example/b.htmlVOTE‖");
@@ -795,13 +1204,14 @@ mod tests {
         check(" http://a.Company‖");
         check(" http://www.ACompany.com‖");
         check(" http://a.example/b----c‖");
-        check(&format!(" http://a.example/b{}c.html‖", "-".repeat(11)));
+        check(&format!(" http://a.example/b{}c.html‖", "-".repeat(12)));
         check(&format!(
             " http://a.example/?b=ARo{0}AQ{0}8B&c=1‖",
             "_".repeat(12)
         ));
         check(" http://www.netScape/b‖");
         check(" http://server.myDomain/b‖");
+        check(" http://www.server.myDomain/b‖");
         check(" http://Server.inHouse:8080/b‖");
     }
 
@@ -839,17 +1249,28 @@ mod tests {
     #[test]
     fn surrounding_markup_ends_the_url() {
         let cases = "[[«http://a.example/b»|c [[«http://a.example/?b=1»|c [«http://a.example/?b=1»|c \
-            {{cite|url=«http://a.example/b»|title=c \
-            |«http://a.example/b»|12| «http://a.example/b|12» «http://a.example/b|c» \
+            [«http://a.example/?b=1|2|3» {{cite|url=«http://a.example/b»|title=c \
+            {{cite|url=«http://a.example/?b»|title=c |«http://a.example/b»|12| «http://a.example/b|12» «http://a.example/b|c» \
             «http://a.example/?b=0:|c|d&e=f» «http://a.example/b»|+49 <«http://a.example/?b»|c \
             «http://a.example/?b|sh» «http://a.example/b»&&make «http://a.example/?b=c»&& \
             «http://a.example/?b&&c=d» {code}«http://a.example/b/»{code} «http://a.example/b»{quote}c \
-            {color:red}«http://a.example/b»{color} «http://a.example/b»{*} \
+            {color:red}«http://a.example/b»{color} «http://a.example/b»{*} «http://a.example/{code}» \
             «http://a.example/b{id}» @uref{«http://a.example/b»,,c {«http://a.example/b,c» \
             «http://a.example/b»[c-d]. «http://a.example/b/»[] «http://a.example/?b=c»[d^] «http://a.example/b[c]» \
             «http://a.example/?b[c]» «http://a.example/b[c]/d» «http://a.example/#b=c[d,e]» \
-            «mailto:a@b.example»|bc@d.example «file:///C|/b»";
+            «http://a.example|@b.example/c» «http://a.example{code}@b.example/» «http://a&&b:c@d.example/» \
+            «mailto:a&&b@c.example» «mailto:a@b.example»|bc@d.example «file:///C|/b»";
         cases.split(' ').for_each(check_markup);
+        check_markup("curl «http://a.example/?b»|sh");
+        let pod = |after: &str| {
+            let text = WordInText {
+                word: b"http://a.example/bE",
+                prior: b"E<lt>",
+                after: after.as_bytes(),
+            };
+            end(text, Rules::Wide).url
+        };
+        assert_eq!((pod("<gt>"), pod("<br>")), (18, 19));
     }
 
     #[test]
@@ -868,6 +1289,9 @@ mod tests {
             ("", "http://a.example/b/DVD\u{30B7}", " ", false),
             ("", "http://a.example/C\u{5DC}\u{5D1}", " ", true),
             ("", "http://a.example/C\u{3092}", " ", false),
+            ("\"", "http://a.example/b[cd]", "\"", true),
+            ("\"", "http://a.example/b|cd", "\"", true),
+            ("\"", "http://a.example/b|cd", " ", false),
         ] {
             let text = WordInText {
                 word: word.as_bytes(),
@@ -876,12 +1300,18 @@ mod tests {
             };
             let found = end(text, Rules::Wide);
             assert_eq!(found.url == word.len(), whole, "{prior}{word}{after}");
-            assert!(found.other.is_some());
+            assert!(found.other.is_some() || word.ends_with(']'));
         }
     }
 
     #[test]
-    fn the_text_of_terminal_links_is_excluded() {
+    fn file_positions_and_terminal_links_are_excluded() {
+        check(" http://a.example/b.js‖:41:9");
+        check(" http://a.example/b.js‖:41:");
+        check(" http://localhost:3000/b.js‖:41:9");
+        check(" news://news://nntp.a.example:119‖");
+        check(" http://a.example/b:41‖");
+        check(" http://a.example:80‖");
         check_markup("]8;;«file://a/lib/b.conf»/lib/b.conf]8;;:13");
         check_markup("]8;;«file://a/lib/b.conf»]8;;");
         check_markup("DESCRIPTION:«http://a.example/b»\\n+1 2");
@@ -907,9 +1337,28 @@ mod tests {
             "http://a.example/plan\u{8a08}\u{753b}",
         );
         assert_eq!(end("\u{8acb}\u{770b}", "\n"), short);
+        assert_eq!(end("\u{8acb}\u{770b}", "\u{3002}"), short);
         assert_eq!(end("\u{8acb}\u{770b} ", " "), long);
         assert_eq!(end("\u{8acb}\n", "\n"), long);
         assert_eq!(end("see ", "\n"), long);
+    }
+
+    #[test]
+    fn a_control_word_of_rtf_ends_the_url() {
+        check_markup(" «http://a.example/b»\\cf0");
+        check_markup(" «http://a.example/b»\\par}");
+        check_markup(" «http://a.example/b»\\cf0\\fs20");
+        check_markup(" «http://a.example/b\\partners»");
+    }
+
+    #[test]
+    fn an_escaped_line_end_and_indentation_are_trimmed() {
+        check(" http://a.example/b‖%0A%20%20%20");
+        check(" http://a.example/b‖%20%0D%0A%09%09>");
+        check(" http://a.example/b%20%20‖");
+        check(" mailto:joe@a.example?body=b%0D%0A%0D%0A‖");
+        check(" mailto:joe@a.example?body=Dear%20Joe,%0D%0A%20%20‖");
+        check(" http://a.example/?q=b%0A%20‖");
     }
 
     #[test]
@@ -936,8 +1385,23 @@ mod tests {
         check(" http://web.example/2001/http://b.example/‖");
         check(" http://a.example/?u=http://b.example‖");
         check(" http://a.example/‖&gt;");
+        check(" http://a.example/?b=c&amp;‖");
         check(" http://a.example/?b=c&amp‖");
+        check(" http://a.example/b.html‖/http://b.example/");
+        check(" http://a.example/b/‖http://a.example/b/c");
+        check(" http://a.example/lamps-and-oil/‖https://b.example/");
+        check(" http://a.example/b.cgi/http://b.example/‖");
+        check(" http://a.example/nph-proxy/http://b.example/‖");
+        check(" http://a.example/b/http://b.example/c.html‖");
         check(" http://a.example/http://b.example/‖");
+        check(" http://a.example/http://a.examples/‖");
+        check(" http://a.example/b.html/ftp://b.example/‖");
+        check(" http://a.example/?u=http://b.example/c.html/http://d.example/‖");
+        check(" http://a.example/b‖请看http://b.example/c");
+        check(" http://a.example/b‖\u{2014}ftp://b.example/c");
+        check(" http://a.example/请看‖http://b.example/c");
+        check(" http://a.example/?u=请看http://b.example/c‖");
+        check(" http://a.example/b请看wais://b.example/c‖");
     }
 
     /// Asserts that the URL starts at `«` and ends at `»`.
@@ -971,6 +1435,8 @@ mod tests {
     fn an_escape_of_a_string_literal_ends_the_url() {
         check_markup("\"see «http://a.example/b»\\n");
         check_markup("«http://a.example/b»\\r\\n\\r\\nThen");
+        check_markup("{\"text\": \"«http://a.example/b»\\nmore");
+        check_markup("«http://a.example/b»\\u003e");
         check_markup("«http://a.example/dir\\name»");
         check_markup("\"a\" «http://a.example/dir\\name»");
     }
@@ -1010,27 +1476,64 @@ mod tests {
         for glued in ["请看", "ниже", "에서", "ที่นี่", "१२", "①", "¹", "٣"]
         {
             check_markup(&format!("«http://www.a.example»{glued}"));
-            check_markup(&format!("«http://192.0.2.1»{glued}"));
             check_markup(&format!("«http://www.a.example/b/c.html»{glued}"));
             check_markup(&format!("«http://www.a.example/b.PDF»{glued}."));
-            let paths = " b/ b- ?q= ?q=b.html b.html/ #b.html b%20";
-            for whole in paths.split(' ') {
-                check_markup(&format!("«http://www.a.example/{whole}{glued}»"));
+            for whole in [
+                "",
+                "b/",
+                "b-",
+                "?q=",
+                "?q=b.html",
+                "b.html/",
+                "#b.html",
+                "node.js",
+                "b%20",
+            ] {
+                let is_query = whole.contains(['?', '#', '%']);
+                let is_word = whole == "node.js";
+                if is_query || glued != "에서" && !(is_word && glued == "٣") {
+                    check_markup(&format!("«http://www.a.example/{whole}{glued}»"));
+                }
             }
         }
         let cases = "http://www.a.exampleé/ http://www.a.example请看.example/ http://a例.example/ \
-            http://localhost例/ http://a.example/b.htmlé http://a.example/b\u{2013}c \
-            http://b.日本/路 http://日本/路.html http://192.0.2.1/请看";
+            http://localhost例/ http://a.example/b.html例/c.html http://a.example/b.htmlé \
+            http://a.example/b\u{2013}c http://b.日本/路 http://日本/路.html";
         for whole in cases.split(' ') {
             check_markup(&format!("«{whole}»"));
         }
     }
 
     #[test]
+    fn a_dash_after_a_host_and_text_after_an_ip_address_are_excluded() {
+        check_markup("«http://www.a.example»\u{2014}the");
+        check_markup("«http://www.a.example»\u{2013}b.example/");
+        check_markup("«http://a.example/b.html»\u{2014}it");
+        check_markup("«http://192.0.2.1»请看");
+        check_markup("«http://192.0.2.1/请看»");
+        check_markup("«http://www.a.example»或www.b.example吧");
+        check_markup("«http://www.a.example»またはwww.b.exampleを");
+    }
+
+    #[test]
+    fn a_korean_particle_ends_the_url() {
+        check_markup("«http://a.example/b12»를");
+        check_markup("«http://a.example/b/»에서.");
+        check_markup("«http://a.example/b12»는");
+        check_markup("«http://a.example/c언어»");
+        check_markup("«http://a.example/?q=c는»");
+        check_markup("«http://a.example/b_(c)»를");
+        check_markup("«http://a.example/b-에서»");
+        check_markup("«http://a.example/b_를»");
+        check_markup("«http://ko.a.example/wiki/이»");
+    }
+
+    #[test]
     fn kana_ends_an_ascii_url() {
         check_markup("«http://a.example/b.html»です。");
         check_markup("«http://a.example»をご覧");
-        check_markup("«http://a.example/b»をご覧");
+        check_markup("«http://a.example/»をご覧");
+        check_markup("«http://a.example/b/»をご覧");
         check_markup("«http://a.example/wiki/カタカナ»");
         check_markup("«http://a.example/wiki/ひらがな»");
         check_markup("«http://wwwテスト.example/»");
@@ -1063,6 +1566,7 @@ mod tests {
         );
         check_refusal("git://foo.com/b{c,d}", Some("git://foo.com/b"));
         check_refusal("git://foo.com/100%", Some("git://foo.com/100"));
+        check_refusal("news:comp.lang.c's", Some("news:comp.lang.c"));
         check_refusal("news:comp.lang.*", None);
     }
 }
