@@ -94,3 +94,20 @@ fn deleted_and_rewritten_messages_are_gone() {
     fs::remove_dir_all(scene.path("list.git")).unwrap();
     scene.check(&[], 5);
 }
+
+#[test]
+fn a_repository_without_mail_is_not_retried_after_a_failure() {
+    if !has_git() {
+        return;
+    }
+    let mut scene = scene(false);
+    write(&scene, &[]);
+    let config = scene.path("list.git/config");
+    let sound = fs::read(&config).unwrap();
+    fs::write(&config, "[broken\n").unwrap();
+    scene.scan_after(0);
+    assert_eq!(scene.status().failing, 1);
+    fs::write(&config, sound).unwrap();
+    scene.run(10);
+    assert_eq!(scene.status().failing, 0);
+}

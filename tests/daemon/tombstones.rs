@@ -404,7 +404,7 @@ fn a_message_that_is_edited_far_from_its_start_leaves_no_rows_of_its_earlier_ver
 
 impl Scene {
     /// Lets the daemon work for `seconds`.
-    fn run(&mut self, seconds: u64) {
+    pub(super) fn run(&mut self, seconds: u64) {
         self.scan_after(0);
         let daemon = self.daemon.as_mut().unwrap();
         for _ in 0..seconds {
@@ -414,7 +414,7 @@ impl Scene {
     }
 
     /// Returns the status of the running daemon.
-    fn status(&self) -> Status {
+    pub(super) fn status(&self) -> Status {
         self.daemon.as_ref().unwrap().status(self.host.time())
     }
 }

@@ -524,6 +524,7 @@ impl SpoolReader {
         let repository = match Repository::open(path, &self.git_host()) {
             Ok(RepositoryContent::Mail(repository)) => repository,
             Ok(RepositoryContent::Skipped(reason)) => {
+                self.remove_planned(path);
                 self.report_skip(&source, reason, &path.join("HEAD"), host);
                 return Ok(None);
             }
