@@ -164,8 +164,7 @@ mod folder_watches {
     /// The watched folders.
     pub(super) struct FolderWatches {
         inotify: Inotify,
-        /// The paths of each watched folder. There are several if a mount shows the folder twice,
-        /// or after a rename; old paths then refer to no file.
+        /// The paths of each watched folder. There are several if a mount shows the folder twice.
         folders: HashMap<WatchDescriptor, Vec<PathBuf>>,
         buffer: Vec<u8>,
     }
@@ -202,6 +201,8 @@ mod folder_watches {
             let watch = self.inotify.watches().add(folder, changes)?;
             let paths = self.folders.entry(watch).or_default();
             if !paths.iter().any(|path| path == folder) {
+                // Those from before a rename refer to no folder.
+                paths.retain(|path| path.is_dir());
                 paths.push(folder.to_owned());
             }
             Ok(())
@@ -275,5 +276,32 @@ mod folder_watches {
         pub(super) fn fd(&self) -> BorrowedFd<'_> {
             match *self {}
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_renamed_folder_is_reported_under_its_last_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |number: u32| folder.path().join(number.to_string());
+        fs::create_dir(path(0)).unwrap();
+        let mut fs_events = FsEvents::default();
+        assert_eq!(fs_events.watch(&[path(0)]), []);
+        for number in 1..=3 {
+            fs::rename(path(number - 1), path(number)).unwrap();
+            fs_events.add(folder.path(), &path(number)).unwrap();
+        }
+        while fs_events.next().is_some() {}
+        fs::create_dir(path(3).join("new")).unwrap();
+        let events: Vec<_> = std::iter::from_fn(|| fs_events.next()).collect();
+        assert!(
+            matches!(&*events, [DaemonEvent::Changed(changed)] if *changed == path(3).join("new")),
+            "{events:?}"
+        );
     }
 }
