@@ -3,8 +3,9 @@
 
 use std::fs::Metadata;
 use std::io;
+use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +28,11 @@ use urlspool_text::origin::{FormatHint, Source};
 
 /// Delay before a locked mailbox is checked again, unless a notification comes earlier.
 const LOCK_RETRY_MS: u64 = 250;
+
+/// Maximum number of events handled between two files. Programs that change files faster than the
+/// reader handles events cannot keep it from reading: the kernel queues further events, and reports
+/// an overflow.
+const EVENTS_AT_ONCE: usize = 4_096;
 
 /// A file and its versions at the start of its check.
 pub(super) struct CheckedFile<'f> {
@@ -142,9 +148,10 @@ impl SpoolReader {
         self.commit(host)
     }
 
-    /// Handles new events, which only mark work.
+    /// Handles new events, which only mark work, at most [`EVENTS_AT_ONCE`].
     pub(super) fn handle_events(&mut self, host: &mut dyn ReaderHost) {
-        while let Some(event) = host.event() {
+        for _ in 0..EVENTS_AT_ONCE {
+            let Some(event) = host.event() else { return };
             let now = host.now();
             self.handle(event, now);
         }
@@ -420,17 +427,21 @@ impl SpoolReader {
         }
     }
 
-    /// Checks the files with reported changes.
+    /// Checks the files with reported changes, each once. A file that changes during its check
+    /// waits for the next call.
     pub(super) fn check_changed_files(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
-        while let Some(path) = self.changed.pop_first() {
-            let Some(spool) = self.spool_of(&path) else {
-                continue;
-            };
-            self.check_path(spool, &path, host)?;
-            self.between_files(host)?;
+        let mut last = PathBuf::new();
+        let after = |last| (Bound::Excluded(last), Bound::Unbounded);
+        while let Some(path) = self.changed.range(after(last)).next().cloned() {
+            self.changed.remove(&path);
+            if let Some(spool) = self.spool_of(&path) {
+                self.check_path(spool, &path, host)?;
+                self.between_files(host)?;
+            }
             if self.stopping {
                 break;
             }
+            last = path;
         }
         Ok(())
     }
@@ -562,7 +573,7 @@ impl SpoolReader {
         git.with_beat(Arc::new(move || heartbeat.beat()))
     }
 
-    /// Reports a file or repository that is not read, unless it is empty. Of output of urlspool, and
+    /// Reports a file or repository that is not read, unless it is empty. Of output of urlspool and
     /// of repositories without mail, the first in the folder of `path` is reported, once.
     fn report_skip(
         &mut self,

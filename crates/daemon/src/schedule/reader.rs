@@ -413,7 +413,10 @@ impl SpoolReader {
     fn next_deadline(&self) -> MonotonicTime {
         let unsettled = self.unsettled.values().map(|file| file.due);
         let scans = self.spools.iter().filter_map(|watched| watched.due);
+        // Changes that were reported during the last check.
+        let changed = (!self.changed.is_empty()).then(MonotonicTime::default);
         let all = unsettled
+            .chain(changed)
             .chain(self.failures.next())
             .chain(scans)
             .chain(self.shared.writer.lock().next_deadline());
@@ -644,6 +647,69 @@ mod tests {
         }
         reader.close().unwrap();
         assert_eq!(host.store.lines(), 4);
+    }
+
+    /// A host with a file that changes without a pause, `changes` times.
+    struct ChangingHost {
+        store: StoreFixture,
+        file: PathBuf,
+        changes: u32,
+    }
+
+    impl DaemonHost for ChangingHost {
+        fn now(&mut self) -> MonotonicTime {
+            self.store.now
+        }
+
+        fn log(&mut self, _: &LogRecord<'_>) {}
+    }
+
+    impl ReaderHost for ChangingHost {
+        fn event(&mut self) -> Option<DaemonEvent> {
+            self.changes = self.changes.checked_sub(1)?;
+            Some(DaemonEvent::Changed(self.file.clone()))
+        }
+
+        fn folder_appeared(&mut self, _: &Path, _: &Path) -> bool {
+            true
+        }
+
+        fn progress(&mut self, _: &SpoolReader) {}
+    }
+
+    #[test]
+    fn a_file_that_keeps_changing_does_not_delay_others() {
+        let store = StoreFixture::new("changing");
+        let mut config = store.config();
+        config.watch.settle = Duration::ZERO;
+        let path = store.folder.join("spool");
+        std::fs::create_dir(&path).unwrap();
+        for name in ["1.eml", "2.eml"] {
+            std::fs::write(path.join(name), "Subject: x\n\nhttp://h.example/ now\n").unwrap();
+        }
+        let file = path.join("1.eml");
+        config.spool = vec![Spool {
+            path,
+            kind: None,
+            dedupe: DedupeScope::Mailbox,
+        }];
+        let changes = 1_000_000;
+        let mut host = ChangingHost {
+            store,
+            file,
+            changes,
+        };
+        let mut reader = SpoolReader::open(config, &mut host).unwrap();
+        // The first round finds the files, the second one reads those that have settled.
+        for _ in 0..2 {
+            let next = reader.work(&mut host).unwrap();
+            // The remaining change is due at once.
+            assert!(next <= host.store.now);
+            host.store.now = host.store.now.after(10_000);
+        }
+        assert!(0 < host.changes && host.changes < changes);
+        assert!(0 < reader.counters.messages_read);
+        reader.close().unwrap();
     }
 
     const PATH: &str = "/s/1";
