@@ -6,8 +6,8 @@
 //! detected by the keys of messages.
 //!
 //! `SQLite` detects damage to its structure, not to its content. The state relies on the checksums
-//! of the write-ahead log, `SQLite`'s check of the structure at each start, and a comparison with the
-//! newest sidecars (`recovery.rs`).
+//! of the write-ahead log, `SQLite`'s check of the structure at each start, and a comparison with
+//! the newest sidecars (`recovery.rs`).
 //!
 //! The queries are in `mail_rows.rs`, `gone.rs`, `sidecar_rows.rs`, `spools.rs` and `purge.rs`.
 
