@@ -208,7 +208,7 @@ pub(super) struct WatchTime {
     /// Seconds before `since`.
     before_s: u64,
     since: MonotonicTime,
-    /// Seconds saved in the state; `None` if the state has no date of a save.
+    /// Seconds saved in the state; `None` if the state has no date of a save, or a future one.
     saved_s: Option<u64>,
 }
 
@@ -216,14 +216,13 @@ impl WatchTime {
     /// Continues from the time that the last run saved.
     pub(super) fn open(db: &StateDb, host: &mut dyn DaemonHost) -> Result<WatchTime> {
         let (saved_s, date) = (db.meta_value("age")?.unwrap_or(0), db.meta_value("date")?);
-        let away_s = match (date, host.unix_time()) {
-            (Some(before), Some(now)) => now.saturating_sub(before).min(MAX_DOWNTIME_S),
-            _ => 0,
-        };
+        let now = host.unix_time().unwrap_or(0);
+        // A date in the future comes from a wrong clock, and is replaced soon.
+        let away_s = date.and_then(|date: u64| now.checked_sub(date));
         Ok(WatchTime {
-            before_s: saved_s + away_s,
+            before_s: saved_s + away_s.map_or(0, |away_s| away_s.min(MAX_DOWNTIME_S)),
             since: host.now(),
-            saved_s: date.map(|_| saved_s),
+            saved_s: away_s.map(|_| saved_s),
         })
     }
 
@@ -250,5 +249,51 @@ impl WatchTime {
 
     fn seconds(&self, now: MonotonicTime) -> u64 {
         self.before_s + now.ms.saturating_sub(self.since.ms) / 1_000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::LogRecord;
+    use crate::store::StoreFixture;
+
+    /// A host with a system clock.
+    struct ClockHost {
+        unix_time: u64,
+    }
+
+    impl DaemonHost for ClockHost {
+        fn now(&mut self) -> MonotonicTime {
+            MonotonicTime::default()
+        }
+
+        fn unix_ms(&mut self) -> Option<u64> {
+            Some(self.unix_time * 1_000)
+        }
+
+        fn log(&mut self, _: &LogRecord<'_>) {}
+    }
+
+    /// Opens the watch time and saves it, as a short run does. Returns the seconds.
+    fn run(db: &StateDb, unix_time: u64) -> u64 {
+        let mut host = ClockHost { unix_time };
+        let mut watch_time = WatchTime::open(db, &mut host).unwrap();
+        watch_time.save(db, &mut host).unwrap();
+        watch_time.seconds(MonotonicTime::default())
+    }
+
+    #[test]
+    fn the_time_between_short_runs_counts_up_to_a_day_and_from_a_sound_clock() {
+        const START: u64 = 1_700_000_000;
+        let fixture = StoreFixture::new("watch-time");
+        let db = fixture.state();
+        assert_eq!(run(&db, START), 0);
+        assert_eq!(run(&db, START + 1_800), 1_800);
+        assert_eq!(run(&db, START + 3_600), 3_600);
+        // The clock jumps ahead by a year, and back.
+        assert_eq!(run(&db, START + 365 * DAY_S), 3_600 + MAX_DOWNTIME_S);
+        assert_eq!(run(&db, START + 7_200), 3_600 + MAX_DOWNTIME_S);
+        assert_eq!(run(&db, START + 9_000), 5_400 + MAX_DOWNTIME_S);
     }
 }
