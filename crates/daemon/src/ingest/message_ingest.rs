@@ -225,14 +225,18 @@ impl MessageIngest<'_> {
             first_digest,
             offset,
         });
-        let mut ended: Vec<_> = group.iter().map(|of| (of, EndCertainty::Certain)).collect();
+        let certain = |message| (message, EndCertainty::Certain);
+        let mut ended: Vec<_> = group.iter().map(certain).collect();
         ended[last].1 = end;
         let identified = self.parsers.map(&ended, |_, (message, end)| {
             self.identify(message, position, *end)
         });
         let mut unrecorded = self.unrecorded(&identified)?;
         unrecorded.retain(|key, _| !self.parsers.suspects.is_set_aside(*key));
-        let mut parsed: Vec<_> = identified.iter().map(|of| (of.key, of.message)).collect();
+        let mut parsed: Vec<_> = identified
+            .iter()
+            .map(|found| (found.key, found.message))
+            .collect();
         parsed.retain(|(key, _)| unrecorded.contains_key(key));
         if !self.parsers.suspects.may_parse(&parsed, self.session)? {
             if 1 < group.len() {

@@ -51,7 +51,7 @@ impl FsEvents {
     pub(crate) fn wait(&self, woken: &PipeReader, timeout: Duration) {
         let mut polled = vec![PollFd::new(woken, PollFlags::IN)];
         let watches = self.watches.as_ref();
-        polled.extend(watches.map(|of| PollFd::from_borrowed_fd(of.fd(), PollFlags::IN)));
+        polled.extend(watches.map(|watches| PollFd::from_borrowed_fd(watches.fd(), PollFlags::IN)));
         let timeout = Timespec {
             tv_sec: timeout.as_secs().cast_signed(),
             tv_nsec: timeout.subsec_nanos().into(),

@@ -576,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_lacks_what_a_sidecar_lists_is_refused_after_an_unclean_end() {
+    fn a_state_that_lacks_what_a_sidecar_lists_is_refused() {
         let losses = [
             "DELETE FROM seen WHERE key=(SELECT min(key) FROM seen)",
             "UPDATE mailbox SET key=zeroblob(16)",
