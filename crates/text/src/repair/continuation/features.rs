@@ -90,9 +90,10 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     // directive, a roff request, the next attribute of an element, a relative path.
     never("notation", is_notation),
     // The token is a defanged host or address, or the next text is a scheme or host with blanks
-    // around its delimiter: `http ://a.example`, `a [.] example`.
+    // around its delimiter: `http ://a.example`, `a [.] example`, but not after a scheme alone.
     never("defanged", |at| {
-        is_defanged(at, &at.token) || !at.line_break.whole_line && starts_spaced(at)
+        let is_spaced = || !at.line_break.whole_line && starts_spaced(at);
+        is_defanged(at, &at.token) || !at.head.is_scheme() && is_spaced()
     }),
     // One site below the other, on short lines or before a third site.
     never("site-list", |at| {

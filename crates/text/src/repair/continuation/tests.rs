@@ -126,6 +126,7 @@ fn a_defanged_url_host_or_address_is_not_joined() {
     }
     check("«hxxp://»¶«a[.]example/minutes.html»¶");
     check("«hxxp://working-»¶«group[.]example[.]com/minutes.html»¶");
+    check("«http://»¶«www.b.example.com/minutes.html» of the working group");
     check(&format!("«{FULL}»¶«index.html» http://b.example/"));
 }
 
