@@ -145,3 +145,18 @@ def test_each_message_has_one_report_about_its_author(tmp_path: Path) -> None:
     assert reports(tmp_path, "--since", "1990") == found
     for host in ("d.example", "e.example"):
         assert reports(tmp_path, "--host", host) == []
+
+
+def test_a_message_around_another_has_one_report(tmp_path: Path) -> None:
+    inner = letter("Jack <jack@spam.example>", "http://a.example/\n")
+    outer = letter("Ann <ann@c.example>", "http://c.example/before\n")
+    outer.add_attachment(inner)
+    outer.add_attachment("http://c.example/after\n", disposition="inline")
+    (tmp_path / "mail.eml").write_bytes(outer.as_bytes())
+    loaded = program("scan", "-q", "--into", tmp_path / "urls.db", tmp_path / "mail.eml")
+    assert loaded.returncode == 0, loaded.stderr
+    found = reports(tmp_path, "--since", "1990")
+    links = [one["spam_indicators"]["suspicious_links"] for one in found]
+    named = [(one["source_identifier"], urls) for one, urls in zip(found, links)]
+    around = ["http://c.example/after", "http://c.example/before"]
+    assert sorted(named) == [("c.example", around), ("spam.example", ["http://a.example/"])]

@@ -3,13 +3,14 @@
 //! Each message is one report of the type `spam`. It names the domain of the author, and has the
 //! URLs that were found. An author that is only named in a text is never reported.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::net::IpAddr;
 
 use data_encoding::BASE64;
 use serde::Serialize;
 use serde_json::json;
 
-use super::found_row::Citation;
+use super::found_row::{Citation, FoundAuthor};
 use urlspool_record::record::json_line;
 use urlspool_text::diagnostic::shortened;
 use urlspool_text::limits::REPORTED_BYTES;
@@ -42,24 +43,62 @@ impl Contact {
             .ok_or("write a name and an address: `Example Org <abuse@a.example>`")
     }
 
-    /// Parses the last address of a From field; `None` if it has no domain.
+    /// Parses a From field: the last address in angle brackets, otherwise the first one. `None` if
+    /// it has no domain.
     fn parse(field: &str) -> Option<Contact> {
+        let field = without_last_comments(field);
         let (name, rest) = field.rsplit_once('<').unwrap_or(("", field));
-        let mut words = rest.split(|c: char| c.is_whitespace() || ">(".contains(c));
+        let mut words = rest.split(|c: char| c.is_whitespace() || ">(,;".contains(c));
         let address = words.find(|word| word.contains('@'))?;
         let (local, domain) = address.rsplit_once('@')?;
         Some(Contact {
             org: shortened(name.trim().trim_matches('"'), TEXT_CHARS).into_owned(),
             contact: address.to_owned(),
-            domain: host_name(domain).filter(|_| !local.is_empty())?,
+            domain: host_of_mail(domain).filter(|_| !local.is_empty())?,
         })
     }
 }
 
-/// A writer of reports. Matches in one message follow each other.
+/// Removes comments from the end of a field (RFC 5322, section 3.2.2), which may contain addresses.
+fn without_last_comments(field: &str) -> &str {
+    let (mut end, mut depth) = (field.len(), 0_usize);
+    for (at, byte) in field.bytes().enumerate().rev() {
+        match byte {
+            b')' => depth += 1,
+            b'(' if 0 < depth => {
+                depth -= 1;
+                if depth == 0 {
+                    end = at;
+                }
+            }
+            _ if depth == 0 && !byte.is_ascii_whitespace() => break,
+            _ => {}
+        }
+    }
+    field.get(..end).unwrap_or(field)
+}
+
+/// Returns the domain of an address, or the address of its host if it is a literal (RFC 5321,
+/// section 4.1.3).
+fn host_of_mail(domain: &str) -> Option<String> {
+    let literal = domain.strip_prefix('[');
+    match literal.and_then(|text| text.strip_suffix(']')) {
+        Some(text) => {
+            let address = text.strip_prefix("IPv6:").unwrap_or(text);
+            Some(address.parse::<IpAddr>().ok()?.to_string())
+        }
+        None => host_name(domain),
+    }
+}
+
+/// A writer of reports. Matches in one message, with the messages in it, follow each other.
 #[derive(Default)]
 pub struct AbuseReports {
-    current: Option<Report>,
+    /// Digest of the current message.
+    digest: String,
+    /// Reports about the current message and the messages in it, by author; `None` for an author
+    /// who is not reported.
+    current: HashMap<FoundAuthor, Option<Report>>,
     /// Ids of the first matches of the reports so far: a message may be in several mailboxes.
     reported: HashSet<String>,
     /// Number of matches without an author who can be reported, without a date, or beyond
@@ -76,14 +115,14 @@ struct Report {
 }
 
 impl AbuseReports {
-    /// Adds a match. Appends the previous report if the match is in another message.
+    /// Adds a match. Appends the previous reports if the match is in another message.
     pub fn add(&mut self, citation: &Citation, reporter: &Contact, out: &mut Vec<u8>) {
-        let current = self.current.as_ref();
-        if !current.is_some_and(|report| report.is_about(citation)) {
+        if self.digest != citation.digest {
             self.finish(reporter, out);
-            self.current = Report::of(citation);
+            self.digest.clone_from(&citation.digest);
         }
-        match &mut self.current {
+        let report = self.current.entry(citation.found.author.clone());
+        match report.or_insert_with(|| Report::of(citation)) {
             Some(report) if report.url_bytes < REPORTED_BYTES => {
                 let url = citation.found.whole_url();
                 report.url_bytes += url.len();
@@ -93,12 +132,15 @@ impl AbuseReports {
         }
     }
 
-    /// Appends the last report, unless it was written before.
+    /// Appends the last reports, unless they were written before.
     pub fn finish(&mut self, reporter: &Contact, out: &mut Vec<u8>) {
-        if let Some(report) = self.current.take()
-            && self.reported.insert(report.first.found.id.clone())
-        {
-            report.write(reporter, out);
+        let reports = std::mem::take(&mut self.current).into_values();
+        let mut reports: Vec<_> = reports.flatten().collect();
+        reports.sort_unstable_by_key(|report| report.first.row);
+        for report in reports {
+            if self.reported.insert(report.first.found.id.clone()) {
+                report.write(reporter, out);
+            }
         }
     }
 }
@@ -114,10 +156,6 @@ impl Report {
             urls: BTreeSet::new(),
             url_bytes: 0,
         })
-    }
-
-    fn is_about(&self, citation: &Citation) -> bool {
-        self.first.digest == citation.digest && self.first.found.author == citation.found.author
     }
 
     fn write(&self, reporter: &Contact, out: &mut Vec<u8>) {
@@ -179,6 +217,22 @@ mod tests {
                 "\"<b@c.example>\" <d@E.example>",
                 ["<b@c.example>", "d@E.example", "e.example"],
             ),
+            (
+                "jane@a.example (not <b@c.example> (or so)) (really)",
+                ["", "jane@a.example", "a.example"],
+            ),
+            (
+                "jane@a.example, b@c.example",
+                ["", "jane@a.example", "a.example"],
+            ),
+            ("g: jane@a.example;", ["", "jane@a.example", "a.example"]),
+            ("<jane@[192.0.2.1]>", ["", "jane@[192.0.2.1]", "192.0.2.1"]),
+            (
+                "J (a) <j@[IPv6:2001:db8::1]>",
+                ["J (a)", "j@[IPv6:2001:db8::1]", "2001:db8::1"],
+            ),
+            ("jane@a.example :)", ["", "jane@a.example", "a.example"]),
+            ("<jane@[a.example]>", [""; 3]),
             ("Jane", [""; 3]),
             ("<@a.example>", [""; 3]),
             ("<jane@>", [""; 3]),

@@ -66,7 +66,7 @@ pub struct FoundMessage {
 }
 
 /// `author` of a record that was found.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct FoundAuthor {
     pub from: Option<String>,
     pub subject: Option<String>,
