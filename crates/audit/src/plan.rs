@@ -338,7 +338,11 @@ impl<'l> PlannedLinks<'l> {
                 scheme,
                 href,
                 is_in_a_body: facts.is_in_a_body,
-                is_confident: facts.is_confident,
+                is_confident: if facts.is_in_a_body {
+                    facts.is_confident
+                } else {
+                    facts.is_confident_in_header
+                },
             },
             self.lifted,
         );
@@ -413,6 +417,8 @@ struct RowFacts {
     is_in_a_body: bool,
     /// `true` if such a row has at least the confidence [`MIN_CONFIDENCE`].
     is_confident: bool,
+    /// `true` if a row in a header field has at least this confidence.
+    is_confident_in_header: bool,
 }
 
 /// Rank of a row without a plausible date. It is greater than any date, which has 14 digits.
@@ -424,7 +430,8 @@ const NOT_CHECKED: u64 = 100_000_000_000_000;
 impl RowFacts {
     fn add(&mut self, row: i64, cited: Option<&str>, confidence: f64, region: &str) {
         let is_in_a_body = !region.starts_with("header:");
-        let is_confident = is_in_a_body && MIN_CONFIDENCE <= confidence;
+        let is_confident_somewhere = MIN_CONFIDENCE <= confidence;
+        let is_confident = is_in_a_body && is_confident_somewhere;
         let date = cited.map_or(UNDATED, digits);
         let rank = if is_confident {
             date
@@ -437,6 +444,7 @@ impl RowFacts {
         }
         self.is_in_a_body |= is_in_a_body;
         self.is_confident |= is_confident;
+        self.is_confident_in_header |= !is_in_a_body && is_confident_somewhere;
     }
 }
 
