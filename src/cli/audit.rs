@@ -530,10 +530,15 @@ fn save(args: AuditSaveArgs, is_quiet: bool) -> CommandResult {
 
 /// Writes the links that are due to be saved as a list, or only counts them.
 fn list_unsaved(args: &AuditSaveArgs, is_quiet: bool) -> CommandResult {
-    let list = audit::urls_to_save(&args.database, args.limit)?;
+    let mut list = audit::urls_to_save(&args.database)?;
     let due = list.due.len() as u64;
+    let listed = args.limit.unwrap_or(due).min(due);
     let mut text = match args.format {
-        Some(_) => format!("{} in the list", counted(due, "URL", "URLs")),
+        Some(_) => {
+            let mut text = format!("{} in the list", counted(listed, "URL", "URLs"));
+            add_count(&mut text, due - listed, "more beyond `--limit`");
+            text
+        }
         None => format!(
             "{} and {} in none of the archives asked; none was sent: `--send` submits them to {}, \
              which publishes them",
@@ -544,11 +549,18 @@ fn list_unsaved(args: &AuditSaveArgs, is_quiet: bool) -> CommandResult {
     };
     add_left_out(&mut text, &list.left_out);
     if args.format.is_some() {
+        list.due
+            .truncate(usize::try_from(listed).unwrap_or(usize::MAX));
         for (path, lines) in audit::seed_files(&args.output, &list.due) {
             // Standard output is one file.
             let is_stream = args.output.as_os_str() == "-";
             let path = if is_stream { &args.output } else { &path };
-            check_replacement(path, None).map_err(CommandError::usage)?;
+            check_replacement(path, None).map_err(|_| {
+                CommandError::usage(format!(
+                    "{} exists, and a list replaces no file; name another one with `-o`",
+                    path.display()
+                ))
+            })?;
             let mut file = OutputFile::create(path)?;
             file.put(lines.as_bytes())?;
             file.finish()?;
@@ -584,6 +596,12 @@ fn save_summary(counts: &SaveCounts) -> String {
 }
 
 fn report(args: AuditReportArgs, is_quiet: bool) -> CommandResult {
+    let is_stdout = OutputPlace::of(&args.output) == OutputPlace::Stdout;
+    if is_stdout && args.format != ReportFormat::Html {
+        let message = "CSV files and a bag are a folder, which cannot be standard output; name it \
+                       with `-o`";
+        return Err(CommandError::usage(message));
+    }
     let job = ReportJob {
         database: args.database,
         output: args.output,

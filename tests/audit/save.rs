@@ -71,19 +71,21 @@ fn only_living_links_in_no_archive_are_listed() {
     let seeds = String::from_utf8(end.stdout).unwrap();
     assert_eq!(seeds, "http://l.cern.ch/a\nhttp://l.cern.ch/b\n");
     let file = folder.path("seeds.txt").display().to_string();
-    audited(
+    let end = audited(
         &folder,
         "save",
         &["--format", "seeds", "-o", &file, "--limit", "1"],
     );
+    assert_contains(&end.stderr, "1 URL in the list, 1 more beyond `--limit`; ");
     assert_eq!(
         std::fs::read_to_string(&file).unwrap(),
         "http://l.cern.ch/a\n"
     );
-    let mine = folder.file("mine.txt", "mine");
-    let end = audit(&folder, "save", &["--format", "seeds", "-o", &mine]);
-    assert_eq!(end.status, Some(2), "{}", end.stderr);
-    let end = audited(&folder, "save", &[]);
+    for mine in [&file, &folder.file("mine.txt", "mine")] {
+        let end = audit(&folder, "save", &["--format", "seeds", "-o", mine]);
+        end.check(2, "exists, and a list replaces no file; name another one");
+    }
+    let end = audited(&folder, "save", &["--limit", "1"]);
     assert_contains(&end.stderr, "2 URLs live and are in none of the archives");
     assert!(end.stderr.contains("none was sent"), "{}", end.stderr);
     let left_out = "; left out: 1 held by an archive, 3 with a private host, a password or an \

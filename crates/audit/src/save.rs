@@ -121,10 +121,8 @@ FROM audit_links WHERE planned GROUP BY url ORDER BY sum(citations) DESC, url";
 /// # Errors
 ///
 /// The database cannot be read, or has no plan.
-pub fn urls_to_save(database: &Path, limit: Option<u64>) -> Result<SaveList, AuditError> {
-    let mut list = save_list(&AuditDb::open_to_read(database)?)?;
-    keep_first(&mut list.due, limit);
-    Ok(list)
+pub fn urls_to_save(database: &Path) -> Result<SaveList, AuditError> {
+    save_list(&AuditDb::open_to_read(database)?)
 }
 
 /// Divides the planned URLs.

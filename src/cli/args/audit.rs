@@ -310,7 +310,7 @@ pub(crate) struct AuditReportArgs {
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// File or folder to write; `-` is standard output
+    /// File or folder to write; `-` is standard output (only for a page)
     #[arg(short, long, value_name = "PATH", required = true, help_heading = OUTPUT)]
     pub(crate) output: PathBuf,
 
@@ -361,7 +361,7 @@ pub(crate) struct AuditSaveArgs {
         help_heading = OUTPUT)]
     pub(crate) output: PathBuf,
 
-    /// Send at most N links
+    /// Send or list at most N links
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
 }

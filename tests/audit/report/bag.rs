@@ -51,6 +51,16 @@ fn bag(folder: &Folder, name: &str, options: &[&str]) -> BTreeMap<String, Vec<u8
     files(&path)
 }
 
+#[test]
+fn a_folder_is_not_written_to_standard_output() {
+    let folder = living();
+    for format in ["csv", "bag"] {
+        let end = audit(&folder, "report", &["--format", format, "-o", "-"]);
+        end.check(2, "cannot be standard output");
+        assert_eq!(end.stdout, b"");
+    }
+}
+
 /// RFC 8493: the manifests list each payload file and each tag file.
 #[test]
 fn the_manifests_have_the_hash_of_each_file() {
@@ -97,11 +107,7 @@ fn a_bag_replaces_only_the_leftovers_of_a_killed_run() {
     let folder = living();
     fs::create_dir(folder.path("mine")).unwrap();
     let file = folder.file("mine/report.html", "mine");
-    for place in [
-        file,
-        folder.path("mine").display().to_string(),
-        "-".to_owned(),
-    ] {
+    for place in [file, folder.path("mine").display().to_string()] {
         let args = ["--format", "bag", "-o", &place, "--force"];
         let end = audit(&folder, "report", &args);
         end.check(2, "a bag is a new folder");
