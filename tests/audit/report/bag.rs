@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use ring::digest::{SHA256, digest};
 
 use super::{checked, planned, run};
 use crate::audit::{audit, audited};
-use crate::scene::Folder;
+use crate::scene::{Folder, ended};
 
 /// Creates a planned audit in which `/a` and `/b` are alive and no archive has `/b`.
 fn living() -> Folder {
@@ -59,6 +60,29 @@ fn a_folder_is_not_written_to_standard_output() {
         end.check(2, "cannot be standard output");
         assert_eq!(end.stdout, b"");
     }
+}
+
+#[test]
+fn a_study_continues_after_damaged_input() {
+    let folder = Folder::new();
+    folder.write("my mail *[x]/a.mbox", b"Subject: a\n\nhttp://a.example/\n");
+    folder.write("my mail *[x]/cut.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03");
+    let mail = folder.path("my mail *[x]");
+    let study = |bag: &Path| {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/study/study.sh");
+        let mut study = Command::new("sh");
+        study.arg(script).arg(&mail).arg(bag);
+        study.env("URLSPOOL", env!("CARGO_BIN_EXE_urlspool"));
+        study.env("CONTACT", "you@your.site");
+        study.env("CDX", "http://127.0.0.1:1/cdx?a=*");
+        ended(&mut study, b"")
+    };
+    let bag = folder.path("a bag/");
+    let end = study(&bag);
+    end.check(0, "cut.gz");
+    assert!(bag.join("bagit.txt").is_file(), "{}", end.stderr);
+    assert!(folder.path("a bag.db").is_file());
+    study(&bag).check(2, "exists; name a new folder");
 }
 
 /// RFC 8493: the manifests list each payload file and each tag file.
