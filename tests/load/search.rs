@@ -330,7 +330,7 @@ fn links_only_in_list_fields_are_hidden_counted_and_shown_on_request() {
         (&["--host", "l.example"], 2, 3),
         (&["--host", "l.example", "--limit", "1"], 1, 3),
         (&["--key", "http://l.example/off"], 0, 2),
-        (&["--scheme", "mailto"], 0, 1),
+        (&["--schemes", "mailto"], 0, 1),
         (&["--host", "m.example"], 2, 0),
     ] {
         let args = [args, &["--format", "jsonl"]].concat();
@@ -378,12 +378,22 @@ fn statistics_of_a_database_hide_links_only_in_list_fields() {
     let folder = folder_of_list();
     let stats = |args: &[&str]| {
         let database = folder.path("urls.db");
-        ended(urlspool(["stats", "--json"]).arg(database).args(args), b"")
+        ended(urlspool(["stats"]).arg(database).args(args), b"")
     };
+    let page = folder.path("page.html");
+    let end = stats(&["--format", "html", "-o", page.to_str().unwrap()]);
+    end.check(0, "4 citations hidden");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert_contains(
+        &page,
+        "4 citations of links that occur only in header fields",
+    );
     for (args, urls, hidden) in [(&[][..], 4, true), (&["--list-fields"], 8, false)] {
-        let ended = stats(args);
+        let ended = stats(&[&["--format", "json"], args].concat());
         assert_contains(ended.text(), &format!("\"urls\":{urls},"));
         assert_eq!(ended.stderr.contains("4 citations hidden"), hidden);
+        let count = if hidden { 4 } else { 0 };
+        assert_contains(ended.text(), &format!("\"hidden\":{count},"));
     }
 }
 

@@ -77,6 +77,7 @@ fn totals(overview: &Overview) -> Vec<(&'static str, u64, Option<String>)> {
         estimated("sources_with_urls", distinct.sources),
         ("undated", stats.undated, None),
         ("later", stats.later, None),
+        ("hidden", stats.hidden, None),
         ("joined", stats.joined, None),
         ("unwrapped", stats.unwrapped, None),
     ];
@@ -105,6 +106,7 @@ struct StatsJson<'o> {
     last_date: Option<&'o str>,
     undated: u64,
     later: u64,
+    hidden: u64,
     joined: u64,
     unwrapped: u64,
     attachments_not_read: Option<u64>,
@@ -171,6 +173,7 @@ pub(super) fn line(overview: &Overview) -> Vec<u8> {
         last_date: stats.last.as_deref(),
         undated: stats.undated,
         later: stats.later,
+        hidden: stats.hidden,
         joined: stats.joined,
         unwrapped: stats.unwrapped,
         attachments_not_read: overview.summary.as_ref().map(|summary| summary.parts_other),

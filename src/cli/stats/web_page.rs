@@ -125,6 +125,12 @@ fn facts(overview: &Overview) -> Markup {
                 (counted(stats.later, "URL", "URLs")) " in messages with a date after the day of \
                  loading"
             } "\n"
+            @if 0 < stats.hidden {
+                dt { "Hidden" } dd {
+                    (counted(stats.hidden, "citation", "citations")) " of links that occur only in \
+                     header fields of mailing lists"
+                } "\n"
+            }
             dt { "Redirectors" } dd {
                 (counted(stats.unwrapped, "URL", "URLs")) " extracted from redirector URLs"
             } "\n"
