@@ -11,7 +11,7 @@ mod tests;
 
 pub use source_start::SourceStart;
 
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -148,6 +148,22 @@ impl<R: SparseRead> BlockReader<R> {
     /// are the start of the stream.
     pub fn buffered(&self) -> &[u8] {
         &self.buffer
+    }
+
+    /// Creates a reader of the messages of an mbox that start in `range`. `stream` is positioned at
+    /// the start of the range, where a message starts.
+    fn in_range(
+        stream: R,
+        format: Format,
+        max_message_bytes: usize,
+        range: Range<u64>,
+    ) -> BlockReader<R> {
+        BlockReader {
+            offset: range.start,
+            start: range.start,
+            stop: Some(range.end),
+            ..BlockReader::new(stream, format, max_message_bytes)
+        }
     }
 
     /// Returns the format of the stream.
@@ -506,10 +522,6 @@ impl<R: SparseRead> BlockReader<R> {
 /// mbox, or is an mbox with CR line ends. The first `nuls` bytes are known to be NUL and are not
 /// read again.
 ///
-/// Without Content-Length fields, this reads the blocks from the start of `range` to its first
-/// message. With them, and after very many blank lines, it reads the file from its start, as fast
-/// as the disk allows.
-///
 /// # Errors
 ///
 /// Returns the stream's error.
@@ -526,36 +538,98 @@ pub fn open_range<S: SparseRead + Seek + 'static>(
         return Ok(None);
     };
     let begin = start.offset;
-    // Blank lines at the start of the file belong to the first message.
-    let blank = mbox::blank_lines(&start.bytes);
-    let lowest = range.start.max(begin + blank as u64 + 1);
-    let (mut offset, mut fragment) = (begin, None);
-    if format == Format::Mbox && begin < range.start && blank < start.bytes.len() {
-        // The bytes before the first separator are the end of an earlier message.
-        offset = lowest.saturating_sub(CONTEXT_BYTES as u64);
-        fragment = Some(FragmentHead {
-            start: offset,
-            line_ends: 0,
-            head: Arc::default(),
-            format,
-        });
+    let first = first_message(&mut stream, begin, format, max_message_bytes, &range)?;
+    let messages = first.unwrap_or(range.end)..range.end;
+    stream.seek(SeekFrom::Start(messages.start))?;
+    let stream = Box::new(stream);
+    Ok(Some(BlockReader::in_range(
+        stream,
+        format,
+        max_message_bytes,
+        messages,
+    )))
+}
+
+/// Returns the offset of the first message of an mbox that starts in `range`. If there is none, the
+/// result can be an offset after `range`. `begin` is the offset of the first message of the file.
+///
+/// Without Content-Length fields, this reads the blank lines after `begin` and a window around the
+/// start of `range`. With them, it reads the file from `begin`, as fast as the disk allows.
+///
+/// # Errors
+///
+/// Returns the stream's error.
+fn first_message<S: SparseRead + Seek>(
+    stream: &mut S,
+    begin: u64,
+    format: Format,
+    max_message_bytes: usize,
+    range: &Range<u64>,
+) -> io::Result<Option<u64>> {
+    if range.start <= begin {
+        return Ok(Some(begin));
     }
-    stream.seek(SeekFrom::Start(offset))?;
-    let stream: Box<dyn SparseRead> = Box::new(stream);
-    let mut reader = BlockReader {
-        offset,
-        start: offset,
-        stop: Some(range.start),
-        scanned: fragment.as_ref().map_or(0, |_| (lowest - offset) as usize),
-        fragment,
-        ..BlockReader::new(stream, format, max_message_bytes)
-    };
-    while reader.offset < range.start || reader.fragment.is_some() && reader.offset < range.end {
-        if reader.next_block()?.is_none() {
+    stream.seek(SeekFrom::Start(begin))?;
+    if format == Format::Mboxcl {
+        let before = begin..range.start;
+        let mut blocks = BlockReader::in_range(stream, format, max_message_bytes, before);
+        while blocks.next_block()?.is_some() {}
+        return Ok((!blocks.buffer.is_empty()).then_some(blocks.offset));
+    }
+    first_separator(stream, begin, range)
+}
+
+/// Returns the offset after the blank lines at `begin`, the stream's position. Reads window by
+/// window, at most to `end`.
+fn blank_end<S: SparseRead>(stream: &mut S, begin: u64, end: u64) -> io::Result<u64> {
+    let mut blank = begin;
+    let mut window = Vec::new();
+    while blank < end {
+        window.clear();
+        stream.take(SNIFF_BYTES as u64).read_to_end(&mut window)?;
+        let lines = mbox::blank_lines(&window);
+        blank += lines as u64;
+        if lines < SNIFF_BYTES {
             break;
         }
     }
-    reader.fragment = None;
-    reader.stop = Some(range.end);
-    Ok(Some(reader))
+    Ok(blank)
+}
+
+/// Returns the offset of the first separator in `range`. The range starts after `begin`, the
+/// stream's position. Reads window by window.
+fn first_separator<S: SparseRead + Seek>(
+    stream: &mut S,
+    begin: u64,
+    range: &Range<u64>,
+) -> io::Result<Option<u64>> {
+    // Blank lines at the start of the file belong to the first message.
+    let blank = blank_end(stream, begin, range.end)?;
+    let start = range.start.max(blank + 1);
+    let mut offset = start.saturating_sub(CONTEXT_BYTES as u64);
+    stream.seek(SeekFrom::Start(offset))?;
+    let mut window = Vec::new();
+    let mut from = (start - offset) as usize;
+    while offset < range.end {
+        if !window.is_empty() && is_zero(&window) {
+            offset += stream.skip_hole(1);
+        }
+        let read = stream.take(SNIFF_BYTES as u64).read_to_end(&mut window)?;
+        let at_eof = if read < SNIFF_BYTES {
+            AtEof::Yes
+        } else {
+            AtEof::No
+        };
+        if let Some(at) = mbox::next_separator(&window, from, at_eof) {
+            return Ok(Some(offset + at as u64));
+        }
+        if at_eof == AtEof::Yes {
+            return Ok(None);
+        }
+        let done = window.len() - SEPARATOR_BYTES - CONTEXT_BYTES;
+        window.drain(..done);
+        offset += done as u64;
+        from = CONTEXT_BYTES;
+    }
+    Ok(None)
 }

@@ -7,7 +7,7 @@ use super::super::format::Format;
 use super::super::{BlockRole, FragmentHead};
 use super::super::{SplitOutput, messages};
 use super::source_start::SourceStart;
-use super::{BlockReader, open_range};
+use super::{BlockReader, first_message};
 use urlspool_sources::read::SparseRead;
 use urlspool_text::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES, SNIFF_BYTES};
 use urlspool_text::origin::FormatHint;
@@ -226,11 +226,16 @@ fn byte_ranges_of_an_mbox_hold_all_messages_wherever_it_is_cut() {
     let measured = format!("From a\nContent-Length: {}\n\n{body}\n", body.len()).repeat(3);
     for (text, format) in [(plain, Format::Mbox), (measured, Format::Mboxcl)] {
         for text in [text.clone(), text.replace('\n', "\r\n")] {
+            let text = text.as_bytes();
             let starts = |from: usize, to: usize| {
-                let stream = io::Cursor::new(text.clone().into_bytes());
-                let range = from as u64..to as u64;
-                let reader = open_range(stream, Some(format), FormatHint::None, 0, range, 0);
-                let mut reader = reader.unwrap().unwrap();
+                let mut stream = io::Cursor::new(text);
+                let Some(start) =
+                    first_message(&mut stream, 0, format, 0, &(from as u64..to as u64)).unwrap()
+                else {
+                    return vec![];
+                };
+                stream.set_position(start);
+                let mut reader = BlockReader::in_range(stream, format, 0, start..to as u64);
                 let mut seen = Vec::new();
                 while let Some(block) = reader.next_block().unwrap() {
                     messages(&block, format, &mut |output| {
