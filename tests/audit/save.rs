@@ -19,8 +19,8 @@ fn audited_folder() -> Folder {
         http://l.cern.ch/e http://u:p@l.cern.ch/f http://l.cern.ch/unsubscribe http://wiki/g\n";
     let header = format!("{DATED}List-Help: <http://l.cern.ch/help>\n");
     loaded(&folder, &message(1, &header, body));
-    let force = "-q --force credentials --force action --force header-only --allow-private wiki \
-        --contact me@m.test";
+    let force = "-q --force credentials --force action --force header-only --force confidence \
+        --allow-private wiki --contact me@m.test";
     audited(&folder, "plan", &force.split(' ').collect::<Vec<_>>());
     let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
     db.execute_batch(
