@@ -25,7 +25,7 @@ use std::process::ExitCode;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
-use clap::{ColorChoice, FromArgMatches};
+use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
 use args::{Args, Command, ConfigCommand, GeneralArgs, GenerateCommand, When};
 use error::{CommandResult, Exit};
@@ -62,8 +62,13 @@ fn run_arguments(arguments: &[OsString]) -> Exit {
 }
 
 fn parse_args(arguments: &[OsString]) -> Result<Args, clap::Error> {
-    let mut command = args::command().color(color_choice(arguments));
-    let matches = command.try_get_matches_from_mut(arguments);
+    let color = color_choice(arguments);
+    let mut command = Args::command().color(color);
+    let matches = command.try_get_matches_from_mut(arguments).or_else(|_| {
+        // Only help needs the texts after the options, which take long to make.
+        command = args::command().color(color);
+        command.try_get_matches_from_mut(arguments)
+    });
     let mut matches = matches.map_err(without_escape_advice)?;
     Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
