@@ -21,7 +21,8 @@ def test_records_are_those_of_the_program(folder: Path) -> None:
     lines = program("scan", folder).stdout.splitlines()
     assert len(lines) == 2 * 70 + 1
     assert list(urlspool.scan(folder)) == [json.loads(line) for line in lines]
-    slim = [json.loads(line) for line in program("scan", "--fields", "slim", folder).stdout.splitlines()]
+    lines = program("scan", "--fields", "slim", folder).stdout.splitlines()
+    slim = [json.loads(line) for line in lines]
     assert list(urlspool.scan([str(folder)], slim=True, threads=1)) == slim
 
 

@@ -101,7 +101,8 @@ fn the_newest_check_decides_the_state_and_unknown_links_are_counted() {
     run(
         &folder,
         "INSERT INTO audit_captures SELECT key, server, asked_at, NULL, NULL, NULL, 'none'
-           FROM audit_links JOIN (SELECT server, asked_at FROM audit_captures) WHERE url LIKE '%/a'",
+           FROM audit_links JOIN (SELECT server, asked_at FROM audit_captures)
+           WHERE url LIKE '%/a'",
     );
     let html = reported(&folder, &[]);
     assert_contains(&csv(&folder, "shares-by-year.csv"), ",0,1\n");

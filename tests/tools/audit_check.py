@@ -9,8 +9,8 @@ links, asks a local pywb for captures, and writes the report. Then DuckDB comput
 each CSV file again, from the records and the seeded plan alone (audit_counts.py). The plan has all
 kinds of hosts and pages (audit_world.py). No private address is ever contacted.
 
-With --kills, `check`, `archive`, `import`, `report --format bag` and `save` are each killed N times at
-random moments. The final state must be the same (audit_steps.py).
+With --kills, `check`, `archive`, `import`, `report --format bag` and `save` are each killed N times
+at random moments. The final state must be the same (audit_steps.py).
 """
 
 import argparse, importlib.util, io, os, random, signal, socket, sqlite3, subprocess, sys, tempfile

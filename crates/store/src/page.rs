@@ -23,7 +23,7 @@ pub const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
 
 /// SHA-256 of [`STYLE`] for the content security policy.
-const STYLE_HASH: &str = "sha256-K17DH58Drst0LjhF3qq10HJ5DOSoOizW/iDAodmKM+U=";
+const STYLE_HASH: &str = "sha256-SjbD39Vpi1LEJjAoZXiIMJ/3x8ns1FhHCZO+Z80VOMw=";
 
 /// SHA-256 of [`SCRIPT`] for the content security policy.
 const SCRIPT_HASH: &str = "sha256-PHxd3ZO8sU+eZQnYrcKfc1Hd+1+RytWMuzJBrh7Y6bo=";

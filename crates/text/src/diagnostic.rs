@@ -199,7 +199,8 @@ fn push_escape(c: char, form: EscapeForm, shown: &mut String) {
 
 fn is_dangerous(c: char) -> bool {
     let ends_line = matches!(c, '\u{2028}' | '\u{2029}');
-    let turns = matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let turns = matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}')
+        || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     c.is_control() || ends_line || turns
 }
 

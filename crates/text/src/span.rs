@@ -406,7 +406,9 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn runs_match_a_plain_list(
-            pieces in proptest::collection::vec((0..6usize, 0..300usize, proptest::option::of(0..200usize)), 0..150)
+            pieces in proptest::collection::vec(
+                (0..6usize, 0..300usize, proptest::option::of(0..200usize)), 0..150,
+            )
         ) {
             let (mut map, mut list, mut text, mut raw) = (ByteMap::new(), Vec::new(), 0, 0);
             for (len, gap, whole) in pieces {

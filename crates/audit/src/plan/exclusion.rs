@@ -55,8 +55,8 @@ pub(super) struct LinkFacts<'l> {
     pub(super) href: Option<&'l str>,
     /// `true` if a citation is outside header fields.
     pub(super) is_in_a_body: bool,
-    /// `true` if a citation in a body, or in a header field if there is none in a body, has at least
-    /// the confidence [`MIN_CONFIDENCE`].
+    /// `true` if a citation in a body, or in a header field if there is none in a body, has at
+    /// least the confidence [`MIN_CONFIDENCE`].
     pub(super) is_confident: bool,
 }
 

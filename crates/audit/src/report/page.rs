@@ -776,9 +776,9 @@ fn studies(content: &PageContent) -> Markup {
     html! {
         p {
             "Years here are of the first citation in this archive; in Pew 2024 of the page in a \
-             crawl of the Web, and in iPRES 2024 of the first capture by the Internet Archive. Both \
-             were checked in 2023. People cite other pages than crawlers find, so differences do \
-             not show an error of either. Method has the references."
+             crawl of the Web, and in iPRES 2024 of the first capture by the Internet Archive. \
+             Both were checked in 2023. People cite other pages than crawlers find, so differences \
+             do not show an error of either. Method has the references."
         } "\n"
         (table("Shares of dead links here and in other studies", &columns, rows, None))
     }

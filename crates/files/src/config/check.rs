@@ -22,7 +22,8 @@ impl Config {
         self.check_positive()?;
         if CONTEXT_BYTES < self.extract.context {
             return Err(ConfigError::unusable(format!(
-                "extract.context is {}, but a record has at most {CONTEXT_BYTES} bytes on each side",
+                "extract.context is {}, but a record has at most {CONTEXT_BYTES} bytes on each \
+                 side",
                 self.extract.context
             )));
         }

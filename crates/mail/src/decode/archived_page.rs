@@ -371,11 +371,11 @@ mod tests {
 
     #[test]
     fn pages_of_public_inbox_and_hyperkitty_are_messages() {
-        let page = "<html><head><title>x</title></head><body><form>x</form><pre\nid=b>From: Ann &lt;ann@a.example&gt;\n\
-            To: b\nSubject: <a\nhref=\"#r\"\nid=t>Oil &amp; lamps</a>\n\
+        let page = "<html><head><title>x</title></head><body><form>x</form><pre\nid=b>From: Ann \
+            &lt;ann@a.example&gt;\nTo: b\nSubject: <a\nhref=\"#r\"\nid=t>Oil &amp; lamps</a>\n\
             Date: Mon, 5 Jan 2015 10:00:00 +0000\t<a\nhref=\"#r\">[thread overview]</a>\n\
-            Message-ID: &lt;m1@a.example&gt; (<a\nhref=\"raw\">raw</a>)\n\nsee <a\nhref=\"http://b\">b</a>\n\
-            </pre><hr><pre>Thread</pre><hr><pre\nid=R>Reply</pre>";
+            Message-ID: &lt;m1@a.example&gt; (<a\nhref=\"raw\">raw</a>)\n\nsee \
+            <a\nhref=\"http://b\">b</a>\n</pre><hr><pre>Thread</pre><hr><pre\nid=R>Reply</pre>";
         let (fields, text) = read(page);
         let date = "Mon, 5 Jan 2015 10:00:00 +0000";
         assert_eq!(
@@ -383,10 +383,12 @@ mod tests {
             ["<m1@a.example>", date, "Ann <ann@a.example>", "Oil & lamps"]
         );
         assert_eq!(text, "see <a\nhref=\"http://b\">b</a>\n");
-        let page = "<!DOCTYPE HTML><html><body><h1>\n Lamps\n</h1><span class=\"name\">\n<a href=\"/x\">Ann</a>\n</span>\
-            <span title=\"Sender&#x27;s time: 2015-01-05 10:00\">10:00</span> <!-- /email-header: gravatar, author-info, \
-            date, peramlink, changed_subject -->\n<div class=\"email-body\">see http://b</div><div class=\"email-info\">\
-            <a href=\"mailto:l@a.example?In-Reply-To=&lt;m1%40a.example&gt;\">Reply</a></div>";
+        let page = "<!DOCTYPE HTML><html><body><h1>\n Lamps\n</h1><span class=\"name\">\n<a \
+            href=\"/x\">Ann</a>\n</span><span title=\"Sender&#x27;s time: 2015-01-05 \
+            10:00\">10:00</span> <!-- /email-header: gravatar, author-info, date, peramlink, \
+            changed_subject -->\n<div class=\"email-body\">see http://b</div><div \
+            class=\"email-info\"><a \
+            href=\"mailto:l@a.example?In-Reply-To=&lt;m1%40a.example&gt;\">Reply</a></div>";
         let (fields, text) = read(page);
         assert_eq!(
             fields,

@@ -289,14 +289,19 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn bytes_that_storage_added_are_omitted(
-            pieces in proptest::collection::vec(proptest::sample::select(vec!["\r", "\n", "\r\n", ">", ">From ", "From ", ".", "..", "a"]), 0..30),
+            pieces in proptest::collection::vec(proptest::sample::select(vec![
+                "\r", "\n", "\r\n", ">", ">From ", "From ", ".", "..", "a",
+            ]), 0..30),
             wire: bool,
             max_bytes in 0..60usize,
         ) {
             let text = pieces.concat();
             let kind = if wire { SourceKind::News } else { SourceKind::Mbox };
             let raw = text.as_bytes();
-            let message = Message { raw, start: 0, envelope: 0, kind, header: HeaderForm::Absent, wire, extent: Extent::Whole, unpacked_times: 0 };
+            let (header, extent) = (HeaderForm::Absent, Extent::Whole);
+            let message = Message {
+                raw, start: 0, envelope: 0, kind, header, wire, extent, unpacked_times: 0,
+            };
             let put = |max_bytes| {
                 let mut kept = Vec::new();
                 body(&message, raw, max_bytes, &mut |bytes| kept.extend_from_slice(bytes));

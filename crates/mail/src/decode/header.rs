@@ -172,8 +172,8 @@ impl HeaderFields {
 /// Parses a content type made of words of letters, digits and `+,-./=_`, perhaps in quotes. Returns
 /// `None` for any other text.
 ///
-/// Nearly all are simple. The result equals `mailparse`'s at a lower cost, except that the charset is
-/// only in `params`.
+/// Nearly all are simple. The result equals `mailparse`'s at a lower cost, except that the charset
+/// is only in `params`.
 fn simple_content_type(value: &[u8]) -> Option<ParsedContentType> {
     let is_part =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+'..=b'/' | b'=' | b'_');
@@ -478,7 +478,9 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn simple_content_types_agree_with_mailparse(
-            value in "(text/plain|TEXT/html|a/b+c|a\\*)?((;|; |;\r\n\t| ;|;;)(charset|Format|name\\*0?|name)?(=| =|= )?(\"?[a-zA-Z0-9./_+ ;=-]{0,6}\"?|utf-8|\"us-ascii\"|=\\?x\\?)){0,3}"
+            value in "(text/plain|TEXT/html|a/b+c|a\\*)?((;|; |;\r\n\t| \
+                ;|;;)(charset|Format|name\\*0?|name)?(=| =|= )?(\"?[a-zA-Z0-9./_+ \
+                ;=-]{0,6}\"?|utf-8|\"us-ascii\"|=\\?x\\?)){0,3}"
         ) {
             if let Some(content) = simple_content_type(value.as_bytes()) {
                 let parsed = parse_content_type(&field_text(value.as_bytes()));
@@ -597,7 +599,8 @@ mod tests {
         );
         assert_eq!(
             words(
-                "=?ISO-8859-1?B?SWYgeW91IGNhbiByZWFkIHRoaXMgeW8=?=\n =?ISO-8859-2?B?dSB1bmRlcnN0YW5kIHRoZSBleGFtcGxlLg==?="
+                "=?ISO-8859-1?B?SWYgeW91IGNhbiByZWFkIHRoaXMgeW8=?=\n \
+                 =?ISO-8859-2?B?dSB1bmRlcnN0YW5kIHRoZSBleGFtcGxlLg==?="
             ),
             "If you can read this you understand the example."
         );

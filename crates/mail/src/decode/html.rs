@@ -726,11 +726,13 @@ mod tests {
     fn urls_are_found_in_attributes_and_styles() {
         let (links, _) = shown(
             "<A HREF='http://a.example/?b=1&amp;c=2'>shown</A><img src=http://b.example/x.gif>\
-             <td background=\"http://c.example/\" style='color:red; background:url(\"http://d.example/\")'>\
-             <meta http-equiv=Refresh content='0; URL=http://e.example/'>\
-             <img srcset='http://f.example/1 1x, http://f.example/2 2x'><style>p{background:URL( http://g.example/ )}</style>\
-             <script>f(\"http://h.example/\", 'http://no and no', \"x http://no.example/\")</script>\
-             <input type=hidden value=http://i.example/><p data-u=\"https://j.example/\" data-v=k>",
+             <td background=\"http://c.example/\" style='color:red; \
+             background:url(\"http://d.example/\")'><meta http-equiv=Refresh content='0; \
+             URL=http://e.example/'><img srcset='http://f.example/1 1x, http://f.example/2 \
+             2x'><style>p{background:URL( http://g.example/ \
+             )}</style><script>f(\"http://h.example/\", 'http://no and no', \"x \
+             http://no.example/\")</script><input type=hidden value=http://i.example/><p \
+             data-u=\"https://j.example/\" data-v=k>",
         );
         assert_eq!(
             links,
@@ -752,7 +754,8 @@ mod tests {
 
     #[test]
     fn page_source_shown_as_text_is_a_page() {
-        let html = "<tt>&lt;p&gt;&lt;a&nbsp;href=&quot;http://a.example/&quot;&gt;b&lt;/a&gt;&lt;/p&gt;</tt>";
+        let html = "<tt>&lt;p&gt;&lt;a&nbsp;href=&quot;http://a.example/&quot;&gt;b&lt;/a&gt;&lt;/p\
+            &gt;</tt>";
         let mut page = parse(html.as_bytes());
         let MappedBytes { bytes, map } = page.shown_page().unwrap();
         let inner = parse(&bytes);
@@ -938,7 +941,8 @@ mod tests {
     #[test]
     fn the_content_of_noscript_is_markup() {
         let (links, text) = shown(
-            "<noscript><a href='http://a.example/'>x</a><script>no</script></noscript><iframe><b></iframe>",
+            "<noscript><a \
+             href='http://a.example/'>x</a><script>no</script></noscript><iframe><b></iframe>",
         );
         assert_eq!(links, ["a.href=http://a.example/ [x]"]);
         assert_eq!(text, "x<b>");
@@ -947,7 +951,8 @@ mod tests {
     #[test]
     fn links_in_conditional_comments_are_links() {
         let (links, text) = shown(
-            "<!--[if mso]><a href='http://a.example/'>x</a><![endif]--><!-- <a href='http://no.example/'> -->y",
+            "<!--[if mso]><a href='http://a.example/'>x</a><![endif]--><!-- <a \
+             href='http://no.example/'> -->y",
         );
         assert_eq!(links, ["a.href=http://a.example/"]);
         assert_eq!(text, "y");

@@ -1035,8 +1035,10 @@ mod tests {
 
     #[test]
     fn parts_are_numbered_and_decoded() {
-        let raw = "Content-Type: multipart/mixed; boundary=\"x\"\n\npreamble.\n--x\n\none!\n--x\nContent-Type: text/html\n\
-                   Content-Transfer-Encoding: quoted-printable\n\nt=\nwo\n--x\nContent-Type: image/png\n\nno\n--x--\nepilogue.\n";
+        let raw = "Content-Type: multipart/mixed; boundary=\"x\"\n\npreamble.\n--x\n\none!\n--x\n\
+                   Content-Type: text/html\nContent-Transfer-Encoding: \
+                   quoted-printable\n\nt=\nwo\n--x\nContent-Type: \
+                   image/png\n\nno\n--x--\nepilogue.\n";
         assert_eq!(
             shown(raw),
             [
@@ -1053,7 +1055,8 @@ mod tests {
         let inner =
             "Subject: i:j\nContent-Type: multipart/alternative; boundary=y\n\n--y\n\nin\n--y--\n";
         let raw = format!(
-            "Content-Type: multipart/digest; boundary=x\n\n--x\n\n{inner}\n--x\n\nSubject: k:l\n\nplain\n--x--\n"
+            "Content-Type: multipart/digest; boundary=x\n\n--x\n\n{inner}\n--x\n\nSubject: \
+             k:l\n\nplain\n--x--\n"
         );
         assert_eq!(
             shown(&raw),
@@ -1068,13 +1071,15 @@ mod tests {
 
     #[test]
     fn a_header_ends_at_a_boundary() {
-        let raw = "Content-Type: multipart/mixed; boundary=\":x\"\n\n--:x\nContent-Type: text/html\n--:x\n\ntwo\n--:x--\n";
+        let raw = "Content-Type: multipart/mixed; boundary=\":x\"\n\n--:x\nContent-Type: \
+            text/html\n--:x\n\ntwo\n--:x--\n";
         assert_eq!(shown(raw), ["1 text/html: ", "2 text/plain: two"]);
     }
 
     #[test]
     fn a_body_with_two_encodings_or_types_is_read_with_both() {
-        let raw = "Content-Transfer-Encoding: 7bit\nContent-Transfer-Encoding: base64 (x)\n\naHR0cDovL2EuYg==\n";
+        let raw = "Content-Transfer-Encoding: 7bit\nContent-Transfer-Encoding: base64 \
+            (x)\n\naHR0cDovL2EuYg==\n";
         assert_eq!(
             shown(raw),
             ["1 text/plain: aHR0cDovL2EuYg==", "1 text/plain: http://a.b"]
@@ -1093,9 +1098,11 @@ mod tests {
 
     #[test]
     fn a_multipart_with_two_boundaries_is_read_with_both() {
-        let raw = "Content-Type: multipart/mixed; boundary=a; boundary=b\n\n--a\n\none\n--b\n\ntwo\n--a--\n";
+        let raw = "Content-Type: multipart/mixed; boundary=a; \
+            boundary=b\n\n--a\n\none\n--b\n\ntwo\n--a--\n";
         assert_eq!(shown(raw), ["1 text/plain: one", "2 text/plain: two"]);
-        let continued = "Content-Type: multipart/mixed;\n boundary*0=a;\n boundary*1=b\n\n--ab\n\none\n--ab--\n";
+        let continued = "Content-Type: multipart/mixed;\n boundary*0=a;\n \
+            boundary*1=b\n\n--ab\n\none\n--ab--\n";
         assert_eq!(
             shown(continued),
             ["1 text/plain: one"],

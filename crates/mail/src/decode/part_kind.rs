@@ -154,8 +154,8 @@ pub(super) const MESSAGES: &str = "message/rfc822 message/news message/global";
 
 /// Opaque subtypes of `application/`. Types with an unknown top-level type count as opaque too (RFC
 /// 2046 section 4.5.1 treats unknown types as `application/octet-stream`).
-const OPAQUE: &str = "octet-stream octetstream octet x-octet-stream x-octetstream binary x-binary unknown \
-    x-unknown download x-download force-download x-force-download default";
+const OPAQUE: &str = "octet-stream octetstream octet x-octet-stream x-octetstream binary x-binary \
+    unknown x-unknown download x-download force-download x-force-download default";
 
 /// Registered top-level media types (RFC 6838 section 4.2).
 const REGISTERED: &str = "application audio example font image message model multipart text video";

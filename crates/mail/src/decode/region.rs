@@ -142,8 +142,8 @@ impl Regions {
         }
     }
 
-    /// Returns the index of the message in `text` that holds the byte at `at`. `None` for the message
-    /// around the text. `text` is the divided text. Logarithmic in the number of messages.
+    /// Returns the index of the message in `text` that holds the byte at `at`. `None` for the
+    /// message around the text. `text` is the divided text. Logarithmic in the number of messages.
     #[must_use]
     pub fn message_at(&self, text: &[u8], at: usize) -> Option<usize> {
         let index = self.messages.partition_point(|found| found.at <= at);
@@ -204,8 +204,8 @@ impl TextMessage {
         self.kind.map(|kind| (self.header, kind))
     }
 
-    /// Returns the message that begins with the line at `at`, the first of `region`. `digest` is the
-    /// last message of a digest before it.
+    /// Returns the message that begins with the line at `at`, the first of `region`. `digest` is
+    /// the last message of a digest before it.
     fn at(
         text: &[u8],
         at: usize,
@@ -300,7 +300,8 @@ impl<'t> HeaderLines<'t> {
                 Some(line) if is_quoted => line.strip_prefix(b" ").unwrap_or(line),
                 _ => line,
             };
-            // Field names have no hyphens at the start: lines of hyphens would be read again and again.
+            // Field names have no hyphens at the start: lines of hyphens would be read again and
+            // again.
             if line.trim_ascii().is_empty() || line.starts_with(b"-") {
                 break;
             }
@@ -560,7 +561,8 @@ mod block_tests {
             "Da: Joe\nInviato: luned\u{ec}\nA: jane\nOggetto: x\n",
             "Van: Joe\nVerzonden: maandag\nAan: jane\nOnderwerp: x\n",
             "Fr\u{e5}n: Joe\nSkickat: m\u{e5}ndag\nTill: jane\n\u{c4}mne: x\n",
-            "\u{53d1}\u{4ef6}\u{4eba}\u{ff1a}Joe\n\u{53d1}\u{9001}\u{65f6}\u{95f4}\u{ff1a}1\n\u{4e3b}\u{9898}\u{ff1a}x\n",
+            "\u{53d1}\u{4ef6}\u{4eba}\u{ff1a}Joe\n\u{53d1}\u{9001}\u{65f6}\u{95f4}\u{ff1a}1\n\
+             \u{4e3b}\u{9898}\u{ff1a}x\n",
         ] {
             check(block, &[0]);
             check(

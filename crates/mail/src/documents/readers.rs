@@ -121,7 +121,8 @@ impl<'l> Unpacking<'l> {
         if page.is_full {
             let max = self.limits.message_bytes;
             let message = format!(
-                "a document of more than {max} bytes of text and links (message_bytes): the rest is not read"
+                "a document of more than {max} bytes of text and links (message_bytes): the rest \
+                 is not read"
             );
             self.problem(DiagnosticKind::Limit, message);
         }
@@ -361,7 +362,8 @@ mod page_builder_tests {
         let html = String::from_utf8(page.finish()).unwrap();
         assert_eq!(
             html,
-            "a&lt;b<br>\n<a href=\"http://a.example/?x=&quot;&amp;y\">c</a><a href=\"http://b.example/\"></a>"
+            "a&lt;b<br>\n<a href=\"http://a.example/?x=&quot;&amp;y\">c</a><a \
+             href=\"http://b.example/\"></a>"
         );
     }
 

@@ -30,7 +30,8 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
         let end = measured.unwrap_or(bytes.len());
         let next = next_message(&bytes[..end], start, AtEof::Yes);
         if let Some(at) = next.filter(|_| measured.is_some()) {
-            let why = "a `From ` line and a field, within the Content-Length of a message: taken for text";
+            let why = "a `From ` line and a field, within the Content-Length of a message: taken \
+                for text";
             let doubt = Diagnostic::at(DiagnosticKind::Ambiguous, offset + at as u64, why);
             sink(SplitOutput::Diagnostic(doubt));
         }
@@ -181,8 +182,8 @@ mod tests {
     #[test]
     fn a_header_without_a_blank_line_ends_at_the_next_message() {
         let text = "From - Tue Apr  2 15:50:00 1996\nContent-Length: 32\nFrom: a@b.example\n\
-            From - Tue Apr  2 15:51:00 1996\nX-Mozilla-Status: 0001\n\nFrom the start, 32 bytes of text\n\n\
-            From - Tue Apr  2 15:52:00 1996\nFrom: a@b.example\n\nx\n";
+            From - Tue Apr  2 15:51:00 1996\nX-Mozilla-Status: 0001\n\nFrom the start, 32 bytes of \
+            text\n\nFrom - Tue Apr  2 15:52:00 1996\nFrom: a@b.example\n\nx\n";
         let second = text.find("From - Tue Apr  2 15:51").expect("a second");
         let third = text.find("From - Tue Apr  2 15:52").expect("a third");
         assert_eq!(divided(text).0, [0, second as u64, third as u64]);

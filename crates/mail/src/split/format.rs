@@ -189,8 +189,8 @@ enum HeaderKind {
 /// Returns the kind of the header at the start of the text. Returns `None` if the text is not a
 /// header: the lines are not fields, or no field has a known name.
 fn header_kind(text: &[u8]) -> Option<HeaderKind> {
-    const KNOWN: &str = "from to cc subject date message-id received return-path path sender reply-to \
-        mime-version content-type content-transfer-encoding organization references \
+    const KNOWN: &str = "from to cc subject date message-id received return-path path sender \
+        reply-to mime-version content-type content-transfer-encoding organization references \
         in-reply-to delivered-to posted relay-version x-mailer bcc resent-from resent-to \
         list-id approved lines xref status x-status disposition-notification-to";
     /// Maximum number of lines that are examined.
@@ -292,8 +292,8 @@ fn is_binary(start: &[u8]) -> bool {
 const FIRST_ELEMENTS: &str = "html head body title meta base link style script";
 
 /// Text elements that can start a fragment of a page.
-const TEXT_ELEMENTS: &str = "a b blockquote center div dl em font form h1 h2 h3 h4 i li ol p pre section span strong \
-    table tt u ul x-html";
+const TEXT_ELEMENTS: &str = "a b blockquote center div dl em font form h1 h2 h3 h4 i li ol p pre \
+    section span strong table tt u ul x-html";
 
 /// Returns `true` if a text looks like an HTML page: after white space, an XML declaration and
 /// comments it has a document type or a first element.

@@ -73,7 +73,8 @@ fn emit<'b>(
     let body = envelope(message);
     for at in body_from_lines.iter().map(|line| line - span.start) {
         if body < at && has_time(first_line(&message[at..])) && separator(message, at) {
-            let why = "a `From ` line with a time and a field after it, but no blank line before it: taken for text";
+            let why = "a `From ` line with a time and a field after it, but no blank line before \
+                it: taken for text";
             let at = offset + (span.start + at) as u64;
             let doubt = Diagnostic::at(DiagnosticKind::Ambiguous, at, why);
             sink(SplitOutput::Diagnostic(doubt));

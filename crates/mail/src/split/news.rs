@@ -263,7 +263,8 @@ mod tests {
 
     #[test]
     fn a_news_is_detected_by_its_five_lines() {
-        let article = "Aeagle.642\nnet.general\ncbosg!mhuxj!eagle!jerry\nFri Nov 19 16:14:55 1982\nEtiquette\nx\n";
+        let article = "Aeagle.642\nnet.general\ncbosg!mhuxj!eagle!jerry\nFri Nov 19 16:14:55 \
+            1982\nEtiquette\nx\n";
         assert!(
             is_a_news(article.as_bytes()) && is_a_news(article.replace('\n', "\r\n").as_bytes())
         );

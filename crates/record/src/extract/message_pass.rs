@@ -313,12 +313,12 @@ impl ExtractLimit {
                  innermost URL gets no record"
             ),
             ExtractLimit::Hosts => format!(
-                "{HOST_LOOKUPS} or more hosts without a scheme in one message: further ones are not \
-                 looked up in it"
+                "{HOST_LOOKUPS} or more hosts without a scheme in one message: further ones are \
+                 not looked up in it"
             ),
             ExtractLimit::Targets => format!(
-                "more than {QUERY_TARGETS} URLs in the query of a URL, or {NESTED_TARGETS} in all of \
-                 it: the others are not records of their own"
+                "more than {QUERY_TARGETS} URLs in the query of a URL, or {NESTED_TARGETS} in all \
+                 of it: the others are not records of their own"
             ),
             ExtractLimit::Text => format!(
                 "a text of more than {TEXT_BYTES} bytes is read in pieces: regions restart in each"

@@ -316,8 +316,8 @@ record_fields! {
         "Other readings of the same place, all different";
     => Field::new("alternates.url", Text).not_loaded(), "The URL without its fragment";
     => Field::new("alternates.fragment", Text).or_null().not_loaded(), "Its fragment";
-    => Field::new("alternates.why", Text).with(Names(|| AlternateReason::NAMES.to_vec())).not_loaded(),
-        "Reason for the reading";
+    => Field::new("alternates.why", Text)
+        .with(Names(|| AlternateReason::NAMES.to_vec())).not_loaded(), "Reason for the reading";
     => Field::new("alternates.confidence", Number).with(Unit).not_loaded(),
         "Probability that this reading is right";
     Confidence => Field::new("confidence", Number).with(Unit).slim().indexed(),
@@ -360,8 +360,8 @@ record_fields! {
     SourceMemberBase64 => Field::new("source.member_b64", Texts)
         .with(Base64).or_null().of_message(),
         "Bytes of these names, if one is not UTF-8 or holds a NUL";
-    SourceKind => Field::new("source.kind", Text).with(Names(|| SourceKind::NAMES.to_vec())).of_message(),
-        "Kind of the source";
+    SourceKind => Field::new("source.kind", Text)
+        .with(Names(|| SourceKind::NAMES.to_vec())).of_message(), "Kind of the source";
     SourceStart => Field::new("source.start", Integer).slim().column(10).indexed(),
         "Offset of the URL's first byte, in the decompressed file or member";
     SourceEnd => Field::new("source.end", Integer).slim().indexed(), "Offset after its last byte";
@@ -373,15 +373,17 @@ record_fields! {
     MessageStart => Field::new("message.start", Integer).of_message(),
         "Offset of the message's first byte, its `From ` line included";
     MessageEnd => Field::new("message.end", Integer).of_message(), "Offset after its last byte";
-    MessageId => Field::new("message.id", Text).or_null().of_header(InfoFields::ID).slim().column(8).indexed(),
-        "Message-ID with its brackets";
+    MessageId => Field::new("message.id", Text).or_null()
+        .of_header(InfoFields::ID).slim().column(8).indexed(), "Message-ID with its brackets";
     MessageDigest => Field::new("message.digest", Text).with(Digest).of_message().indexed(),
         "Hash of the message, the same for every copy";
     MessageDate => Field::new("message.date", Text)
         .with(Instant).or_null().of_header(InfoFields::DATE).slim().column(5).indexed(),
         "Date in UTC";
-    MessageYear => Field::new("message.year", Integer).or_null().of_header(InfoFields::DATE).column(4).indexed().not_loaded(),
-        "Year of the date in UTC; null without a date, and if it is before 1970-01-02 or after 2099";
+    MessageYear => Field::new("message.year", Integer)
+        .or_null().of_header(InfoFields::DATE).column(4).indexed().not_loaded(),
+        "Year of the date in UTC; null without a date, and if it is before 1970-01-02 or after \
+         2099";
     MessageDateRaw => Field::new("message.date_raw", Text).or_null().of_header(InfoFields::DATE),
         "Date field as written, if it is not a date or its zone is unknown";
     MessageFrom => Field::new("message.from", Text)
@@ -392,8 +394,8 @@ record_fields! {
         "Subject field";
     MessageNewsgroups => Field::new("message.newsgroups", Texts).of_header(InfoFields::NEWSGROUPS),
         "Newsgroups";
-    MessageListId => Field::new("message.list_id", Text).or_null().of_header(InfoFields::LIST_ID).indexed(),
-        "List-Id field";
+    MessageListId => Field::new("message.list_id", Text)
+        .or_null().of_header(InfoFields::LIST_ID).indexed(), "List-Id field";
     MessageReferences => Field::new("message.references", Texts).of_header(InfoFields::REFERENCES),
         "Message-IDs of the messages that it answers";
     MessageFields => Field::new("message.fields", List).or_null().of_header(InfoFields::NAMED),
@@ -402,18 +404,20 @@ record_fields! {
     => Field::new("message.fields.name", Text).of_message().not_loaded(),
         "Name of the field, as the option has it";
     => Field::new("message.fields.value", Text).of_message().not_loaded(), "Value of the field";
-    => Field::new("author", Object), "Innermost message that holds the URL, which tells who wrote it";
-    AuthorFrom => Field::new("author.from", Text).or_null().of_author(InfoFields::FROM).indexed().prose(),
-        "Its From field";
-    AuthorSubject => Field::new("author.subject", Text).or_null().of_author(InfoFields::SUBJECT).prose(),
-        "Its Subject field";
-    AuthorDate => Field::new("author.date", Text).with(Instant).or_null().of_author(InfoFields::DATE).indexed(),
-        "Its date in UTC";
-    AuthorMessageId => Field::new("author.message_id", Text).or_null().of_author(InfoFields::ID).indexed(),
-        "Its Message-ID with its brackets";
-    AuthorBy => Field::new("author.by", Text).with(Names(|| AuthorKind::NAMES.to_vec())).of_author(InfoFields::NONE).indexed(),
-        "Kind of that message: `outer` for the one in `message`; `text` for header lines in a text, \
-         which anybody can write";
+    => Field::new("author", Object),
+        "Innermost message that holds the URL, which tells who wrote it";
+    AuthorFrom => Field::new("author.from", Text)
+        .or_null().of_author(InfoFields::FROM).indexed().prose(), "Its From field";
+    AuthorSubject => Field::new("author.subject", Text)
+        .or_null().of_author(InfoFields::SUBJECT).prose(), "Its Subject field";
+    AuthorDate => Field::new("author.date", Text)
+        .with(Instant).or_null().of_author(InfoFields::DATE).indexed(), "Its date in UTC";
+    AuthorMessageId => Field::new("author.message_id", Text).or_null()
+        .of_author(InfoFields::ID).indexed(), "Its Message-ID with its brackets";
+    AuthorBy => Field::new("author.by", Text)
+        .with(Names(|| AuthorKind::NAMES.to_vec())).of_author(InfoFields::NONE).indexed(),
+        "Kind of that message: `outer` for the one in `message`; `text` for header lines in a \
+         text, which anybody can write";
     => Field::new("part", Object).or_null().not_loaded(),
         "MIME part that holds the URL; null in the message's header and in texts without parts";
     PartPath => Field::new("part.path", Text).not_loaded(),
@@ -426,7 +430,8 @@ record_fields! {
     PartMessageId => Field::new("part.message_id", Text).or_null().not_loaded(),
         "Message-ID of the message/rfc822 part that holds the part";
     PartMember => Field::new("part.member", Texts).or_null().not_loaded(),
-        "Names of the members of an attached archive, from the outermost inwards; null outside such";
+        "Names of the members of an attached archive, from the outermost inwards; null outside \
+         such";
     => Field::new("context", Object).or_null(), "Text around the URL, if `--context` asks for it";
     ContextBefore => Field::new("context.before", Text).prose(), "Text before the URL";
     ContextAfter => Field::new("context.after", Text).prose(), "Text after it";
@@ -497,12 +502,15 @@ pub(super) const REJECT_FIELDS: &[Field] = fields! {
     Field::new("type", Text).with(Constant("reject")), "Type of the line";
     Field::new("text", Text), "Text of the candidate";
     Field::new("reason", Object), "Reason why it is not a URL";
-    Field::new("reason.kind", Text).with(Names(|| RejectReasonKind::NAMES.to_vec())), "Kind of the reason";
+    Field::new("reason.kind", Text).with(Names(|| RejectReasonKind::NAMES.to_vec())),
+        "Kind of the reason";
     Field::new("reason.error", Object).or_null(),
         "Error of RFC 1738's parser, if the kind is `grammar`";
     Field::new("reason.error.offset", Integer), "Offset in the candidate, in bytes";
-    Field::new("reason.error.part", Text).with(Names(|| RejectPart::NAMES.to_vec())), "Part of the URL";
-    Field::new("reason.error.kind", Text).with(Names(|| RejectKind::NAMES.to_vec())), "Kind of the error";
+    Field::new("reason.error.part", Text).with(Names(|| RejectPart::NAMES.to_vec())),
+        "Part of the URL";
+    Field::new("reason.error.kind", Text).with(Names(|| RejectKind::NAMES.to_vec())),
+        "Kind of the error";
     Field::new("reason.error.message", Text), "The error in words";
 };
 

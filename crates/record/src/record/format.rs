@@ -468,9 +468,9 @@ impl RecordWriter {
         }
     }
 
-    /// Appends the line of `record`. Returns the offset in `out` of the number of occurrences, which
-    /// is [`LineFormat::unknown_count`] until the end of the message. `None` if the format does not
-    /// include it.
+    /// Appends the line of `record`. Returns the offset in `out` of the number of occurrences,
+    /// which is [`LineFormat::unknown_count`] until the end of the message. `None` if the format
+    /// does not include it.
     ///
     /// Linear in the length of the line.
     pub fn write(&mut self, record: &FoundRecord<'_>, out: &mut Vec<u8>) -> Option<usize> {

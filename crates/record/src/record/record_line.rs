@@ -206,7 +206,8 @@ fn read_url(line: &str) -> Result<RecordLine, LineError> {
     } else if missing != 0 {
         let Field { name, .. } = &RECORD_FIELDS[missing.trailing_zeros() as usize];
         return Err(LineError::Unsuitable(format!(
-            "the field `{name}` is missing; whole records are needed, as `urlspool scan` writes them without --fields"
+            "the field `{name}` is missing; whole records are needed, as `urlspool scan` writes \
+             them without --fields"
         )));
     }
     // Only a `\u` escape can produce a NUL.

@@ -120,7 +120,8 @@ fn postgresql_table() -> String {
     // The delimiter and quote never occur in JSON, so CSV reads a line as one unchanged field.
     format!(
         "CREATE TABLE urls (\n    record jsonb NOT NULL{columns}\n);\n\
-         -- \\copy urls (record) FROM 'urls.jsonl' WITH (FORMAT csv, DELIMITER E'\\x01', QUOTE E'\\x02')\n"
+         -- \\copy urls (record) FROM 'urls.jsonl' WITH (FORMAT csv, DELIMITER E'\\x01', QUOTE \
+         E'\\x02')\n"
     )
 }
 
@@ -211,12 +212,12 @@ fn json_schema() -> String {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "urlspool record",
-        "description": "One line of urlspool's output. Additions are free: readers ignore fields they do not know.",
+        "description": "One line of output. Additions are free: readers ignore unknown fields.",
         "oneOf": [
             line(RECORD_FIELDS, "A URL."),
-            line(&[REJECT_FIELDS, SOURCE_FIELDS].concat(), "A candidate that is no URL (`--rejects`)."),
+            line(&[REJECT_FIELDS, SOURCE_FIELDS].concat(), "A rejected candidate (`--rejects`)."),
             line(&[EVENT_FIELDS, SOURCE_FIELDS].concat(), "An event (`--events`)."),
-            line(GONE_FIELDS, "A message that is gone from its mailbox (`watch` with `output.tombstones`)."),
+            line(GONE_FIELDS, "A message that is gone from its mailbox (`output.tombstones`)."),
         ],
         "$defs": {"summary": summary()},
     });
@@ -290,7 +291,7 @@ fn counts(names: &[&str]) -> Value {
 fn summary() -> Value {
     let (skipped, failed) = (counts(&SkipReason::NAMES), counts(&DiagnosticKind::NAMES));
     json!({
-        "description": "Counts by name in the object that `--summary` writes; all other members are numbers.",
+        "description": "Counts by name in `--summary`; all other members are numbers.",
         "type": "object",
         "properties": {
             "files_skipped": skipped,

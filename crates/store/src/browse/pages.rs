@@ -316,8 +316,8 @@ fn not_understood(field: FilterField, value: &str) -> Markup {
             "A phrase has at most " (SEARCH_PHRASE_WORDS) " words, and a word "
             (SEARCH_WORD_BYTES) " bytes. Search for less."
         } @else if field == FilterField::Region {
-            (field.label()) ": " (foreign(value)) " is unknown. Write a name as in records, such as "
-            "body, header or header:Subject."
+            (field.label()) ": " (foreign(value)) " is unknown. Write a name as in records, such "
+            "as body, header or header:Subject."
         } @else if field == FilterField::Hazard {
             (field.label()) ": " (foreign(value)) " is unknown. Choose one of those that "
             em { "Filters" } " lists."
@@ -768,7 +768,7 @@ fn result(row: &Citation, filter: &Filter) -> Markup {
             p.mail {
                 (date(found.author.date.as_deref().or(found.message.date.as_deref())))
                 @if let Some(from) = &found.author.from { " " (sender(from, filter)) }
-                @if let Some(subject) = &found.author.subject { " " q.subject { (foreign(subject)) } }
+                @if let Some(text) = &found.author.subject { " " q.subject { (foreign(text)) } }
                 @if found.author.is_claimed() { " (by header lines in the text)" }
             } "\n"
             @if let Some(text) = &found.anchor { p.passage { "Link text: " (foreign(text)) } "\n" }

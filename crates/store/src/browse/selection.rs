@@ -392,7 +392,8 @@ mod tests {
              INSERT INTO messages VALUES(1, 'Jane <Jane@m.example>', '<alt.lamps>', \
              '[\"alt.lamps\"]', '<1>', '[]');
              WITH RECURSIVE n(n) AS (VALUES(1) UNION ALL SELECT n + 1 FROM n WHERE n < {rows})
-             INSERT INTO urls(id, cited, source, start, message, scheme, host, domain, link, hazards)
+             INSERT INTO urls(id, cited, source, start, message, scheme, host, domain, link, \
+             hazards)
              SELECT n, iif(n % 4 = 0, '1996', '1995') || '-01-01T00:00:00Z', 1, n, 1, 'http',
                iif(n % 4 = 0, 'a', 'b') || '.example', iif(n % 4 = 0, 'a', 'b') || '.example', \
                iif(n % 4 = 0, 1, 2),

@@ -10,9 +10,9 @@ use ureq::tls::{Certificate, ClientCert, RootCerts, TlsConfig};
 use ureq::typestate::AgentScope;
 use ureq::{Agent, Body};
 
-/// Returns the configuration of a client for the URL `server`, with a client certificate if there is
-/// one. It trusts the given authorities, or the system's authorities if they are `None`. It follows
-/// no redirects, uses no proxy, and ends each request after `timeout`.
+/// Returns the configuration of a client for the URL `server`, with a client certificate if there
+/// is one. It trusts the given authorities, or the system's authorities if they are `None`. It
+/// follows no redirects, uses no proxy, and ends each request after `timeout`.
 #[must_use]
 pub fn http_config(
     server: &str,

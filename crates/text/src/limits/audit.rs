@@ -172,5 +172,6 @@ pub const PROTOCOL_REPLY_BYTES: usize = 64 << 10;
 /// Time limit, in seconds, for the responses of an ftp or gopher server for one link.
 pub const PROTOCOL_SECONDS: u64 = 30;
 
-/// Maximum size, in bytes, of a file of seeds for a crawler. Browsertrix takes files of up to 25 MB.
+/// Maximum size, in bytes, of a file of seeds for a crawler. Browsertrix takes files of up to 25
+/// MB.
 pub const SEED_FILE_BYTES: usize = 25_000_000;

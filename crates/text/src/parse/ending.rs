@@ -613,8 +613,8 @@ fn ends_sentence_or_file(url: &[u8]) -> bool {
 
 /// Opening brackets and quotes outside ASCII, each with its closing partner (Unicode general
 /// categories Ps and Pi, Pe and Pf), except those that end every word.
-const PARTNERS: &str = "༺༻ ༼༽ ᚛᚜ ⁅⁆ ⁽⁾ ₍₎ ⌈⌉ ⌊⌋ ❨❩ ❪❫ ❬❭ ❮❯ ❰❱ ❲❳ ❴❵ ⟅⟆ ⟦⟧ ⟬⟭ ⟮⟯ ⦃⦄ ⦅⦆ ⦇⦈ ⦉⦊ ⦋⦌ ⦍⦎ ⦏⦐ ⦑⦒ ⦓⦔ \
-    ⦕⦖ ⦗⦘ ⧘⧙ ⧚⧛ ⧼⧽ ⸂⸃ ⸄⸅ ⸉⸊ ⸌⸍ ⸜⸝ ⸠⸡ ⸢⸣ ⸤⸥ ⸦⸧ ⸨⸩ ⹕⹖ ⹗⹘ ⹙⹚ ⹛⹜ ︗︘ ︵︶ ︷︸ ︹︺ ︻︼ ︽︾ ︿﹀ ﹁﹂ ﹃﹄ \
+const PARTNERS: &str = "༺༻ ༼༽ ᚛᚜ ⁅⁆ ⁽⁾ ₍₎ ⌈⌉ ⌊⌋ ❨❩ ❪❫ ❬❭ ❮❯ ❰❱ ❲❳ ❴❵ ⟅⟆ ⟦⟧ ⟬⟭ ⟮⟯ ⦃⦄ ⦅⦆ ⦇⦈ ⦉⦊ ⦋⦌ ⦍⦎ \
+    ⦏⦐ ⦑⦒ ⦓⦔ ⦕⦖ ⦗⦘ ⧘⧙ ⧚⧛ ⧼⧽ ⸂⸃ ⸄⸅ ⸉⸊ ⸌⸍ ⸜⸝ ⸠⸡ ⸢⸣ ⸤⸥ ⸦⸧ ⸨⸩ ⹕⹖ ⹗⹘ ⹙⹚ ⹛⹜ ︗︘ ︵︶ ︷︸ ︹︺ ︻︼ ︽︾ ︿﹀ ﹁﹂ ﹃﹄ \
     ﹇﹈ ﹙﹚ ﹛﹜ ﹝﹞ ［］ ｟｠";
 
 /// Returns the opening partner of a non-ASCII closing bracket or quote.
@@ -677,7 +677,7 @@ fn end_before_ascii_markup(run: &[u8], prior: &[u8]) -> usize {
 fn is_literal_escape(rest: &[u8]) -> bool {
     matches!(rest, [b'n' | b'r' | b't'] | [b'n' | b'r' | b't', b'\\', ..])
         // The line end of a calendar (RFC 5545, section 3.3.11).
-        || matches!(rest, [b'n', next, ..] if *next == b'+' || next.is_ascii_digit() || next.is_ascii_uppercase())
+        || matches!(rest, [b'n', b'+' | b'0'..=b'9' | b'A'..=b'Z', ..])
         || [&b"u003c"[..], b"u003e", b"u0022", b"x3c", b"x3e", b"x22"]
             .iter()
             .any(|code| starts_with_caseless(rest, code))
@@ -779,7 +779,8 @@ fn is_rtf_control_word(rest: &[u8]) -> bool {
 /// Returns `true` if `rest`, which follows a backslash, changes the font in roff (`\fR`). No URL
 /// contains that.
 fn is_font_escape(rest: &[u8]) -> bool {
-    matches!(rest, [b'f', b'B' | b'I' | b'R' | b'P', next @ ..] if !next.first().is_some_and(u8::is_ascii_lowercase))
+    matches!(rest, [b'f', b'B' | b'I' | b'R' | b'P', next @ ..]
+        if !next.first().is_some_and(u8::is_ascii_lowercase))
         || rest.starts_with(b"f[")
         || rest.starts_with(b"m[")
 }
@@ -1239,27 +1240,32 @@ mod tests {
         check(" http://a.example/?b={c‖");
         check(" http://a.example/b_(c)[d]‖");
         check(
-            " https://a.safelinks.protection.outlook.com/?url=https%3A%2F%2Fb.example&sdata=c&reserved=0‖Thanks",
+            " https://a.safelinks.protection.outlook.com/?url=https%3A%2F%2Fb.example&sdata=c&reser\
+             ved=0‖Thanks",
         );
         check(
-            " https://urldefense.com/v3/__https://b.example/lamps/and/oil.html__;!!a!token-of-the-message$‖Thanks",
+            " https://urldefense.com/v3/__https://b.example/lamps/and/oil.html__;!!a!token-of-the-m\
+             essage$‖Thanks",
         );
     }
 
     #[test]
     fn surrounding_markup_ends_the_url() {
-        let cases = "[[«http://a.example/b»|c [[«http://a.example/?b=1»|c [«http://a.example/?b=1»|c \
-            [«http://a.example/?b=1|2|3» {{cite|url=«http://a.example/b»|title=c \
-            {{cite|url=«http://a.example/?b»|title=c |«http://a.example/b»|12| «http://a.example/b|12» «http://a.example/b|c» \
+        let cases = "[[«http://a.example/b»|c [[«http://a.example/?b=1»|c \
+            [«http://a.example/?b=1»|c [«http://a.example/?b=1|2|3» \
+            {{cite|url=«http://a.example/b»|title=c {{cite|url=«http://a.example/?b»|title=c \
+            |«http://a.example/b»|12| «http://a.example/b|12» «http://a.example/b|c» \
             «http://a.example/?b=0:|c|d&e=f» «http://a.example/b»|+49 <«http://a.example/?b»|c \
             «http://a.example/?b|sh» «http://a.example/b»&&make «http://a.example/?b=c»&& \
-            «http://a.example/?b&&c=d» {code}«http://a.example/b/»{code} «http://a.example/b»{quote}c \
-            {color:red}«http://a.example/b»{color} «http://a.example/b»{*} «http://a.example/{code}» \
-            «http://a.example/b{id}» @uref{«http://a.example/b»,,c {«http://a.example/b,c» \
-            «http://a.example/b»[c-d]. «http://a.example/b/»[] «http://a.example/?b=c»[d^] «http://a.example/b[c]» \
+            «http://a.example/?b&&c=d» {code}«http://a.example/b/»{code} \
+            «http://a.example/b»{quote}c {color:red}«http://a.example/b»{color} \
+            «http://a.example/b»{*} «http://a.example/{code}» «http://a.example/b{id}» \
+            @uref{«http://a.example/b»,,c {«http://a.example/b,c» «http://a.example/b»[c-d]. \
+            «http://a.example/b/»[] «http://a.example/?b=c»[d^] «http://a.example/b[c]» \
             «http://a.example/?b[c]» «http://a.example/b[c]/d» «http://a.example/#b=c[d,e]» \
-            «http://a.example|@b.example/c» «http://a.example{code}@b.example/» «http://a&&b:c@d.example/» \
-            «mailto:a&&b@c.example» «mailto:a@b.example»|bc@d.example «file:///C|/b»";
+            «http://a.example|@b.example/c» «http://a.example{code}@b.example/» \
+            «http://a&&b:c@d.example/» «mailto:a&&b@c.example» «mailto:a@b.example»|bc@d.example \
+            «file:///C|/b»";
         cases.split(' ').for_each(check_markup);
         check_markup("curl «http://a.example/?b»|sh");
         let pod = |after: &str| {

@@ -214,9 +214,9 @@ pub fn mismatch(shown: &[u8], url: &[u8]) -> bool {
 /// Maximum number of nested redirectors to follow.
 const MAX_REDIRECTORS: usize = 8;
 
-/// Returns the host of a URL and the hosts of the targets in it. The host before a target in a query
-/// is left out. Empty for a URL without a host. `None` if the innermost URL is a redirector's and
-/// does not hold its target.
+/// Returns the host of a URL and the hosts of the targets in it. The host before a target in a
+/// query is left out. Empty for a URL without a host. `None` if the innermost URL is a redirector's
+/// and does not hold its target.
 fn hosts_in_chain(url: &[u8]) -> Option<Vec<String>> {
     let mut hosts = Vec::from_iter(host_of(url));
     let mut last = url.to_vec();

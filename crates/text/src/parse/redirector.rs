@@ -4,8 +4,8 @@
 //! In any other URL, a parameter whose value is a whole URL is a target.
 //!
 //! One level at a time: the caller decides how many levels to follow. Opaque URLs (short links,
-//! Mimecast) have no target. The known redirectors are in `redirector/table.rs`, and those that mail
-//! gateways put in place of a link without its target.
+//! Mimecast) have no target. The known redirectors are in `redirector/table.rs`, and those that
+//! mail gateways put in place of a link without its target.
 
 mod table;
 
@@ -429,27 +429,45 @@ mod tests {
     /// Redirector and URL. {E} is the escaped target, {D} the one with dashes, {T} the unchanged
     /// one, and {B} the one in base64.
     const CASES: &str = "
-safelinks https://nam11.SafeLinks.protection.outlook.com/?url={E}&amp;data=02%7C01%7Cme%40m.example%7C0&amp;sdata=k%3D
-teams-safelinks https://statics.teams.cdn.office.net/evergreen-assets/safelinks/1/atp-safelinks.html?url={E}&si=1
+safelinks
+https://nam11.SafeLinks.protection.outlook.com/?url={E}&amp;data=02%7C01%7Cme%40m.example%7C0&amp;\
+sdata=k%3D
+teams-safelinks
+https://statics.teams.cdn.office.net/evergreen-assets/safelinks/1/atp-safelinks.html?url={E}&si=1
 urldefense-v1 https://urldefense.proofpoint.com/v1/url?u={E}&k=o%3D%0A&r=me%0A&amp;m=m%0A&amp;s=d3
 urldefense-v3 https://urldefense.com/v3/__https:/t.example/*7E?b=c&d*e__;JSM!!org!token$
 trendmicro https://x-ctp.trendmicro.com:443/wis/clicktime/v1/query?url={E}&umid=x
-urldefense-v2 https://urldefense.com/v2/url?u={D}&d=DwMFaQ&c=c&r=r-E_&m=m&s=s&e=   vk https://m.vk.com/away.php?to={E}
-sophos https://eu-central-1.protection.sophos.com?d=t.example&u={B}%3D&i=x   yahoo http://us.rd.yahoo.com/news/**{T}
-google-ads https://www.googleadservices.com/pagead/aclk?sa=L&adurl={E}   cisco https://secure-web.cisco.com/1aB-_c/{E}
-yahoo https://r.search.yahoo.com/_ylt=x;_ylu=y/RV=2/RU={E}/RK=2/RS=z-   instagram https://l.instagram.com/?u={E}&e=x
-barracuda https://linkprotect.cudasvc.com/url?a={E}&c=E,1,x,,&typo=1   facebook http://lm.facebook.com/l.php?u={E}&h=x
-youtube https://www.youtube.com/redirect?event=comments&q={E}   google https://www.google.com/url?q=some+words&url={E}
-fireeye https://protect2.fireeye.com/v1/url?k=x&q=1&u={E}   wayback http://web.archive.org./web/20010203040506id_/{T}
-symantec https://clicktime.symantec.com/15x?h=x=&u={E}   avanan https://url.avanan.click/v2/r01/___{T}___.YXAz
-linkedin https://www.linkedin.com/safety/go/?url={E}   google http://www.google.co.uk/url?sa=t&q={E}&usg=x
-duckduckgo https://duckduckgo.com/l/?uddg={E}&rut=x   bing https://www.bing.com/ck/a?!&&p=x&u=a1{B}&ntb=1
-reddit https://out.reddit.com/t3_x?url={E}&token=x   steam https://steamcommunity.com/linkfilter/?u={E}
-slack https://slack-redir.net/link?url={E}   urldefense-v3 https://urldefense.com/v3/__https:/t.example/*7E?b=c&d*e__;JSM%21%21o%21t$
-urldefense-v3 https://urldefense.com/v3/__https%3A/t.example/%2A7E?b=c&d%2Ae__%3BJSM%21%21org%21token%24
-dereferrer https://deref-web.de/mail/client/6WQ-JnuE/dereferrer/?redirectUrl={E}&lm   barracuda https://linkprotect.cudasvc.com/?a={E}
-dereferrer https://deref-gmx.net/mail/client/dereferrer/?redirectUrl={E}   libraesva https://urlsand.esvalabs.com/?u={E}&e=1
-edgepilot https://link.edgepilot.com/s/e2b6ca7e/M2-CUd?u={E}   trustwave http://scanmail.trustwave.com/?c=2&d=3cS&u={E}
+urldefense-v2 https://urldefense.com/v2/url?u={D}&d=DwMFaQ&c=c&r=r-E_&m=m&s=s&e=
+vk https://m.vk.com/away.php?to={E}
+sophos https://eu-central-1.protection.sophos.com?d=t.example&u={B}%3D&i=x
+yahoo http://us.rd.yahoo.com/news/**{T}
+google-ads https://www.googleadservices.com/pagead/aclk?sa=L&adurl={E}
+cisco https://secure-web.cisco.com/1aB-_c/{E}
+yahoo https://r.search.yahoo.com/_ylt=x;_ylu=y/RV=2/RU={E}/RK=2/RS=z-
+instagram https://l.instagram.com/?u={E}&e=x
+barracuda https://linkprotect.cudasvc.com/url?a={E}&c=E,1,x,,&typo=1
+facebook http://lm.facebook.com/l.php?u={E}&h=x
+youtube https://www.youtube.com/redirect?event=comments&q={E}
+google https://www.google.com/url?q=some+words&url={E}
+fireeye https://protect2.fireeye.com/v1/url?k=x&q=1&u={E}
+wayback http://web.archive.org./web/20010203040506id_/{T}
+symantec https://clicktime.symantec.com/15x?h=x=&u={E}
+avanan https://url.avanan.click/v2/r01/___{T}___.YXAz
+linkedin https://www.linkedin.com/safety/go/?url={E}
+google http://www.google.co.uk/url?sa=t&q={E}&usg=x
+duckduckgo https://duckduckgo.com/l/?uddg={E}&rut=x
+bing https://www.bing.com/ck/a?!&&p=x&u=a1{B}&ntb=1
+reddit https://out.reddit.com/t3_x?url={E}&token=x
+steam https://steamcommunity.com/linkfilter/?u={E}   slack https://slack-redir.net/link?url={E}
+urldefense-v3 https://urldefense.com/v3/__https:/t.example/*7E?b=c&d*e__;JSM%21%21o%21t$
+urldefense-v3
+https://urldefense.com/v3/__https%3A/t.example/%2A7E?b=c&d%2Ae__%3BJSM%21%21org%21token%24
+dereferrer https://deref-web.de/mail/client/6WQ-JnuE/dereferrer/?redirectUrl={E}&lm
+barracuda https://linkprotect.cudasvc.com/?a={E}
+dereferrer https://deref-gmx.net/mail/client/dereferrer/?redirectUrl={E}
+libraesva https://urlsand.esvalabs.com/?u={E}&e=1
+edgepilot https://link.edgepilot.com/s/e2b6ca7e/M2-CUd?u={E}
+trustwave http://scanmail.trustwave.com/?c=2&d=3cS&u={E}
 url-protection https://checkpoint.url-protection.com/v1/r07/url?o={E}&g=N==&h=M==";
     const TARGET: &str = "https://t.example/%7E?b=c&d#e";
     const ESCAPED: &str = "https%3a%2F%2Ft.example%2F%257E%3Fb%3Dc%26d%23e";
@@ -540,12 +558,16 @@ url-protection https://checkpoint.url-protection.com/v1/r07/url?o={E}&g=N==&h=M=
     #[test]
     fn urls_without_a_redirector_or_a_target_are_unchanged() {
         let urls = "
-https://safelinks.protection.outlook.com.evil.example/?url={E} https://evilsafelinks.protection.outlook.com/?url={E}
-https://urldefense.com/v3/__https://t.example/**B__;Iw!!o!t$ https://www.google.com/url?q=JavaScript://t.example/alert
-https://www.google.com/url?q=http%3A%2F%2Ft.example%2Fa%0Ab https://www.google.com/url?q=javascript:alert(1)
-https://url.avanan.click/v2/___https://t.exam https://google.com.evil.example/url?q={E} ftp://www.google.com/url?q={E}
-https://www.google.com/url?q=//t.example/ https://web.archive.org/web/2001*/{T} https://www.google.com/url?q=http://
-https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www.google.com/url?sa=t";
+https://safelinks.protection.outlook.com.evil.example/?url={E}
+https://evilsafelinks.protection.outlook.com/?url={E}
+https://urldefense.com/v3/__https://t.example/**B__;Iw!!o!t$
+https://www.google.com/url?q=JavaScript://t.example/alert
+https://www.google.com/url?q=http%3A%2F%2Ft.example%2Fa%0Ab
+https://www.google.com/url?q=javascript:alert(1) https://url.avanan.click/v2/___https://t.exam
+https://google.com.evil.example/url?q={E} ftp://www.google.com/url?q={E}
+https://www.google.com/url?q=//t.example/ https://web.archive.org/web/2001*/{T}
+https://www.google.com/url?q=http:// https://www.google.com/search?q={E}
+https://google.evil.co/url?q={E} https://www.google.com/url?sa=t";
         let long = format!(
             "https://www.google.com/url?q=http://{}",
             "a".repeat(TARGET_BYTES)
@@ -657,7 +679,8 @@ https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www
             let at = at.index(url.len());
             url.splice(at..url.len().min(at + noise.len() / 2), noise);
             let found = redirect_targets(&url);
-            prop_assert!(found.iter().all(|to| memmem::find(&to.url, b"://").is_some() && !to.url.contains(&b' ')));
+            let is_url = |url: &[u8]| memmem::find(url, b"://").is_some() && !url.contains(&b' ');
+            prop_assert!(found.iter().all(|to| is_url(&to.url)));
             let without = without_recipient(&url).unwrap_or(url);
             prop_assert!(found.is_empty() || redirect_targets(&without) == found);
         }

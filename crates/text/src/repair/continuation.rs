@@ -41,8 +41,8 @@ pub struct Continuation {
     /// `true` if only blanks follow the token on the line. Otherwise, this is the last
     /// continuation.
     pub(super) whole_line: bool,
-    /// The features for and against the continuation. One with at least [`LIKELY_POINTS`] is part of
-    /// the URL.
+    /// The features for and against the continuation. One with at least [`LIKELY_POINTS`] is part
+    /// of the URL.
     pub features: Features,
 }
 

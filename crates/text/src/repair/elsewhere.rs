@@ -162,8 +162,8 @@ impl Elsewhere for UrlEvidence {
     }
 
     fn recurs(&self, head: &[u8], token: &[u8]) -> bool {
-        let sighting = self.sightings.get(&hash(&[head, token].concat()));
-        matches!(sighting, Some(Sighting::Doubtful { messages, .. }) if RECURRING_MESSAGES <= *messages)
+        let seen = self.sightings.get(&hash(&[head, token].concat()));
+        matches!(seen, Some(Sighting::Doubtful { messages: n, .. }) if RECURRING_MESSAGES <= *n)
     }
 }
 

@@ -424,7 +424,8 @@ mod tests {
             let raw = in_pieces(&pieces);
             let mut line = raw.clone();
             line.decode_escapes(kind);
-            let decoded: Vec<(u8, usize)> = line.text.iter().copied().zip((0..).map(|at| line.text_offset(at))).collect();
+            let offsets = (0..).map(|at| line.text_offset(at));
+            let decoded: Vec<(u8, usize)> = line.text.iter().copied().zip(offsets).collect();
             proptest::prop_assert_eq!(decoded, decoded_simply(&raw, kind));
             let joins = line.joins.iter().all(|join| join.at <= line.text.len());
             proptest::prop_assert!(joins && line.joins.len() <= raw.joins.len());

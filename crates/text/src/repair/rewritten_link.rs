@@ -338,8 +338,8 @@ mod tests {
     #[test]
     fn pieces_are_joined_at_any_depth_of_quotation_up_to_the_end() {
         check(&format!(
-            "> > {SAFE}¶> >¶> «l.example%2Fwick-»¶>¶> > «trim&amp;data=02%7C01%7Cja»¶> > ¶> «ne%40a.example&amp»¶\
-             > > > «;sdata=k%3D&am»¶«p;reserv»¶¶> > «ed=0». The lamp¶"
+            "> > {SAFE}¶> >¶> «l.example%2Fwick-»¶>¶> > «trim&amp;data=02%7C01%7Cja»¶> > ¶> \
+             «ne%40a.example&amp»¶> > > «;sdata=k%3D&am»¶«p;reserv»¶¶> > «ed=0». The lamp¶"
         ));
     }
 
@@ -347,10 +347,12 @@ mod tests {
     fn a_headless_safe_link_is_joined_up_to_the_end() {
         let data = "&data=05%7C02%7Cme%40a.example%7C0";
         check(&format!(
-            ">https://www.oil.example/archives/wick->«tip.html%23trim{data}%7C1%»>«7C0&sdata»¶>«=k%3D&reserved=0»¶>¶"
+            ">https://www.oil.example/archives/wick->«tip.html%23trim{data}%7C1%»>«7C0&sdata»¶>«=k%\
+             3D&reserved=0»¶>¶"
         ));
         check(&format!(
-            "> https://www.oil.example/archives/.¶> «com%2Fwick-»¶> «trim{data}&amp;sdata=k»¶> «%3D&reserved=0» and"
+            "> https://www.oil.example/archives/.¶> «com%2Fwick-»¶> «trim{data}&amp;sdata=k»¶> \
+             «%3D&reserved=0» and"
         ));
         // Blanks before the end, no end, other parameters, another URL.
         check(&format!(

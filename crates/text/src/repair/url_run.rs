@@ -417,12 +417,12 @@ pub fn word_terminator_len(text: &[u8], rules: Rules) -> usize {
 /// quotes, brackets and stops. Includes the angle brackets of mathematics and of manual pages.
 fn ends_word(first: char) -> bool {
     matches!(first,
-        '\u{80}'..='\u{A0}' | '\u{AB}' | '\u{BB}' | '\u{2000}'..='\u{200A}' | '\u{2018}'..='\u{201F}'
-            | '\u{2026}' | '\u{2028}' | '\u{2029}' | '\u{202F}' | '\u{2039}' | '\u{203A}'
-            | '\u{2329}' | '\u{232A}' | '\u{27E8}'..='\u{27EB}' | '\u{3000}'..='\u{3002}'
-            | '\u{3008}'..='\u{3011}' | '\u{3014}'..='\u{301B}' | '\u{FF01}' | '\u{FF08}' | '\u{FF09}'
-            | '\u{FF0C}' | '\u{FF1A}'..='\u{FF1C}' | '\u{FF1E}' | '\u{FF1F}' | '\u{FF5B}' | '\u{FF5D}'
-            | '\u{FF61}'..='\u{FF64}')
+        '\u{80}'..='\u{A0}' | '\u{AB}' | '\u{BB}' | '\u{2000}'..='\u{200A}'
+            | '\u{2018}'..='\u{201F}' | '\u{2026}' | '\u{2028}' | '\u{2029}' | '\u{202F}'
+            | '\u{2039}' | '\u{203A}' | '\u{2329}' | '\u{232A}' | '\u{27E8}'..='\u{27EB}'
+            | '\u{3000}'..='\u{3002}' | '\u{3008}'..='\u{3011}' | '\u{3014}'..='\u{301B}'
+            | '\u{FF01}' | '\u{FF08}' | '\u{FF09}' | '\u{FF0C}' | '\u{FF1A}'..='\u{FF1C}'
+            | '\u{FF1E}' | '\u{FF1F}' | '\u{FF5B}' | '\u{FF5D}' | '\u{FF61}'..='\u{FF64}')
 }
 
 #[cfg(test)]
@@ -501,7 +501,8 @@ mod tests {
         #[test]
         fn a_run_that_is_cut_off_at_its_end_is_itself(
             pieces in vec(select(vec![
-                "http://a.b/x", "HTTPS://a.b/x", "1@b.c/", "http", "://", "a.b/x", "x.html", "a-b-c", "/", ",", "&gt;", "%3D", "s", "\u{8acb}", "(", ")", "?", " ",
+                "http://a.b/x", "HTTPS://a.b/x", "1@b.c/", "http", "://", "a.b/x", "x.html",
+                "a-b-c", "/", ",", "&gt;", "%3D", "s", "\u{8acb}", "(", ")", "?", " ",
             ]), 0..12),
             before in select(vec![None, Some(b'('), Some(b'x')]),
             rules in select(vec![Rules::Wide, Rules::Rfc1738]),
@@ -514,10 +515,12 @@ mod tests {
         #[test]
         fn the_table_and_its_simple_twin_agree(
             pieces in vec(select(vec![
-                "http", "HTTPS", "%3D", "s", "x.html", "a-b-c", "://", ":", ",", ";", "|", "&", "&gt;", "&LT;", "&quot;", "(", ")", "[", "]", "{", "}", "'",
-                "\"", "<", ">", "`", " ", "\n", "\u{1}", "\u{7f}", "\u{a0}", "\u{2019}", "\u{3002}", "\u{e9}", "\u{8acb}", "x", "/", "=",
+                "http", "HTTPS", "%3D", "s", "x.html", "a-b-c", "://", ":", ",", ";", "|", "&",
+                "&gt;", "&LT;", "&quot;", "(", ")", "[", "]", "{", "}", "'",
+                "\"", "<", ">", "`", " ", "\n", "\u{1}", "\u{7f}", "\u{a0}", "\u{2019}", "\u{3002}",
+                "\u{e9}", "\u{8acb}", "x", "/", "=",
             ]), 0..24),
-            before in select(vec![None, Some(b'('), Some(b'['), Some(b'{'), Some(b'\''), Some(b'x')]),
+            before in select([None].into_iter().chain(b"([{'x".map(Some)).collect::<Vec<_>>()),
             rules in select(vec![Rules::Wide, Rules::Rfc1738]),
             max_bytes in select(vec![usize::MAX, 5]),
         ) {

@@ -528,11 +528,12 @@ mod tests {
     fn a_wrapper_with_a_label_is_unclosed() {
         let is_label =
             |content: &str| has_label(content.replace(' ', "").as_bytes(), content.as_bytes());
-        let labelled = "http://a.example/b|cd;http://a.example/?b|c d;http://a.example/?b|a.example;\
-            http://a.example/?b|http://a.example/;mailto:a@b.example|a@b.example";
+        let labelled = "http://a.example/b|cd;http://a.example/?b|c \
+            d;http://a.example/?b|a.example;http://a.example/?b|http://a.example/;mailto:a@b.exampl\
+            e|a@b.example";
         assert!(labelled.split(';').all(is_label));
-        let whole = "http://a.example/b|12;http://a.example/b|c;http://a.example/?b=0:|c|d;http://a.example/b;\
-            http://a.example|@b.example/c;http://a.example/?b=c d|e f";
+        let whole = "http://a.example/b|12;http://a.example/b|c;http://a.example/?b=0:|c|d;http://a\
+            .example/b;http://a.example|@b.example/c;http://a.example/?b=c d|e f";
         assert!(!whole.split(';').any(is_label));
     }
 

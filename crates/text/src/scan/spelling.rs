@@ -382,9 +382,9 @@ pub(super) fn defanged_host(text: &[u8], floor: usize, dot: usize) -> Option<Hos
 /// and a dot in brackets.
 ///
 /// The packed search is case-sensitive, and the list therefore contains all spellings. The search
-/// puts every eighth word, and words that differ from it only in case, into one of eight classes. It
-/// also stops at a mix of bytes from the words of one class. In this order, each word shares a class
-/// only with variants in case.
+/// puts every eighth word, and words that differ from it only in case, into one of eight classes.
+/// It also stops at a mix of bytes from the words of one class. In this order, each word shares a
+/// class only with variants in case.
 static WORDS: LazyLock<WordSearcher> = LazyLock::new(|| {
     WordSearcher::new(&[
         "www", "ftp", "p//", "s//", "[.]", "Www", "wWw", "WWw", "wwW", "WwW", "wWW", "WWW", "Ftp",

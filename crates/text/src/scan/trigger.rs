@@ -16,8 +16,8 @@ use crate::limits::SCHEME_CHARS;
 
 /// The URL starts of a text, found on demand.
 ///
-/// Three searches run ahead of the caller, each only to the next trigger. Each search therefore reads
-/// every byte once. Checking a trigger reads at most [`SCHEME_CHARS`] bytes before it.
+/// Three searches run ahead of the caller, each only to the next trigger. Each search therefore
+/// reads every byte once. Checking a trigger reads at most [`SCHEME_CHARS`] bytes before it.
 #[derive(Debug)]
 pub struct UrlStarts<'t> {
     scanner: &'t Scanner,
@@ -621,7 +621,8 @@ mod tests {
     }
 
     fn text() -> impl Strategy<Value = Vec<u8>> {
-        let pieces = "http HTTPS news mailto urn url URL foo9 q ftp. www. WwW. ftp www w p5. tohttp git+ http// http:/ hxxp [:] [.] \\ ; a.b :// : : // / < > x . @ - + 9 12 é";
+        let pieces = "http HTTPS news mailto urn url URL foo9 q ftp. www. WwW. ftp www w p5. \
+            tohttp git+ http// http:/ hxxp [:] [.] \\ ; a.b :// : : // / < > x . @ - + 9 12 é";
         let mut pieces: Vec<&str> = pieces.split(' ').collect();
         pieces.extend([" ", "\n"]);
         vec(select(pieces), 0..40).prop_map(|pieces| pieces.concat().into_bytes())

@@ -301,8 +301,8 @@ mod tests {
             shown(&outer, &limits),
             [
                 &format!("a: {}", "one ".repeat(1500)),
-                "limit: a in an attached archive: a member of more than 6000 bytes: its rest is not \
-                 read",
+                "limit: a in an attached archive: a member of more than 6000 bytes: its rest is \
+                 not read",
                 "limit: c.tar in an attached archive: a container inside 2 others is not read"
             ]
         );

@@ -45,7 +45,8 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
             }
             let Some(stream) = stream else {
                 let message = format!(
-                    "the part {name} of a document is encrypted or packed by an unknown method: it is not read"
+                    "the part {name} of a document is encrypted or packed by an unknown method: it \
+                     is not read"
                 );
                 unpacking.problem(DiagnosticKind::Limit, message);
                 continue;
@@ -211,8 +212,9 @@ struct PartPass<'p> {
 const TEXT_ELEMENTS: [&str; 4] = ["t", "deltext", "f", "v"];
 
 /// Elements of ODF that do not end a line.
-const INLINE_ELEMENTS: &str = "a span s bookmark bookmark-start bookmark-end reference-mark reference-mark-start \
-    reference-mark-end soft-page-break change change-start change-end ruby-base";
+const INLINE_ELEMENTS: &str = "a span s bookmark bookmark-start bookmark-end reference-mark \
+    reference-mark-start reference-mark-end soft-page-break change change-start change-end \
+    ruby-base";
 
 impl<'p> PartPass<'p> {
     fn new(page: &'p mut PageBuilder, links: PartLinks) -> PartPass<'p> {
@@ -411,7 +413,8 @@ mod xml_tests {
     fn tokens_are_tags_and_text() {
         assert_eq!(
             shown(
-                "<?xml version='1.0'?><!-- <no> --><w:P a=\"1>&amp;\" b = '2'/>x&#65;&lt;<![CDATA[<y&]]></q >"
+                "<?xml version='1.0'?><!-- <no> --><w:P a=\"1>&amp;\" b = \
+                 '2'/>x&#65;&lt;<![CDATA[<y&]]></q >"
             ),
             ["<w:p a=1>&|b=2>", "</w:p>", "xA<<y&", "</q>"]
         );

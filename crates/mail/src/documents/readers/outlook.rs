@@ -410,7 +410,10 @@ fn rfc_5322_date(time: u64) -> Option<String> {
 /// Unpacks compressed RTF (MS-OXRTFCP) to at most `max` bytes. Returns `None` for other input.
 fn unpacked_rtf(packed: &[u8], max: usize) -> Option<Vec<u8>> {
     /// Initial dictionary (MS-OXRTFCP section 2.1.2.1).
-    const START: &[u8] = b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx";
+    const START: &[u8] = b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \
+        \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New \
+        RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \
+        \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx";
     const HEADER_BYTES: usize = 16;
     const DICTIONARY_BYTES: usize = 4_096;
     let size = u32::from_le_bytes(packed.get(4..8)?.try_into().ok()?) as usize;

@@ -78,9 +78,9 @@ enum Destination {
 const FALLBACK_CHARACTERS: usize = 8;
 
 /// Destinations without visible text.
-const SKIPPED: &str = "fonttbl colortbl stylesheet info pict filetbl listtable listoverridetable revtbl rsidtbl \
-    generator themedata colorschememapping datastore latentstyles objdata xmlnstbl fldtype \
-    bkmkstart";
+const SKIPPED: &str = "fonttbl colortbl stylesheet info pict filetbl listtable listoverridetable \
+    revtbl rsidtbl generator themedata colorschememapping datastore latentstyles objdata xmlnstbl \
+    fldtype bkmkstart";
 
 /// Token of an RTF.
 enum RtfToken<'b> {
@@ -403,9 +403,12 @@ mod tests {
 
     #[test]
     fn a_field_is_a_link_around_its_result() {
-        let rtf = r#"{\rtf1\ansi{\fonttbl{\f0 Arial;}}a {\field{\*\fldinst {HYPERLINK "http://a.example/\\~b" \\o "t"}}{\fldrslt{\ul the page}}} c\par d}"#;
+        let link = r#"{\*\fldinst {HYPERLINK "http://a.example/\\~b" \\o "t"}}"#;
+        let result = r"{\fldrslt{\ul the page}}";
+        let field = format!(r"{{\field{link}{result}}}");
+        let rtf = format!(r"{{\rtf1\ansi{{\fonttbl{{\f0 Arial;}}}}a {field} c\par d}}");
         assert_eq!(
-            page(rtf),
+            page(&rtf),
             "a <a href=\"http://a.example/\\~b\">the page</a> c<br>\nd"
         );
     }
@@ -428,7 +431,9 @@ mod tests {
 
     #[test]
     fn html_of_outlook_becomes_html() {
-        let rtf = "{\\rtf1\\fromhtml1{\\*\\htmltag64 <a href=\"http://a.example/\">}\\htmlrtf {\\field{\\*\\fldinst HYPERLINK \"x\"}\\htmlrtf0 text\\htmlrtf }\\htmlrtf0{\\*\\htmltag72 </a>}}";
+        let rtf = "{\\rtf1\\fromhtml1{\\*\\htmltag64 <a href=\"http://a.example/\">}\\htmlrtf \
+            {\\field{\\*\\fldinst HYPERLINK \"x\"}\\htmlrtf0 text\\htmlrtf \
+            }\\htmlrtf0{\\*\\htmltag72 </a>}}";
         assert!(
             page(rtf).contains("<a href=\"http://a.example/\">text</a>"),
             "{}",

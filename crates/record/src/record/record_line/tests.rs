@@ -66,17 +66,19 @@ fn keys_differ_by_path_and_member() {
 
 /// A record that can be loaded.
 const RECORD: &str = r#"{
-    "schema": 1, "type": "url", "id": "00", "url": "http://a/", "fragment": null, "scheme": "http", "host": "a",
-    "domain": null, "port": 80, "path": "/", "query": null, "key": "http://a/", "href": null, "conforms": [],
-    "error": null, "warnings": [], "hazards": [], "form": null, "parts": [], "wrapper": "bare", "raw": "http://a/",
-    "raw_b64": null, "repairs": [], "alternates": [], "confidence": 1.0, "truncated": false, "full_length": null,
-    "full_hash": null, "region": "body", "quote_depth": 0, "anchor": null, "mismatch": null, "unwrapped_from": null,
+    "schema": 1, "type": "url", "id": "00", "url": "http://a/", "fragment": null, "scheme": "http",
+    "host": "a", "domain": null, "port": 80, "path": "/", "query": null, "key": "http://a/",
+    "href": null, "conforms": [], "error": null, "warnings": [], "hazards": [], "form": null,
+    "parts": [], "wrapper": "bare", "raw": "http://a/", "raw_b64": null, "repairs": [],
+    "alternates": [], "confidence": 1.0, "truncated": false, "full_length": null, "full_hash": null,
+    "region": "body", "quote_depth": 0, "anchor": null, "mismatch": null, "unwrapped_from": null,
     "unwrapped_by": null,
-    "source": {"path": "a", "path_b64": null, "mailbox": "a", "mailbox_b64": null, "member": null, "member_b64": null, "kind": "mbox",
-        "start": 0, "end": 9, "line": 1, "exact": true},
-    "message": {"start": 0, "end": 9, "id": null, "digest": "00", "date": null, "date_raw": null, "from": null,
-        "subject": null, "newsgroups": [], "list_id": null, "references": []}, "author": {"by": "outer"},
-    "part": null, "context": {"before": "a", "after": "b"}, "truncated_tail": false, "count": null
+    "source": {"path": "a", "path_b64": null, "mailbox": "a", "mailbox_b64": null, "member": null,
+        "member_b64": null, "kind": "mbox", "start": 0, "end": 9, "line": 1, "exact": true},
+    "message": {"start": 0, "end": 9, "id": null, "digest": "00", "date": null, "date_raw": null,
+        "from": null, "subject": null, "newsgroups": [], "list_id": null, "references": []},
+    "author": {"by": "outer"}, "part": null, "context": {"before": "a", "after": "b"},
+    "truncated_tail": false, "count": null
 }"#;
 
 fn record() -> Value {
@@ -227,7 +229,8 @@ fn errors_use_plain_words() {
         ),
         (
             &changed("schema", Some(json!(7))),
-            "a record that cannot be loaded: its schema is 7, and this program knows schema 1; load it with a newer urlspool, or scan again with this one",
+            "a record that cannot be loaded: its schema is 7, and this program knows schema 1; \
+             load it with a newer urlspool, or scan again with this one",
         ),
     ] {
         assert_eq!(error_of(line).to_string(), expected);

@@ -51,8 +51,8 @@ fn check(text: &[u8]) -> usize {
 
 #[test]
 fn impossible_words_are_rejected() {
-    let cases = "http://a-/b http://a'b/ http://! http:///b news:the mailto:x tel:x URL:file:x www.a-/ \
-        URL:b";
+    let cases = "http://a-/b http://a'b/ http://! http:///b news:the mailto:x tel:x URL:file:x \
+        www.a-/ URL:b";
     for text in cases.split(' ') {
         assert_eq!(check(text.as_bytes()), 1, "{text}");
     }
@@ -142,7 +142,8 @@ fn the_other_end_is_before_what_is_refused() {
 proptest! {
     #[test]
     fn no_rejected_word_is_a_url(
-        text in "((http|news|mailto|tel|file|urn|doi|x|foo|URL|data)(:|://)|www\\.|ftp\\.|[a-z]{1,3}|[-./,;|@#?:'()\\[\\]*!&_\\\\]|&gt;| |\\n|\x0C\\n|\u{a0}\\n){1,20}"
+        text in "((http|news|mailto|tel|file|urn|doi|x|foo|URL|data)(:|://)|www\\.|ftp\\.|[a-z]{1,3\
+            }|[-./,;|@#?:'()\\[\\]*!&_\\\\]|&gt;| |\\n|\x0C\\n|\u{a0}\\n){1,20}"
     ) {
         check(text.as_bytes());
     }

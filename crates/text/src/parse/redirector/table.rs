@@ -154,7 +154,8 @@ pub(super) static REDIRECTORS: &[Redirector] = &[
     // `/mail/client/[<session>/]dereferrer/`.
     redirector(
         "dereferrer",
-        "deref-web.de deref-web-02.de deref-gmx.net deref-gmx.com deref-gmx.fr deref-gmx.co.uk deref-mail.com deref-mail-02.com deref-1und1.de deref-1und1-02.de",
+        "deref-web.de deref-web-02.de deref-gmx.net deref-gmx.com deref-gmx.fr deref-gmx.co.uk \
+         deref-mail.com deref-mail-02.com deref-1und1.de deref-1und1-02.de",
         "/mail/client/*",
         Escaped("redirectUrl"),
     ),

@@ -221,7 +221,9 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn columns_and_a_count_byte_by_byte_agree(text in proptest::collection::vec(proptest::sample::select(b"\ta b\x80\xBF\xC3\xFF".to_vec()), 0..60)) {
+        fn columns_and_a_count_byte_by_byte_agree(text in proptest::collection::vec(
+            proptest::sample::select(b"\ta b\x80\xBF\xC3\xFF".to_vec()), 0..60,
+        )) {
             let one_by_one = text.iter().fold(0, |column, &byte| match byte {
                 b'\t' => column / 8 * 8 + 8,
                 0x80..=0xBF => column,

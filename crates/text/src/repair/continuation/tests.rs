@@ -133,7 +133,8 @@ fn a_defanged_url_host_or_address_is_not_joined() {
 #[test]
 fn the_next_parameter_continues_a_query() {
     check(
-        "Click here:¶«http://www.a.example/optout.php?email=joe.second.user@mail.b.example»¶«&pos=9900027056.»  Thank you¶",
+        "Click here:¶«http://www.a.example/optout.php?email=joe.second.user@mail.b.example»¶«&pos=9\
+         900027056.»  Thank you¶",
     );
 }
 
@@ -307,7 +308,8 @@ fn a_url_without_slashes_has_no_continuations() {
 fn a_url_without_a_scheme_is_continued() {
     check("«www.a.example/working-»¶«groups/index.html»");
     check(
-        "«ftp.a.example.com/archives/of/the/working/group/on/long/names/and/»¶«drafts/index.html» is",
+        "«ftp.a.example.com/archives/of/the/working/group/on/long/names/and/»¶«drafts/index.html» \
+         is",
     );
     check("«www.a.example.com»¶are the newest.");
     check("«www.a.example.com»¶www.b.example.com¶");
@@ -376,8 +378,9 @@ fn weights_are_quarters_of_a_point_after_those_that_exclude_a_continuation() {
 
 /// Random texts made of pieces that matter to the features, and random bytes.
 fn random_text() -> impl Strategy<Value = Vec<u8>> {
-    const PIECES: &str = "\n~\n~\r\n~\r~ ~\t~> ~|~:~JD> ~# ~+~-~=~\\~%~%2~?~&~;~&gt;~.~...~/~//~(~)~'~1997~12.\
-        ~html~.ht~index.html~Minutes~the~a.example~joe@a.example~=3D~ü~\u{3000}";
+    const PIECES: &str = "\n~\n~\r\n~\r~ ~\t~> ~|~:~JD> ~# \
+        ~+~-~=~\\~%~%2~?~&~;~&gt;~.~...~/~//~(~)~'~1997~12.~html~.ht~index.html~Minutes~the~a.examp\
+        le~joe@a.example~=3D~ü~\u{3000}";
     let pieces: Vec<&str> = PIECES.split('~').collect();
     let piece = prop_oneof![
         1 => any::<u8>().prop_map(|byte| vec![byte]),
@@ -453,7 +456,8 @@ fn a_commit_is_completed_to_forty_digits() {
     assert!(completes("ef0123456789abcdef") && !completes("xef0123456789abcdef0"));
     // A program cut the line again: 16 digits, five digits, and the rest.
     check(
-        "> «https://git.a.example/minutes/of/the/working/group/commit/0123456789abcdef»¶> «01234»¶> > «56789abcdef01234567»¶",
+        "> «https://git.a.example/minutes/of/the/working/group/commit/0123456789abcdef»¶> \
+         «01234»¶> > «56789abcdef01234567»¶",
     );
 }
 
@@ -504,7 +508,8 @@ fn text_after_a_dash_or_a_line_number_is_no_rest() {
     for text in [
         "(«http://a.example/minutes-of-the-working-group-on-long-names--»¶note I used it",
         "«http://a.example/minutes/of/the/working/group/on/names.c#L12»¶¶The_name-of_Names¶",
-        "> -[1] «http://a.example/minutes/of/the/working/group/on/x?key=6»¶> -[2] http://b.example/",
+        "> -[1] «http://a.example/minutes/of/the/working/group/on/x?key=6»¶> -[2] \
+         http://b.example/",
         "14  See: «http://a.example/minutes/of/the/working/group/on/x?key=401»¶15¶16 The author",
     ] {
         check(text);
@@ -539,7 +544,8 @@ fn a_line_that_was_cut_twice_is_as_long_as_it_was_before() {
 
 #[test]
 fn blanks_at_line_ends_show_where_a_program_broke_them() {
-    let lines = "All the minutes of the working group, or what is left of  ¶them, are in the archive, which nobody has read before  ¶";
+    let lines = "All the minutes of the working group, or what is left of  ¶them, are in the \
+        archive, which nobody has read before  ¶";
     let plain = lines.replace("  ¶", "¶");
     let url = "http://www.a.example/archives/of/the/working/";
     check(&format!("{lines}us: «{url}» ¶«group/2004» and so on."));
@@ -554,7 +560,8 @@ fn blanks_at_line_ends_show_where_a_program_broke_them() {
 
 #[test]
 fn a_line_of_quote_marks_ends_a_paragraph_of_soft_blanks() {
-    let lines = "> All the minutes of the working group, or what is left of  \n> them, are in the archive, which nobody has read before  \n";
+    let lines = "> All the minutes of the working group, or what is left of  \n> them, are in the \
+        archive, which nobody has read before  \n";
     let url = "http://www.a.example/archives/of/the/working/";
     let names =
         |between: &str| features_at(&format!("{lines}> {url} \n{between}> group/2004\n"), url);
@@ -577,7 +584,8 @@ fn a_soft_hyphen_is_removed() {
 #[test]
 fn a_host_is_continued_by_its_domain_or_port() {
     check(
-        "the aims and members of the working group are at «http://www.group.ac.»¶«uk/aims/2004» now",
+        "the aims and members of the working group are at «http://www.group.ac.»¶«uk/aims/2004» \
+         now",
     );
     check("the aims of the working group are at «http://www.group.com.»¶it/he are");
     check("\"«http://localhost»¶«:8080/minutes/»\" is");

@@ -661,8 +661,8 @@ impl ContinuationToken<'_> {
 
     /// Returns `true` if the token is a command-line option: `-d`, `-rw`.
     pub(super) fn is_option(&self) -> bool {
-        matches!(self.all, [b'-', letters @ ..]
-            if !letters.is_empty() && letters.len() <= OPTION_LETTERS && all(letters, u8::is_ascii_alphabetic))
+        matches!(self.all, [b'-', letters @ ..] if (1..=OPTION_LETTERS).contains(&letters.len())
+            && all(letters, u8::is_ascii_alphabetic))
     }
 
     /// Returns `true` if the token is a date that starts with the year: `2009/10/30`.
@@ -771,7 +771,8 @@ mod tests {
 
     #[test]
     fn a_host_is_in_a_known_domain() {
-        let tokens = "a.com A.COM/x a.b-c.org:80 a.org:80/x a.org:x a.org:8x a.example com .com a..com a.com.x a.com?x";
+        let tokens = "a.com A.COM/x a.b-c.org:80 a.org:80/x a.org:x a.org:8x a.example com .com \
+            a..com a.com.x a.com?x";
         assert_eq!(
             which(tokens, ContinuationToken::starts_host),
             "a.com A.COM/x a.b-c.org:80 a.org:80/x"
