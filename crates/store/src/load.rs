@@ -26,7 +26,7 @@ mod target_name;
 mod tracking;
 mod words;
 
-pub use abuse_report::{AbuseReports, Contact};
+pub use abuse_report::{AbuseReports, Party};
 pub use found_row::{Citation, CitedLink, FoundContext, FoundRow, ListRow};
 pub use http_agent::{http_config, retry_after};
 pub use input::{files_of_records, has_segments, is_named_as_records};

@@ -7,7 +7,7 @@ use super::values::{CitedFormat, SearchFormat, count, hazard_name, named, target
 use super::{GENERAL, INPUT, OUTPUT};
 use urlspool_files::config::{NamedValue, region_name};
 use urlspool_files::options::{DatePeriod, date_period, scheme_name};
-use urlspool_store::load::{Contact, SearchOrder, TargetName};
+use urlspool_store::load::{Party, SearchOrder, TargetName};
 
 /// The arguments of `load`.
 #[derive(clap::Args, Debug)]
@@ -170,9 +170,9 @@ pub(crate) struct SearchArgs {
     /// Each report is about the innermost message that holds the URLs. A match is not reported if
     /// its author is only named by header lines in a text, which anybody can write, if the author
     /// has no address or the message no date, and after the first MiB of URLs of a message.
-    #[arg(long, value_name = "NAME <ADDRESS>", value_parser = Contact::of_reporter,
+    #[arg(long, value_name = "NAME <ADDRESS>", value_parser = Party::of_reporter,
         required_if_eq("format", "xarf"), help_heading = OUTPUT)]
-    pub(crate) reporter: Option<Contact>,
+    pub(crate) reporter: Option<Party>,
 
     /// The options of all commands.
     #[arg(skip)]

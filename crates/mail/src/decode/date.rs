@@ -278,7 +278,7 @@ fn time_fields(word: &str, separator: u8) -> Option<([i8; 3], usize)> {
 fn number_of(mut digits: impl Iterator<Item = u8>) -> Option<i32> {
     digits.try_fold(0, |value, digit| {
         let digit = char::from(digit).to_digit(10)?;
-        Some(value * 10 + digit as i32)
+        Some(value * 10 + digit.cast_signed())
     })
 }
 

@@ -21,7 +21,7 @@ const TEXT_CHARS: usize = 199;
 
 /// A person or an organization in XARF's fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Contact {
+pub struct Party {
     /// Name.
     org: String,
     /// Address of mail.
@@ -30,28 +30,28 @@ pub struct Contact {
     domain: String,
 }
 
-impl Contact {
+impl Party {
     /// Parses the argument that names who reports.
     ///
     /// # Errors
     ///
     /// A message that says which form is expected.
-    pub fn of_reporter(text: &str) -> Result<Contact, &'static str> {
+    pub fn of_reporter(text: &str) -> Result<Party, &'static str> {
         let is_plain = |c: char| c.is_ascii_graphic() && !"<>,;:\"\\()[]".contains(c);
-        Contact::parse(text)
+        Party::parse(text)
             .filter(|found| !found.org.is_empty() && found.contact.chars().all(is_plain))
             .ok_or("write a name and an address: `Example Org <abuse@a.example>`")
     }
 
     /// Parses a From field: the last address in angle brackets, otherwise the first one. `None` if
     /// it has no domain.
-    fn parse(field: &str) -> Option<Contact> {
+    fn parse(field: &str) -> Option<Party> {
         let field = without_last_comments(field);
         let (name, rest) = field.rsplit_once('<').unwrap_or(("", field));
         let mut words = rest.split(|c: char| c.is_whitespace() || ">(,;".contains(c));
         let address = words.find(|word| word.contains('@'))?;
         let (local, domain) = address.rsplit_once('@')?;
-        Some(Contact {
+        Some(Party {
             org: shortened(name.trim().trim_matches('"'), TEXT_CHARS).into_owned(),
             contact: address.to_owned(),
             domain: host_of_mail(domain).filter(|_| !local.is_empty())?,
@@ -108,7 +108,7 @@ pub struct AbuseReports {
 
 /// A report that is not written yet.
 struct Report {
-    sender: Contact,
+    sender: Party,
     first: Citation,
     urls: BTreeSet<String>,
     url_bytes: usize,
@@ -116,7 +116,7 @@ struct Report {
 
 impl AbuseReports {
     /// Adds a match. Appends the previous reports if the match is in another message.
-    pub fn add(&mut self, citation: &Citation, reporter: &Contact, out: &mut Vec<u8>) {
+    pub fn add(&mut self, citation: &Citation, reporter: &Party, out: &mut Vec<u8>) {
         if self.digest != citation.digest {
             self.finish(reporter, out);
             self.digest.clone_from(&citation.digest);
@@ -133,7 +133,7 @@ impl AbuseReports {
     }
 
     /// Appends the last reports, unless they were written before.
-    pub fn finish(&mut self, reporter: &Contact, out: &mut Vec<u8>) {
+    pub fn finish(&mut self, reporter: &Party, out: &mut Vec<u8>) {
         let reports = std::mem::take(&mut self.current).into_values();
         let mut reports: Vec<_> = reports.flatten().collect();
         reports.sort_unstable_by_key(|report| report.first.row);
@@ -151,14 +151,14 @@ impl Report {
         let author = &citation.found.author;
         citation.found.date().filter(|_| !author.is_claimed())?;
         Some(Report {
-            sender: Contact::parse(author.from.as_deref()?)?,
+            sender: Party::parse(author.from.as_deref()?)?,
             first: citation.clone(),
             urls: BTreeSet::new(),
             url_bytes: 0,
         })
     }
 
-    fn write(&self, reporter: &Contact, out: &mut Vec<u8>) {
+    fn write(&self, reporter: &Party, out: &mut Vec<u8>) {
         let author = &self.first.found.author;
         let cut = |text: Option<&str>| shortened(text.unwrap_or_default(), TEXT_CHARS).into_owned();
         let links: Vec<_> = self.urls.iter().filter(|url| is_uri(url)).collect();
@@ -237,7 +237,7 @@ mod tests {
             ("<@a.example>", [""; 3]),
             ("<jane@>", [""; 3]),
         ] {
-            let found = Contact::parse(field);
+            let found = Party::parse(field);
             let parts = found.map(|found| [found.org, found.contact, found.domain]);
             assert_eq!(parts.unwrap_or_default(), expected, "{field}");
         }
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_reporter_has_a_name_and_a_plain_address() {
-        assert!(Contact::of_reporter("\"A, Org\" <abuse@A.example>").is_ok());
+        assert!(Party::of_reporter("\"A, Org\" <abuse@A.example>").is_ok());
         let wrong = [
             "",
             "abuse@a.example",
@@ -254,7 +254,7 @@ mod tests {
             "A <\u{fc}@b.example>",
         ];
         for wrong in wrong {
-            assert!(Contact::of_reporter(wrong).is_err(), "{wrong}");
+            assert!(Party::of_reporter(wrong).is_err(), "{wrong}");
         }
     }
 }
