@@ -1,7 +1,7 @@
 //! `urlspool watch PATH...` without a configuration: lines on a terminal or a pipe, segments with
 //! `-o`, records with `--stdout`.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -210,6 +210,19 @@ fn records_on_standard_output_are_printed_until_they_were_read() {
         .unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
+    // Regression: without space, the lines were printed again every two seconds, without an end.
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let ended = watch(folder.root(), &args)
+        .arg("--once")
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(code(&ended), 74);
+    let message = text(&ended.stderr);
+    assert!(
+        message.contains("cannot write standard output: No space"),
+        "{message}"
+    );
     assert_eq!(urls(&once(&folder, &args).stdout).len(), 2);
     assert_eq!(urls(&once(&folder, &args).stdout).len(), 0);
     deliver(&folder, 3);

@@ -370,10 +370,13 @@ fn print(lines: &[u8]) -> Result<()> {
         // Lines for people are already escaped, and may contain colours.
         Cow::Borrowed(lines)
     };
-    match stdout.write_all(&lines).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(output_closed()),
-        printed => printed.at("standard output"),
-    }
+    let printed = stdout.write_all(&lines).and_then(|()| stdout.flush());
+    printed.map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => output_closed(),
+        // Even without space: standard output is no folder to wait for, and what it names may never
+        // have space, such as `/dev/full`.
+        _ => DaemonError::io(format!("cannot write standard output: {error}")).caused_by(error),
+    })
 }
 
 /// Checks that the reader of standard output has not closed it.
@@ -382,10 +385,7 @@ fn check_stdout() -> Result<()> {
     let mut polled = [PollFd::new(&stdout, PollFlags::empty())];
     let is_closed = poll(&mut polled, Some(&Timespec::default())).is_ok()
         && polled[0].revents().contains(PollFlags::ERR);
-    if is_closed {
-        return Err(output_closed());
-    }
-    Ok(())
+    (!is_closed).then_some(()).ok_or_else(output_closed)
 }
 
 fn output_closed() -> DaemonError {
