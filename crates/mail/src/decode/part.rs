@@ -125,7 +125,6 @@ impl MimePart {
                 .then(|| named_base(raw, fields))
                 .flatten(),
             form,
-            author: place.author.clone(),
             ..MimePart::within(place)
         }
     }
@@ -135,6 +134,7 @@ impl MimePart {
         MimePart {
             path: place.path.clone(),
             message_id: place.message_id.clone(),
+            author: place.author.clone(),
             member: place.member.clone(),
             outer_encoding: place.encoding.clone(),
             ..MimePart::default()

@@ -261,14 +261,23 @@ mod tests {
     /// diagnostics.
     fn shown(archive: &[u8], limits: &Limits) -> Vec<String> {
         let raw = [b"Content-Type: application/x-tar\n\n", archive].concat();
-        let message = Message::parse(&raw);
-        let fields = HeaderFields::of(&raw, usize::MAX);
+        shown_in(&raw, limits)
+    }
+
+    /// Returns the same for a message. The author of a message inside a part follows each text.
+    fn shown_in(raw: &[u8], limits: &Limits) -> Vec<String> {
+        let message = Message::parse(raw);
+        let fields = HeaderFields::of(raw, usize::MAX);
         let mut seen = Vec::new();
         let mut sink = |text: DecodedText<'_>| {
+            let author = text.part.and_then(|part| part.author.as_ref());
+            let from = author.and_then(|author| author.info.from.as_deref());
+            let from = from.map_or(String::new(), |from| format!(" by {from}"));
             let names = text.part.and_then(|part| part.member.as_deref());
             let names = names.unwrap_or_default().join(&b'!');
             let names = String::from_utf8_lossy(&names).into_owned();
-            seen.push(format!("{names}: {}", String::from_utf8_lossy(&text.bytes)));
+            let text = String::from_utf8_lossy(&text.bytes);
+            seen.push(format!("{names}: {text}{from}"));
         };
         let policy = TextPolicy::default();
         let on_large = &mut || {};
@@ -285,6 +294,16 @@ mod tests {
         let outer = [tar("a", b"one"), tar("c.tar", &inner), vec![0; 1024]].concat();
         let found = shown(&outer, &Limits::default());
         assert_eq!(found, ["a: one", "c.tar!b: two"]);
+    }
+
+    /// Regression: a text of a member had the identifier of its message, but not its author.
+    #[test]
+    fn members_belong_to_the_message_that_holds_the_archive() {
+        let archive = [tar("a", b"one"), vec![0; 1024]].concat();
+        let header = b"Content-Type: message/rfc822\n\nFrom: b@b.example\n\
+                       Content-Type: application/x-tar\n\n";
+        let found = shown_in(&[&header[..], &archive].concat(), &Limits::default());
+        assert_eq!(found.last().unwrap(), "a: one by b@b.example");
     }
 
     #[test]
