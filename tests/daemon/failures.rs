@@ -91,6 +91,25 @@ fn an_unreadable_file_delays_no_other_and_is_quarantined_after_a_day() {
     assert_eq!(tries(&later), tries(&status), "it is not retried");
 }
 
+/// Regression: each time the last message of an mbox had grown, all of them were counted again.
+#[test]
+fn filtered_urls_of_a_growing_message_are_counted_once() {
+    let (folder, mut host) = (Folder::in_memory(), TestHost::default());
+    let spool = folder.path("spool");
+    fs::create_dir(&spool).unwrap();
+    let mut config = config(folder.root(), std::slice::from_ref(&spool));
+    config.extract.host = vec!["ok.example".to_owned()];
+    let mut daemon = open(&config, &mut host);
+    let mut text = "From a@b Thu Jan  1 00:00:00 2026\nFrom: a@b.example\n\n".to_owned();
+    for n in 1..=3 {
+        text += &format!("http://no.example/{n} http://ok.example/{n}\n");
+        fs::write(spool.join("inbox"), &text).unwrap();
+        daemon.handle(DaemonEvent::Overflow, host.time());
+        let counts = pass(&mut daemon, &mut host, 60_000).counts;
+        assert_eq!((counts.records, counts.filtered), (n, n));
+    }
+}
+
 /// Advances the clock day by day, with a rescan on each day.
 fn days(daemon: &mut SpoolReader, host: &mut TestHost, days: u64) -> Status {
     let mut status = daemon.status(host.time());

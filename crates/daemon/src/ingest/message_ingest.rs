@@ -426,7 +426,7 @@ impl MessageIngest<'_> {
             .collect();
         let has_ids = identified.end != EndCertainty::Certain || !recorded.is_empty();
         let mut output = MessageOutput::default();
-        let mut counts = HashMap::new();
+        let (mut counts, mut filtered) = (HashMap::new(), 0);
         writer.begin(match identified.end {
             EndCertainty::MidLine => MessageTail::Truncated,
             EndCertainty::Certain | EndCertainty::EndOfFile => MessageTail::Complete,
@@ -472,14 +472,21 @@ impl MessageIngest<'_> {
                     unpacking = Some(lock.unwrap_or_else(PoisonError::into_inner));
                 }
                 Finding::Diagnostic(diagnostic) => output.events.push(diagnostic.of(source)),
-                Finding::Filtered(_) => output.filtered += 1,
+                Finding::Filtered(_) => {
+                    let id = record::record_id(0, "filtered", &[], filtered);
+                    filtered += 1;
+                    output.filtered += u64::from(!recorded.contains(&id));
+                    // The last place is for a URL that reaches the limit, which is reported.
+                    let has_room = has_ids && output.url_ids.len() < GROWING_URLS - 1;
+                    output.url_ids.extend(has_room.then_some(id));
+                }
                 _ => {}
             },
         );
         // A filter may hold back URLs that an earlier one let through. They stay recorded.
         let found: HashSet<u128> = output.url_ids.iter().copied().collect();
         let missing = recorded.difference(&found).copied();
-        if 0 < output.filtered {
+        if 0 < filtered {
             let room = GROWING_URLS.saturating_sub(output.url_ids.len());
             output.url_ids.extend(missing.take(room));
         }
@@ -672,12 +679,12 @@ struct MessageOutput {
     failure: Option<DaemonError>,
     /// Number of lines.
     records: u64,
-    /// Number of URLs that a filter held back.
+    /// Number of URLs that a filter held back, without those of earlier versions of the message.
     filtered: u64,
     /// Number of records, by hazard of the URL.
     hazards: BTreeMap<&'static str, u64>,
     /// Identifiers of all URLs of a message that may grow or has grown, including those recorded
-    /// earlier. Empty for other messages.
+    /// earlier, and of the numbers of filtered ones. Empty for other messages.
     url_ids: Vec<u128>,
     events: Vec<Event>,
 }

@@ -99,7 +99,7 @@ pub struct GrowingMessage {
     pub len: u64,
     /// Hash of the bytes that were read.
     pub hash: u128,
-    /// Identifiers of the URLs found in those bytes.
+    /// Identifiers of the URLs found in those bytes, and of the numbers of filtered ones.
     pub ids: Vec<u128>,
     /// Digests under which these URLs were written, if holders are tracked.
     pub digests: Vec<u128>,
