@@ -552,16 +552,13 @@ fn list_unsaved(args: &AuditSaveArgs, is_quiet: bool) -> CommandResult {
         list.due
             .truncate(usize::try_from(listed).unwrap_or(usize::MAX));
         for (path, lines) in audit::seed_files(&args.output, &list.due) {
-            // Standard output is one file.
-            let is_stream = args.output.as_os_str() == "-";
-            let path = if is_stream { &args.output } else { &path };
-            check_replacement(path, None).map_err(|_| {
+            check_replacement(&path, None).map_err(|_| {
                 CommandError::usage(format!(
                     "{} exists, and a list replaces no file; name another one with `-o`",
                     path.display()
                 ))
             })?;
-            let mut file = OutputFile::create(path)?;
+            let mut file = OutputFile::create(&path)?;
             file.put(lines.as_bytes())?;
             file.finish()?;
         }

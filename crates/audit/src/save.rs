@@ -23,6 +23,7 @@ use super::step::{
     AuditProgress, NoReply, Pace, Patience, Refusal, agent, body_of, in_batches, keep_first,
     refuse_login,
 };
+use urlspool_files::sink::OutputPlace;
 use urlspool_store::load::Secret;
 use urlspool_text::diagnostic::shortened;
 use urlspool_text::limits::{
@@ -160,13 +161,13 @@ pub(super) fn outcomes(audit: &AuditDb) -> Result<BTreeMap<SaveOutcome, u64>, Au
 }
 
 /// Returns the names and contents of the files that list URLs, the first with the name `path`, each
-/// of at most [`SEED_FILE_BYTES`].
+/// of at most [`SEED_FILE_BYTES`]. Standard output is one file of any size.
 #[must_use]
 pub fn seed_files(path: &Path, urls: &[String]) -> Vec<(PathBuf, String)> {
     let mut files = vec![(path.to_owned(), String::new())];
     for url in urls {
         let is_full = |(_, text): &(_, String)| SEED_FILE_BYTES < text.len() + url.len() + 1;
-        if files.last().is_none_or(is_full) {
+        if files.last().is_none_or(is_full) && OutputPlace::of(path) != OutputPlace::Stdout {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             let end = path.extension().unwrap_or_default().to_string_lossy();
             let name = format!("{stem}-{}.{end}", files.len() + 1);
@@ -174,8 +175,7 @@ pub fn seed_files(path: &Path, urls: &[String]) -> Vec<(PathBuf, String)> {
             files.push((path.with_file_name(name), String::new()));
         }
         if let Some((_, text)) = files.last_mut() {
-            text.push_str(url);
-            text.push('\n');
+            text.extend([url.as_str(), "\n"]);
         }
     }
     files
@@ -629,6 +629,8 @@ mod tests {
         );
         let lines: Vec<_> = files.iter().flat_map(|(_, lines)| lines.lines()).collect();
         assert_eq!(lines, urls);
+        // Regression: standard output was opened once for each part.
+        assert_eq!(seed_files(Path::new("-"), &urls).len(), 1);
         assert_eq!(
             seed_files(Path::new("a"), &[]),
             [("a".into(), String::new())]
