@@ -1,7 +1,8 @@
 //! Checks of a configuration beyond its syntax, and expansion of `~/` in paths.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use urlspool_record::extract::Unique;
 use urlspool_record::record::hazard_names;
 use urlspool_text::diagnostic::printable;
 use urlspool_text::grammar::is_scheme_char;
-use urlspool_text::limits::{CONTEXT_BYTES, NAME_BYTES, NAMED_FIELDS};
+use urlspool_text::limits::{CONTEXT_BYTES, DOMAIN_LIST_BYTES, NAME_BYTES, NAMED_FIELDS};
 use urlspool_text::parse::host_name;
 
 impl Config {
@@ -95,15 +96,19 @@ impl Config {
         }
         extract.excluded = HashSet::new();
         for entry in &mut extract.exclude_domains {
-            if !is_path(entry) {
+            if !entry.contains('/') {
+                // A current folder is not part of a configuration, so a name alone is no path.
+                if !entry.starts_with('.') && Path::new(entry).is_file() {
+                    let why =
+                        format!("it is also a file, ./{entry}; write .{entry} for the domain");
+                    return Err(wrong("exclude_domains", entry, &why));
+                }
                 *entry = domain_name(entry).map_err(|why| wrong("exclude_domains", entry, &why))?;
                 extract.excluded.insert(entry.clone());
                 continue;
             }
-            let text = fs::read_to_string(&*entry)
-                .map_err(|error| wrong("exclude_domains", entry, &error.to_string()))?;
-            for (number, line) in (1..).zip(text.lines()) {
-                let name = line.trim();
+            let text = domain_list(entry).map_err(|why| wrong("exclude_domains", entry, &why))?;
+            for (number, name) in (1..).zip(text.lines().map(str::trim)) {
                 if !name.is_empty() && !name.starts_with('#') {
                     let key = format!("exclude_domains: {}, line {number}", printable(entry));
                     let name = domain_name(name).map_err(|why| wrong(&key, name, &why))?;
@@ -191,7 +196,7 @@ impl Config {
     /// The files among the entries of `exclude_domains`.
     pub fn domain_files(&self) -> impl Iterator<Item = &Path> {
         let entries = self.extract.exclude_domains.iter();
-        entries.filter(|entry| is_path(entry)).map(Path::new)
+        entries.filter(|entry| entry.contains('/')).map(Path::new)
     }
 }
 
@@ -216,9 +221,16 @@ fn domain_name(text: &str) -> Result<String, String> {
     host_of(text.strip_prefix('.').unwrap_or(text), "domain")
 }
 
-/// Returns `true` if an entry of `exclude_domains` is a file that lists domains.
-fn is_path(entry: &str) -> bool {
-    entry.contains('/')
+/// Reads a file that lists domains, of at most [`DOMAIN_LIST_BYTES`].
+fn domain_list(path: &str) -> Result<String, String> {
+    let list = File::open(path).map(|file| file.take(DOMAIN_LIST_BYTES + 1));
+    match list.and_then(std::io::read_to_string) {
+        Err(error) => Err(format!("{error}; name a file with a domain on each line")),
+        Ok(text) if DOMAIN_LIST_BYTES < text.len() as u64 => Err(format!(
+            "it has more than {DOMAIN_LIST_BYTES} bytes; leave out the hosts of listed domains"
+        )),
+        Ok(text) => Ok(text),
+    }
 }
 
 fn is_short(duration: Duration) -> bool {
@@ -232,9 +244,8 @@ fn empty_path(key: &str) -> ConfigError {
 /// Returns `true` if an address of `metrics.listen` cannot be reached from other machines.
 fn is_local(listen: &str) -> bool {
     listen.is_empty()
-        || ["unix:/", "unix:~/"]
-            .iter()
-            .any(|start| listen.starts_with(start))
+        || listen.starts_with("unix:/")
+        || listen.starts_with("unix:~/")
         || listen
             .parse()
             .is_ok_and(|address: SocketAddr| address.ip().is_loopback())
@@ -353,7 +364,7 @@ impl Config {
         change("state.dir", &mut self.state.dir)?;
         change("metrics.textfile", &mut self.metrics.textfile)?;
         for entry in &mut self.extract.exclude_domains {
-            if is_path(entry) {
+            if entry.contains('/') {
                 let mut path = PathBuf::from(&*entry);
                 change("extract.exclude_domains", &mut path)?;
                 *entry = path.display().to_string();
@@ -393,6 +404,8 @@ fn expand(key: &str, path: &mut PathBuf, home: Option<&Path>) -> Result<(), Conf
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::super::{DedupeScope, Spool};
     use super::*;
 
@@ -407,6 +420,30 @@ mod tests {
         fs::remove_file(&path).unwrap();
         config.check_filters().unwrap();
         assert!(config.extract.excluded.contains("a.example"));
+    }
+
+    #[test]
+    fn an_entry_without_a_slash_is_no_file_and_a_file_has_a_limit() {
+        let refused = |entry: &str| {
+            let mut config = Config::default();
+            config.extract.exclude_domains = vec![entry.to_owned()];
+            config.check_filters().unwrap_err().to_string()
+        };
+        // Regression: the file in the current folder was taken for a domain.
+        let message = "it is also a file, ./Cargo.toml; write .Cargo.toml for the domain";
+        assert!(refused("Cargo.toml").contains(message));
+        assert!(refused("./none").contains("name a file with a domain on each line"));
+        let path = std::env::temp_dir().join(format!("urlspool-long-{}", std::process::id()));
+        File::create(&path)
+            .unwrap()
+            .set_len(DOMAIN_LIST_BYTES + 1)
+            .unwrap();
+        let message = refused(path.to_str().unwrap());
+        fs::remove_file(&path).unwrap();
+        assert!(
+            message.contains("it has more than 134217728 bytes"),
+            "{message}"
+        );
     }
 
     #[track_caller]

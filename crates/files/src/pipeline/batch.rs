@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::messages::{InputFailure, InputStep, StreamEnd};
+use super::messages::{InputFailure, InputStep};
 use super::{Job, Summary};
 use urlspool_record::extract::{Finding, Unique, key_hash};
 use urlspool_record::record::{self, FoundRecord, LineFormat, MessageTail, Record, RecordWriter};
@@ -224,7 +224,13 @@ impl<'w> BatchBuilder<'w> {
     /// Appends a record as a line or as a value.
     fn add_record(&mut self, record: &FoundRecord<'_>) {
         if self.batch.records.len() == 0 {
-            self.begin_records();
+            self.batch.records = match self.job.line_format.values() {
+                Some(_) => BatchRecords::Values {
+                    records: Vec::new(),
+                    bytes: 0,
+                },
+                None => BatchRecords::Lines(self.pool.take_lines()),
+            };
         }
         self.message_summary.other_authors += u64::from(record.author.is_some());
         let writer = &mut self.scratch.writer;
@@ -246,17 +252,6 @@ impl<'w> BatchBuilder<'w> {
             };
             self.chunk().keys.push(keyed);
         }
-    }
-
-    /// Takes a buffer for the records when the first one is added.
-    fn begin_records(&mut self) {
-        self.batch.records = match self.job.line_format.values() {
-            Some(_) => BatchRecords::Values {
-                records: Vec::new(),
-                bytes: 0,
-            },
-            None => BatchRecords::Lines(self.pool.take_lines()),
-        };
     }
 
     /// Sets the number of occurrences in the message's records whose URLs are repeated.
@@ -487,7 +482,20 @@ impl Chunk {
     /// Counts and reports a step without messages.
     pub(super) fn note_step(&mut self, step: InputStep) {
         match step {
-            InputStep::Ended(end) => self.stream_ended(end),
+            InputStep::Ended(end) => {
+                match end.error {
+                    Some(error) => {
+                        let event = read::error_diagnostic(&error, Some(end.reached));
+                        self.failed(event.of(&end.source));
+                    }
+                    // Only the first part of a file is counted.
+                    None if end.is_further_part => {}
+                    None => self.read_whole(&end.source),
+                }
+                if end.is_unpacked {
+                    self.summary.bytes_unpacked += end.reached;
+                }
+            }
             InputStep::Skipped { source, reason } => self.skipped(&source, reason),
             InputStep::ArchiveRead(source) => self.read_whole(&source),
             InputStep::ArchiveBroken { source, kind } => self.count_failure(&source, kind),
@@ -560,20 +568,6 @@ impl Chunk {
     pub(super) fn shrunk(&mut self, source: &Source, end: u64) {
         let message = "the file ends here, but was longer when it was opened";
         self.event(Diagnostic::at(DiagnosticKind::Vanished, end, message).of(source));
-    }
-
-    fn stream_ended(&mut self, end: StreamEnd) {
-        match end.error {
-            Some(error) => {
-                self.failed(read::error_diagnostic(&error, Some(end.reached)).of(&end.source));
-            }
-            // Only the first part of a file is counted.
-            None if end.is_further_part => {}
-            None => self.read_whole(&end.source),
-        }
-        if end.is_unpacked {
-            self.summary.bytes_unpacked += end.reached;
-        }
     }
 
     /// Counts an unreadable source that an event already reports.

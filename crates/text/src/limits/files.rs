@@ -14,6 +14,10 @@ pub const BLOCK_BYTES: usize = 16 << 10;
 /// Most records are shorter than 4 KiB, but a message's fields can make them longer.
 pub const EVIDENCE_LINE_BYTES: u64 = 1 << 20;
 
+/// Maximum size, in bytes, of a file of `exclude_domains`. Lists of millions of domains are
+/// smaller.
+pub const DOMAIN_LIST_BYTES: u64 = 128 << 20;
+
 /// Size, in bytes, below which a file is small. Threads get small files in batches and read them
 /// whole.
 pub const SMALL_FILE_BYTES: u64 = 512 << 10;
