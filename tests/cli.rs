@@ -190,7 +190,8 @@ fn a_closed_pipe_is_a_normal_end() {
     }
 }
 
-/// An empty file is skipped silently; a binary file causes an event.
+/// An empty file is skipped silently; a binary file causes an event. Regression: the exit code was
+/// 0 even if the file was named.
 #[test]
 fn files_without_text_are_skipped() {
     let folder = Folder::new();
@@ -202,8 +203,10 @@ fn files_without_text_are_skipped() {
     assert_eq!(status(&["scan", &empty]), (0, no_url));
     assert!(ended(&mut urlspool(["scan"]), b"").stdout.is_empty());
     let (status, stderr) = status(&["scan", &binary]);
-    assert_eq!(status, 0);
+    assert_eq!(status, 1);
     assert_contains(&stderr, "binary: skip: not read: binary");
+    let folder = folder.root().to_str().unwrap();
+    assert_eq!(crate::scene::done(&["scan", folder]).status, Some(0));
 }
 
 #[test]
@@ -231,8 +234,14 @@ fn a_path_that_is_not_utf_8_is_kept() {
 fn quiet_reports_only_errors_and_strict_fails_on_events() {
     let folder = Folder::new();
     let binary = folder.file("binary", [0, 1, 2, 3, 0]);
-    assert_eq!(status(&["scan", "-q", &binary]), (0, String::new()));
-    assert_eq!(status(&["scan", "--strict", &binary]).0, 1);
+    let root = folder.root().to_str().unwrap();
+    assert_eq!(status(&["scan", "-q", root]), (0, String::new()));
+    assert_eq!(status(&["scan", "--strict", root]).0, 1);
+    for command in ["scan", "stats"] {
+        let (status, stderr) = status(&[command, "-q", &binary]);
+        assert_eq!(status, 1);
+        assert_contains(&stderr, "binary: skip: not read: binary");
+    }
     assert_eq!(status(&["scan", "--strict", &folder.file("a", MAIL)]).0, 0);
     assert_contains(
         &done(&["scan", "-v", &folder.file("a", MAIL)]).stderr,

@@ -138,6 +138,7 @@ fn open_outputs(
         events: event_output(args),
         bar,
         counts: EventCounts::default(),
+        named: job.roots.iter().cloned().collect(),
         loaded: None,
         is_cut_short: false,
     })

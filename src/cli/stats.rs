@@ -5,6 +5,7 @@ mod input;
 mod text;
 mod web_page;
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ use super::args::{StatsArgs, StatsFormat};
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::StderrReport;
 use super::scan::hints;
-use super::scan::report::{bar_on_stderr, print_event, show_progress};
+use super::scan::report::{bar_on_stderr, is_skipped_input, print_event, show_progress};
 use super::search::print_hidden;
 use super::terminal::{StdoutLines, escaped, print, print_message, stdout_columns};
 use urlspool_files::options::ScanOptions;
@@ -188,6 +189,7 @@ fn scanned(args: &StatsArgs, job: &mut Job) -> Result<(Stats, Summary, u64), Com
             bar_on_stderr(job)
         },
         failures: 0,
+        named: job.roots.iter().cloned().collect(),
     };
     let run = pipeline::run(job, &Extractor::new(options), &mut report);
     report.bar.finish_and_clear();
@@ -206,6 +208,8 @@ struct StatsReport {
     has_colors: bool,
     bar: ProgressBar,
     failures: u64,
+    /// The paths that the user named.
+    named: HashSet<PathBuf>,
 }
 
 impl Report for StatsReport {
@@ -218,7 +222,7 @@ impl Report for StatsReport {
 
     /// Reports only failures. The summary counts limits and skipped input.
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        if event.diagnostic.kind.is_failure() {
+        if event.diagnostic.kind.is_failure() || is_skipped_input(event, &self.named) {
             self.failures += 1;
             print_event(event, self.has_colors, &self.bar);
         }

@@ -117,7 +117,8 @@ fn every_line_matches_the_schema() {
         ),
     )
     .unwrap();
-    let binary = folder.file("binary", [0, 1, 2, 3, 0]);
+    folder.write("in/binary", [0, 1, 2, 3, 0]);
+    let input = folder.path("in").display().to_string();
     let args = [
         "scan",
         "--context",
@@ -130,7 +131,7 @@ fn every_line_matches_the_schema() {
         "mail",
         "news",
         &long,
-        &binary,
+        &input,
     ];
     let records = done(&args).records();
     assert!(records.iter().any(|record| record["truncated"] == true) && records.len() > 200);

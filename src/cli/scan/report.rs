@@ -1,10 +1,11 @@
 //! The receiver of a scan's results: records, rejects and events. Also the progress bar and the
 //! summary on standard error.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -27,6 +28,8 @@ pub(super) struct ScanReport {
     pub(super) events: EventOutput,
     pub(super) bar: ProgressBar,
     pub(super) counts: EventCounts,
+    /// The paths that the user named.
+    pub(super) named: HashSet<PathBuf>,
     /// The destination of loaded records, and the files that they come from.
     pub(super) loaded: Option<LoadedRecords>,
     /// `true` once the reader of the records closed its end.
@@ -85,6 +88,7 @@ impl Report for ScanReport {
         {
             loaded.files.add_broken(&event.source.path);
         }
+        let is_failure = is_failure || is_skipped_input(event, &self.named);
         if is_failure {
             self.counts.failures += 1;
         } else {
@@ -113,6 +117,14 @@ impl Report for ScanReport {
     fn progress(&mut self, summary: &Summary) {
         show_progress(&self.bar, summary);
     }
+}
+
+/// Returns `true` if one of the inputs `named` by the user was not read, such as a picture. In a
+/// folder, such files are common.
+pub(in crate::cli) fn is_skipped_input(event: &Event, named: &HashSet<PathBuf>) -> bool {
+    event.diagnostic.kind == DiagnosticKind::Skip
+        && event.source.member().is_empty()
+        && named.contains(&*event.source.path)
 }
 
 /// Reports an event on standard error, above the bar.
