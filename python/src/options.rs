@@ -137,7 +137,7 @@ impl Request {
             "include" => options.include = keyword.each(str::parse::<String>)?,
             "exclude" => options.exclude = keyword.each(str::parse::<String>)?,
             "follow_links" => options.links = SymlinkPolicy::Follow,
-            "absolute" => options.absolute = true,
+            "absolute" => extract.absolute = true,
             other => {
                 let message = format!("unknown option {other:?}");
                 return Err(PyTypeError::new_err(message));

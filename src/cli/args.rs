@@ -213,7 +213,8 @@ pub(crate) struct SettingArgs {
     /// Set a key of the configuration, such as `url_bytes=64KiB`; repeatable
     ///
     /// KEY is a key of the table [extract] or a limit. Separate the values of a list by commas:
-    /// `accept=rfc1738,rfc3986`. `urlspool generate man urlspool.toml` lists the keys.
+    /// `accept=rfc1738,rfc3986`. `urlspool generate man urlspool.toml` lists the keys. An option
+    /// with the name of a key overrides it.
     #[arg(long, value_name = "KEY=VALUE", help_heading = GENERAL)]
     set: Vec<String>,
 }

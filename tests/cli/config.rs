@@ -218,6 +218,12 @@ fn keys_are_set_by_name_and_override_the_file() {
         ),
         [header, "lamp:oil"]
     );
+    // An option overrides the key of its name.
+    let overridden = |option: &[&str]| found(bare, &[option, &["--set", "html=true"]].concat());
+    let off = ["--set", "schemeless=off", "--schemeless", "on"];
+    assert_eq!(overridden(&off), [text, "lamp:oil", html]);
+    let wide = ["--rules", "rfc1738", "--set", "rules=wide"];
+    assert_eq!(found("", &wide), [header, html]);
     let filtered = "[extract]\nschemes = [\"ftp\"]\naccept = [\"rfc1738\"]\n";
     assert_eq!(set(filtered, &[]), [""; 0]);
     assert_eq!(

@@ -32,16 +32,16 @@ fn found(text: &str, options: &[&str]) -> Vec<String> {
     done(&[&["scan", &file], options].concat()).urls()
 }
 
-/// `--set rules=rfc1738` finds only URLs that RFC 1738 accepts.
+/// `--rules rfc1738` finds only URLs that RFC 1738 accepts.
 #[test]
 fn the_strict_rules_are_strict() {
-    let urls = found(MIXED, &["--set", "rules=rfc1738"]);
+    let urls = found(MIXED, &["--rules", "rfc1738"]);
     assert!(
         urls.contains(&"http://a.example/x".to_owned())
             && !urls.iter().any(|url| url.contains(['~', '{'])),
         "{urls:?}"
     );
-    let records = done(&["scan", "--set", "rules=rfc1738", "text", "mail", "news"]).records();
+    let records = done(&["scan", "--rules", "rfc1738", "text", "mail", "news"]).records();
     assert!(
         records
             .iter()
@@ -180,7 +180,7 @@ fn the_summary_adds_up_with_any_options() {
     assert!(audit(&["--schemes", "gopher"])["filtered"]["schemes"].as_u64() > Some(0));
     assert!(audit(&["--until", "1997-01-01"])["messages_skipped"]["date"].as_u64() > Some(0));
     assert!(audit(&["--include", "*.mbox"])["files_skipped"]["filtered"].as_u64() > Some(0));
-    audit(&["--set", "rules=rfc1738", "-j", "3"]);
+    audit(&["--rules", "rfc1738", "-j", "3"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 mod check;
 mod daemon;
+mod delimiter;
 mod error;
 mod limits;
 mod named;
@@ -120,6 +121,11 @@ pub struct ExtractTable {
     pub header_row: bool,
     /// `true` to escape spreadsheet formulas and control characters in csv.
     pub formula_guard: bool,
+    /// The delimiter between the cells of csv, an ASCII character.
+    #[serde(with = "delimiter")]
+    pub delimiter: u8,
+    /// `true` to make the paths of a scan's records absolute.
+    pub absolute: bool,
 }
 
 impl Default for ExtractTable {
@@ -148,6 +154,8 @@ impl Default for ExtractTable {
             defang: false,
             header_row: true,
             formula_guard: true,
+            delimiter: b',',
+            absolute: false,
         }
     }
 }
@@ -359,6 +367,7 @@ mod tests {
             "accept=rfc1738, whatwg",
             "html=false",
             "rules=rfc1738",
+            "delimiter=tab",
         ] {
             config.set(setting).unwrap();
         }
@@ -371,6 +380,11 @@ mod tests {
             (config.extract.html, config.extract.rules),
             (false, Rules::Rfc1738)
         );
+        assert_eq!(config.extract.delimiter, b'\t');
+        for delimiter in [";", ",", "|"] {
+            config.set(&format!("delimiter={delimiter}")).unwrap();
+            assert_eq!(config.extract.delimiter, delimiter.as_bytes()[0]);
+        }
         config.set("accept=").unwrap();
         assert!(config.extract.accept.is_empty());
     }
@@ -390,6 +404,11 @@ mod tests {
             ("mime_depth=0", "at least 1"),
             ("accept=rfc1", "did you mean `rfc1738`?"),
             ("context=4097", "at most 4096 bytes"),
+            (
+                "delimiter=ab",
+                "\"ab\" is not a delimiter; write one character",
+            ),
+            ("delimiter=.", "write one character"),
         ] {
             let error = Config::default().set(setting).unwrap_err().to_string();
             assert!(error.contains(message), "{setting}: {error}");

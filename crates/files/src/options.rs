@@ -45,8 +45,6 @@ pub struct ScanOptions {
     pub lists: Vec<String>,
     /// Source of the evidence for joins; `None` to use each message's own.
     pub evidence: Option<EvidenceSource>,
-    /// `true` to make the paths of records absolute.
-    pub absolute: bool,
     /// Number of threads; `None` for the number of processors.
     pub threads: Option<u16>,
 }
@@ -70,7 +68,7 @@ impl ScanOptions {
         {
             return Err(READ_ONCE.to_owned());
         }
-        if self.absolute {
+        if self.config.extract.absolute {
             for item in items.iter_mut().flatten() {
                 item.source.path = absolute(&item.source.path)?.into();
             }

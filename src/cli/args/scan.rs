@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::values::{
-    OutputFormat, StatsFormat, count, delimiter, field_name, hazard_name, host_of, item_size,
-    named, target_name,
+    OutputFormat, StatsFormat, count, field_name, hazard_name, host_of, item_size, named,
+    target_name,
 };
 use super::{EXTRACT, GENERAL, GeneralArgs, INPUT, OUTPUT, SettingArgs, SourceArgs};
 use urlspool_files::config::{ExtractTable, region_name};
@@ -14,6 +14,7 @@ use urlspool_files::options::{
 use urlspool_files::sink::Partition;
 use urlspool_record::extract::Unique;
 use urlspool_store::load::TargetName;
+use urlspool_text::scan::{Rules, SchemelessPolicy};
 
 /// The arguments of `scan`.
 #[derive(clap::Args, Debug)]
@@ -67,12 +68,6 @@ pub(crate) struct ScanArgs {
         help_heading = INPUT)]
     pub(crate) list: Vec<String>,
 
-    /// Write absolute file paths
-    ///
-    /// Links in them are not resolved.
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) absolute: bool,
-
     /// Print the kind, size and path of each file without scanning it
     ///
     /// With --into, files are scanned, and the rows to add and remove are counted; the database
@@ -92,7 +87,7 @@ pub(crate) struct ScanArgs {
     ///
     /// TARGET is the same as for `urlspool load`: `FILE` or `sqlite:FILE`, or the URL of a server.
     #[arg(long, value_name = "TARGET", value_parser = target_name,
-        conflicts_with_all = ["output", "format", "fields", "delimiter", "defang"],
+        conflicts_with_all = ["output", "format", "fields", "defang"],
         help_heading = OUTPUT)]
     pub(crate) into: Option<TargetName>,
 
@@ -126,10 +121,6 @@ pub(crate) struct ScanArgs {
         help_heading = OUTPUT)]
     pub(crate) partition: Option<Partition>,
 
-    /// Separator of csv, such as `;`, or `tab` [default: a comma]
-    #[arg(long, value_name = "CHARACTER", value_parser = delimiter, help_heading = OUTPUT)]
-    pub(crate) delimiter: Option<u8>,
-
     /// Replace existing files that urlspool may not have written
     ///
     /// Without it an existing file is replaced only if it starts with records, events, a summary or
@@ -149,6 +140,15 @@ pub(crate) struct ScanArgs {
     /// Write the summary of the run to FILE as JSON
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) summary: Option<PathBuf>,
+
+    /// Rules for finding URLs
+    #[arg(long, value_name = "RULES", value_parser = named::<Rules>(), help_heading = EXTRACT)]
+    pub(crate) rules: Option<Rules>,
+
+    /// Find hosts without a scheme
+    #[arg(long, value_name = "WHICH", value_parser = named::<SchemelessPolicy>(),
+        help_heading = EXTRACT)]
+    pub(crate) schemeless: Option<SchemelessPolicy>,
 
     #[command(flatten)]
     pub(crate) filters: FilterArgs,

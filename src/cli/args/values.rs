@@ -241,18 +241,6 @@ pub(super) fn item_size(text: &str) -> Result<u64, &'static str> {
     }
 }
 
-/// Parses the delimiter between cells: punctuation that occurs in no column name, or a tab.
-pub(super) fn delimiter(text: &str) -> Result<u8, &'static str> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" | b"\t" => Ok(b'\t'),
-        [sign] if sign.is_ascii_punctuation() && !b"\"'`.-_\\".contains(sign) => Ok(*sign),
-        _ => Err(
-            "write one character, such as `;`, `|` or `:`, or `tab`; quotes, `.`, `-`, `_` and \
-             `\\` have other uses",
-        ),
-    }
-}
-
 /// Parser for the name of a hazard.
 pub(super) fn hazard_name() -> impl TypedValueParser<Value = String> {
     PossibleValuesParser::new(hazard_names())

@@ -35,6 +35,8 @@ pub(super) fn options(args: &ScanArgs) -> Result<ScanOptions, CommandError> {
     args.settings.apply(&mut config)?;
     let extract = &mut config.extract;
     args.filters.apply(extract);
+    extract.rules = args.rules.unwrap_or(extract.rules);
+    extract.schemeless = args.schemeless.unwrap_or(extract.schemeless);
     extract.unique = args.unique.unwrap_or(extract.unique);
     extract.context = args.context.unwrap_or(extract.context);
     if !args.schemes.is_empty() {
@@ -47,7 +49,6 @@ pub(super) fn options(args: &ScanArgs) -> Result<ScanOptions, CommandError> {
         since: args.since,
         until: args.until,
         lists: args.list.clone(),
-        absolute: args.absolute,
         threads: args.threads,
         ..args.sources.options()
     })
@@ -210,7 +211,6 @@ fn line_format(args: &ScanArgs, extract: &ExtractTable) -> Result<LineFormat, Co
     // Output for people may be defanged. Records in other formats are data for programs, which need
     // the URL.
     let is_for_readers = !matches!(format, OutputFormat::Jsonl | OutputFormat::Parquet);
-    let is_csv = format == OutputFormat::Csv;
     for (is_given, fits, option, formats) in [
         (
             fields.is_some(),
@@ -224,7 +224,6 @@ fn line_format(args: &ScanArgs, extract: &ExtractTable) -> Result<LineFormat, Co
             "--defang",
             "urls, hrefs, grep, csv or tsv",
         ),
-        (args.delimiter.is_some(), is_csv, "--delimiter", "csv"),
     ] {
         if is_given && !fits {
             return Err(no_use(option, formats));
@@ -264,7 +263,7 @@ fn line_format(args: &ScanArgs, extract: &ExtractTable) -> Result<LineFormat, Co
             } else {
                 FormulaGuard::Off
             },
-            delimiter: args.delimiter.unwrap_or(b','),
+            delimiter: extract.delimiter,
         }),
         OutputFormat::Tsv => table(TableSyntax::Tsv),
         OutputFormat::Grep if is_on_stdout && args.general.color.colors(&io::stdout()) => {

@@ -71,35 +71,28 @@ fn a_table_has_the_delimiter_and_the_first_line_that_its_reader_wants() {
         done(&[&options[..], more].concat()).text().to_owned()
     };
     assert_eq!(
-        table("csv", &["--delimiter", ";"]),
+        table("csv", &["--set", "delimiter=;"]),
         "url;message.subject\nhttp://m.example/;\"a;b,c\"\n"
     );
     assert_eq!(
-        table("csv", &["--delimiter", "tab", "--set", "header_row=false"]),
+        table(
+            "csv",
+            &["--set", "delimiter=tab", "--set", "header_row=false"]
+        ),
         "http://m.example/\ta;b,c\n"
     );
     assert_eq!(
         table("tsv", &["--set", "header_row=false"]),
         "http://m.example/\ta;b,c\n"
     );
-    for (arguments, reason) in [
-        (
-            &["--format", "csv", "--delimiter", "ab"][..],
-            "write one character",
-        ),
-        (
-            &["--format", "csv", "--delimiter", "\""],
-            "write one character",
-        ),
-        (&["--format", "tsv", "--delimiter", ";"], "--format csv"),
-    ] {
-        let ended = ended(&mut urlspool([&["scan", &file], arguments].concat()), b"");
-        ended.check(2, reason);
+    for setting in ["delimiter=ab", "delimiter=\""] {
+        let ended = ended(&mut urlspool(["scan", "--set", setting, &file]), b"");
+        ended.check(2, "write one character");
     }
     // The first line shows that urlspool wrote the file, so it is replaced without --force.
     let output = format!("{}/urls.csv", folder.root().display());
     for _ in 0..2 {
-        done(&["scan", "--delimiter", ";", "-o", &output, &file]);
+        done(&["scan", "--set", "delimiter=;", "-o", &output, &file]);
     }
 }
 

@@ -370,7 +370,7 @@ fn paths_become_absolute() {
     let root = folder.root().to_str().unwrap().to_owned();
     let paths = |args: &[&str], input: &[u8]| {
         let ended = ended(
-            urlspool(["scan", "--absolute", "--fields", "source.path"])
+            urlspool(["scan", "--set", "absolute=true", "--fields", "source.path"])
                 .args(args)
                 .current_dir(folder.root()),
             input,
