@@ -400,7 +400,7 @@ impl EnclosingPair {
 /// otherwise 0.
 ///
 /// These are white space, `<`, `>` and `"` (RFC 1738, section 2.2 and appendix). The wide rules add
-/// control characters, the backtick, and the characters that [`ends_word`] accepts.
+/// control characters, the backtick, and the characters that `ends_word` accepts.
 #[must_use]
 pub fn word_terminator_len(text: &[u8], rules: Rules) -> usize {
     match (text, rules) {
