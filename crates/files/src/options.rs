@@ -130,7 +130,7 @@ fn absolute(path: &Path) -> Result<PathBuf, String> {
 /// The name of the most used fields.
 const SLIM: &str = "slim";
 
-/// Parses the name of a record field, of an object, which means all its fields, or of [`SLIM`].
+/// Parses the name of a record field, of an object, which means all its fields, or of `SLIM`.
 ///
 /// # Errors
 ///
@@ -145,7 +145,7 @@ pub fn field_name(text: &str) -> Result<String, String> {
     })
 }
 
-/// Returns the names of all fields, of the objects that contain some, and [`SLIM`].
+/// Returns the names of all fields, of the objects that contain some, and `SLIM`.
 pub fn field_names() -> impl Iterator<Item = &'static str> {
     let names = RECORD_FIELDS.iter().map(|field| field.name);
     let names = names.filter(|name| FieldId::named(name).next().is_some());

@@ -77,7 +77,9 @@ class ReadAhead:
     def _request(self, start: int, end: int) -> _Block:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(REQUESTS)
-        return _Block(start, end, self._pool.submit(self._store.cat_file, self._name, start, end))
+        # By name: the second parameter of some stores is the version of the object.
+        content = self._pool.submit(self._store.cat_file, self._name, start=start, end=end)
+        return _Block(start, end, content)
 
     def _forget_blocks(self) -> None:
         for block in self._blocks:

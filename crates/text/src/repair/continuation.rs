@@ -41,7 +41,7 @@ pub struct Continuation {
     /// `true` if only blanks follow the token on the line. Otherwise, this is the last
     /// continuation.
     pub(super) whole_line: bool,
-    /// The features for and against the continuation. One with at least [`LIKELY_POINTS`] is part
+    /// The features for and against the continuation. One with at least `LIKELY_POINTS` is part
     /// of the URL.
     pub features: Features,
 }
@@ -63,7 +63,7 @@ const POSSIBLE_POINTS: f32 = -3.0;
 ///
 /// `head` is the first run of characters of the URL, starting at the scheme or host. All
 /// continuations except the last are likely. The last one may be merely possible, with fewer than
-/// [`LIKELY_POINTS`] points. The result is empty if text other than blanks follows `head` on its
+/// `LIKELY_POINTS` points. The result is empty if text other than blanks follows `head` on its
 /// line, or if `head` has a scheme without `//`. [`LineBreakPolicy::JoinWhole`] keeps only
 /// continuations whose URL occurs whole elsewhere.
 ///
