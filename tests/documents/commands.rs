@@ -40,7 +40,7 @@ const OTHER_TOOLS: &[&str] = &["duckdb", "git", "jq", "sqlite3", "wayback"];
 
 /// The `sh` fences: page, first line, and the reason why they are not run.
 const NOT_RUN: &[&str] = &[
-    "README.md | cargo run --release | `.ci/run` runs both commands",
+    "README.md | cargo run | `.ci/run` runs both commands",
     "README.md | cargo install | it installs",
     "docs/start.md | cargo install | `packaging/install_test.sh` runs them",
     "docs/evidence/loading.md | cargo bench -p benches --bench load | it measures for minutes",
