@@ -59,12 +59,12 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
         out.put((FoundRow::COLUMNS.join(&separator) + "\n").as_bytes())?;
     }
     let mut line = Vec::new();
-    let mut has_found = false;
+    let mut found = 0;
     let reporter = args.reporter.clone().unwrap_or_default();
     let mut reports = load::AbuseReports::default();
     let hidden = load::search(database, &query, |citation| -> Result<bool, CommandError> {
         let row = &citation.found;
-        has_found = true;
+        found += 1;
         line.clear();
         match format {
             SearchFormat::Text => row.write_text(style, &mut line),
@@ -82,11 +82,13 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     if 0 < reports.unreported {
         let matches = counted(reports.unreported, "match", "matches");
         print_message(format_args!(
-            "urlspool: {matches} not reported; see --reporter"
+            "urlspool: {matches} not reported: the author is named only in a text, the author or \
+             the date is missing, or the message has more than 1 MiB of URLs"
         ));
     }
     out.finish()?;
-    if !has_found && !args.general.quiet {
+    print_limited(database, &query, found, args.general.quiet)?;
+    if found == 0 && !args.general.quiet {
         if let Some(hint) = syntax_hint(&args.words) {
             print_message(format_args!("urlspool: {}", escaped(&hint)));
         }
@@ -96,6 +98,18 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
         ));
     }
     print_hidden(hidden, args.general.quiet);
+    Ok(Exit::Done)
+}
+
+/// Prints the number of matches if `--limit` left some out.
+fn print_limited(db: &Path, query: &SearchQuery, found: u64, is_quiet: bool) -> CommandResult {
+    if query.limit == Some(found) && !is_quiet {
+        let all = load::stats_of_matches(db, query)?.urls;
+        if found < all {
+            let (found, all) = (grouped(found), counted(all, "match", "matches"));
+            print_message(format_args!("urlspool: {found} of {all} printed (--limit)"));
+        }
+    }
     Ok(Exit::Done)
 }
 
@@ -208,7 +222,7 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     query.url.clone_from(&args.key);
     query.sender.clone_from(&args.sender);
     query.list.clone_from(&args.list);
-    query.hazard.clone_from(&args.hazard);
+    query.hazard = (!args.hazard.is_empty()).then(|| args.hazard.join(" "));
     query.region.clone_from(&args.region);
     query.shows_list_fields = args.list_fields;
     Ok(query)
@@ -236,10 +250,10 @@ pub(super) fn cited(args: &CitedArgs) -> CommandResult {
     if args.format == CitedFormat::Csv {
         out.put((Citation::COLUMNS.join(",") + "\n").as_bytes())?;
     }
-    let mut has_found = false;
+    let mut found = 0;
     let mut lines = Vec::new();
-    let found = |citation: &Citation| {
-        has_found = true;
+    let hidden = load::search(&args.database, &query, |citation: &Citation| {
+        found += 1;
         lines.clear();
         match args.format {
             CitedFormat::Text => citation.write_text(style, &mut lines),
@@ -247,10 +261,10 @@ pub(super) fn cited(args: &CitedArgs) -> CommandResult {
             CitedFormat::Jsonl => citation.write_json(&mut lines),
         }
         out.put(&lines)
-    };
-    let hidden = load::search(&args.database, &query, found)?;
+    })?;
     out.finish()?;
-    if !has_found && !args.general.quiet {
+    print_limited(&args.database, &query, found, args.general.quiet)?;
+    if found == 0 && !args.general.quiet {
         print_message(format_args!(
             "urlspool: no citation found; a URL matches as a whole in any spelling, a domain with \
              all its hosts"

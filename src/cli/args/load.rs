@@ -110,9 +110,10 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "NAME", help_heading = INPUT)]
     pub(crate) list: Option<String>,
 
-    /// Find URLs with this hazard; `mismatch`: the text names another host
-    #[arg(long, value_name = "HAZARD", value_parser = hazard_name(), help_heading = INPUT)]
-    pub(crate) hazard: Option<String>,
+    /// Find URLs with one of these hazards; `mismatch`: the text names another host
+    #[arg(long, value_name = "HAZARD,...", value_delimiter = ',', value_parser = hazard_name(),
+        help_heading = INPUT)]
+    pub(crate) hazard: Vec<String>,
 
     /// Find URLs in this region of messages, such as `body`, `header` or `header:Subject`
     #[arg(long, value_name = "REGION", value_parser = region_name, help_heading = INPUT)]

@@ -154,7 +154,7 @@ pub struct SearchQuery {
     /// A host, or a registrable domain with all its hosts, as written in records
     /// ([`urlspool_text::parse::host_name`]).
     pub host: Option<String>,
-    /// A hazard, by its name in records.
+    /// Hazards, by their names in records, separated by spaces. One of them must match.
     pub hazard: Option<String>,
     /// A region, by its name in records. `header` and `html` match every region that starts with
     /// them.
@@ -252,9 +252,8 @@ impl SearchQuery {
             let search = "(SELECT rowid FROM search WHERE search MATCH ?)";
             (format!("urls.id {within} {search}"), text)
         });
-        let others = self
-            .conditions()
-            .map(|(sql, value)| (sql.to_owned(), value));
+        let others = self.conditions();
+        let others = others.map(|(sql, value)| (sql.to_owned(), value));
         let (mut filter, mut values) = (String::new(), Vec::new());
         for (condition, value) in words.into_iter().chain(others) {
             values.push(value.into());
@@ -292,9 +291,9 @@ impl SearchQuery {
                    OR EXISTS (SELECT 1 FROM json_each(newsgroups) WHERE lower(value) = lower(?)))",
                 self.list.clone(),
             ),
-            // Hazard names in the list contain no quotation marks.
             (
-                "instr(urls.hazards, '\"' || ? || '\"') > 0",
+                "urls.hazards <> '[]' AND EXISTS (SELECT 1 FROM json_each(urls.hazards)
+                   WHERE instr(' ' || ? || ' ', ' ' || value || ' '))",
                 self.hazard.clone(),
             ),
             (
