@@ -154,11 +154,12 @@ fn mail_records_and_a_database_match_the_numbers_counted_by_hand() {
     assert_eq!(mail["summary"]["messages_scanned"], 4);
     let records = ended(urlspool(["scan", "mbox"]).current_dir(folder.root()), b"").stdout;
     folder.write("urls.jsonl", &records);
-    folder.write("urls.jsonl.gz", gzip(&records));
+    folder.write("folder/urls.jsonl.gz", gzip(&records));
     folder.write("unnamed", &records);
     for args in [
         &["urls.jsonl"][..],
-        &["urls.jsonl.gz"],
+        &["folder/urls.jsonl.gz"],
+        &["folder"],
         &["unnamed"],
         &["-"],
         &[],

@@ -1,5 +1,6 @@
 //! The inputs of `stats`: mail, records or a database, detected by their first bytes.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::super::args::StatsArgs;
@@ -22,7 +23,7 @@ pub(super) struct StatsInput {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InputKind {
     Mail,
-    /// Files of records, and folders of segments.
+    /// Files of records, and folders of only these or of segments.
     Records,
     /// A database that `load` made.
     Database,
@@ -136,7 +137,7 @@ fn kind_of(path: &Path) -> Result<Option<InputKind>, CommandError> {
         return Ok(None);
     };
     if metadata.is_dir() {
-        let kind = if load::has_segments(path) {
+        let kind = if load::has_segments(path) || holds_only_records(path) {
             InputKind::Records
         } else {
             InputKind::Mail
@@ -152,6 +153,13 @@ fn kind_of(path: &Path) -> Result<Option<InputKind>, CommandError> {
     // The scan reports an unreadable file.
     let start = start_of(path).unwrap_or_default();
     kind_of_start(path, &start).map(Some)
+}
+
+/// Returns `true` if a folder contains files, all with an extension of record files.
+fn holds_only_records(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let mut files = entries.flatten().peekable();
+    files.peek().is_some() && files.all(|file| load::is_named_as_records(&file.path()))
 }
 
 fn kind_of_start(path: &Path, start: &[u8]) -> Result<InputKind, CommandError> {
