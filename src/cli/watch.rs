@@ -15,7 +15,7 @@ use super::terminal::{escaped, print, print_message};
 use urlspool_daemon::{self as daemon, DaemonError, ErrorKind, RunMode, StateSource};
 use urlspool_files::config::{Config, ExistingMail, ExtractTable};
 use urlspool_record::record::LineFormat;
-use urlspool_text::diagnostic::{grouped, printable};
+use urlspool_text::diagnostic::{counted, grouped, printable};
 use urlspool_text::limits::REPORTED_FAILURES;
 
 pub(super) fn watch(args: &WatchArgs, general: GeneralArgs) -> CommandResult {
@@ -29,15 +29,15 @@ pub(super) fn watch(args: &WatchArgs, general: GeneralArgs) -> CommandResult {
         let mut flags = ExtractTable::default();
         args.filters.apply(&mut flags);
         if flags != ExtractTable::default() {
-            let message = "options that filter URLs go with PATH; of a configuration, write them \
-                           into its table [extract]";
+            let message = "options that filter URLs need a PATH; with a configuration, set them \
+                           in its table [extract]";
             return Err(CommandError::usage(message));
         }
         if args.stdout {
             config.output.stdout = Some(LineFormat::default());
         }
         start_log(args.log, general, tracing::Level::INFO);
-        return run(args, Some(path), config);
+        return run(args, general.quiet, Some(path), config);
     }
     let mut watch = PathWatch::of(args, general.color)?;
     if args.rebuild_state {
@@ -62,12 +62,11 @@ pub(super) fn watch(args: &WatchArgs, general: GeneralArgs) -> CommandResult {
     }
     // The sandbox confines this thread and its children, so it does not keep the state from being
     // removed afterwards.
-    std::thread::scope(|scope| scope.spawn(|| run(args, None, config)).join()).unwrap_or_else(
-        |_| {
-            let message = "the program failed; please report this as a bug";
-            Err(CommandError::new(Exit::Output, message))
-        },
-    )
+    let run = || run(args, general.quiet, None, config);
+    std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|_| {
+        let message = "the program failed; please report this as a bug";
+        Err(CommandError::new(Exit::Output, message))
+    })
 }
 
 /// The file that a state folder contains after a run.
@@ -90,8 +89,9 @@ fn check_folders(config: &Config) -> Result<(), CommandError> {
 }
 
 /// Runs the daemon, and reports the files that it did not read.
-fn run(args: &WatchArgs, path: Option<PathBuf>, config: Config) -> CommandResult {
+fn run(args: &WatchArgs, is_quiet: bool, path: Option<PathBuf>, config: Config) -> CommandResult {
     check_folders(&config)?;
+    let logs_its_end = path.is_some() || args.output.is_some();
     let mode = if args.once {
         RunMode::Once
     } else {
@@ -107,6 +107,10 @@ fn run(args: &WatchArgs, path: Option<PathBuf>, config: Config) -> CommandResult
         Err(error) if error.kind == ErrorKind::OutputClosed => return Ok(Exit::Done),
         Err(error) => return Err(CommandError::new(exit_code(&error), error.to_string())),
     };
+    if 0 < end.filtered && !logs_its_end && !is_quiet {
+        let urls = counted(end.filtered, "URL", "URLs");
+        print_message(format_args!("urlspool: {urls} held back by the filters"));
+    }
     let (named, others) = end.unread.split_at(end.unread.len().min(REPORTED_FAILURES));
     for file in named {
         print_message(format_args!("urlspool: not read: {}", escaped(file)));
@@ -227,9 +231,10 @@ fn push_state(page: &mut String, status: &Value) {
 fn push_output(page: &mut String, status: &Value) {
     let counts = &status["counts"];
     let written = format!(
-        "{} records of {} messages, {} gone, in {} commits",
+        "{} records of {} messages, {} URLs filtered, {} gone, in {} commits",
         number(&counts["records"]),
         number(&counts["messages"]),
+        number(&counts["filtered"]),
         number(&counts["gone"]),
         number(&counts["commits"])
     );
@@ -270,6 +275,9 @@ fn push_files(page: &mut String, status: &Value) {
 }
 
 fn spool_text(spool: &Value) -> String {
+    if spool["state"] == "missing" {
+        return format!("{}: missing", text(&spool["path"]));
+    }
     let reports = match spool["notices"].as_str() {
         Some("arrived") => format!(
             "watching, last change {} s ago",
@@ -283,10 +291,10 @@ fn spool_text(spool: &Value) -> String {
         seconds => format!("{seconds} s behind"),
     };
     format!(
-        "{}: {}, {} files, {reports}, {lag}",
+        "{}: {}, {}, {reports}, {lag}",
         text(&spool["path"]),
         text(&spool["state"]),
-        number(&spool["files"]),
+        counted(spool["files"].as_u64().unwrap_or(0), "file", "files"),
     )
 }
 
@@ -331,7 +339,8 @@ mod tests {
                 "path": "/m", "state": "ok", "notices": "arrived", "last_notice_ms": 61_000,
                 "files": 4, "lag_ms": 2_500,
             }],
-            "counts": {"records": 1_234, "messages": 600, "gone": 1, "commits": 9},
+            "counts":
+                {"records": 1_234, "messages": 600, "filtered": 7, "gone": 1, "commits": 9},
             "last_error": null,
         });
         let page = status_page(&status);
@@ -339,7 +348,7 @@ mod tests {
         assert_eq!(lines[0], "state       paused (no space), needs attention");
         assert_eq!(lines[1], "            - paused: \\u{1b}[2J");
         for line in [
-            "written     1,234 records of 600 messages, 1 gone, in 9 commits",
+            "written     1,234 records of 600 messages, 7 URLs filtered, 1 gone, in 9 commits",
             "segment     3 is open, with 12,345 bytes",
             "sealed      0000000002.jsonl at 2026-11-24T10:05:00Z, 1,000 records",
             "            - /m/a: Permission denied",

@@ -300,11 +300,11 @@ fn the_configuration_filters_what_a_daemon_writes_and_what_a_scan_prints() {
     }
     let spool = root.join("0/spool").display().to_string();
     let args = ["watch", "--once", "--from-start", "--hazard", "password"];
-    let shown = program_command()
-        .args(args)
-        .args(["--defang", &spool])
-        .output();
-    let shown = String::from_utf8(shown.unwrap().stdout).unwrap();
+    let mut run = program_command();
+    let shown = run.args(args).args(["--defang", &spool]).output().unwrap();
+    let log = String::from_utf8_lossy(&shown.stderr);
+    assert!(log.contains("held back by the filters"), "{log}");
+    let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(
         shown.ends_with(": hxxp://user:p[at]c[.]example/ [password]\n"),
         "{shown}"

@@ -80,14 +80,12 @@ pub fn run(
     supervisor.drain()?;
     let counts = supervisor.status().counts;
     supervisor.close()?;
-    tracing::info!(
-        messages = counts.messages,
-        records = counts.records,
-        "ended"
-    );
+    let (messages, records, filtered) = (counts.messages, counts.records, counts.filtered);
+    tracing::info!(messages, records, filtered, "ended");
     Ok(RunEnd {
         unread: supervisor.unread,
         interrupted,
+        filtered,
     })
 }
 

@@ -324,6 +324,8 @@ pub struct RunEnd {
     pub unread: Vec<String>,
     /// `true` if the operator ended it with SIGINT.
     pub interrupted: bool,
+    /// Number of URLs that a filter held back.
+    pub filtered: u64,
 }
 
 #[cfg(test)]
