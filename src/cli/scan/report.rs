@@ -257,7 +257,7 @@ pub(super) fn summary_text(summary: &Summary) -> String {
          urlspool: {} members: {} read, {} skipped{}, {} failed{}; {} bytes unpacked\n\
          urlspool: {} messages: {} scanned, {} skipped{}; {} bytes\n\
          urlspool: {} candidates, {} unwrapped: {} records, {} rejects{}, {} filtered{}, {} \
-         duplicates; {} records of other authors than their messages'",
+         duplicates; {} records by another author than the sender of the message",
         summary.files,
         summary.files_read,
         summary.files_skipped.sum(),
@@ -300,6 +300,8 @@ pub(super) fn last_line(summary: &Summary, counts: EventCounts, elapsed: Duratio
         elapsed.as_secs_f64(),
     );
     for (number, one, many) in [
+        (summary.filtered.sum(), "URL filtered", "URLs filtered"),
+        (summary.duplicates, "duplicate", "duplicates"),
         (counts.failures, "failure", "failures"),
         (counts.notes, "note", "notes"),
     ] {
@@ -356,15 +358,16 @@ mod tests {
         let mut summary = Summary::default();
         summary.read_file();
         summary.records = 1_201;
-        summary.messages = 34_342;
-        summary.bytes_read = 1 << 20;
+        summary.messages = 1;
+        summary.duplicates = 2;
+        summary.bytes_read = 1;
         let counts = EventCounts {
             failures: 0,
             notes: 9,
         };
         assert_eq!(
             last_line(&summary, counts, Duration::from_millis(1_940)),
-            "urlspool: 1,201 records in 34,342 messages of 1 file (1.00 MiB), 1.9 s, 9 notes"
+            "urlspool: 1,201 records in 1 message of 1 file (1 B), 1.9 s, 2 duplicates, 9 notes"
         );
     }
 }
