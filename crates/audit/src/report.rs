@@ -213,7 +213,7 @@ impl Bag {
         let folder: PathBuf = folder.components().collect();
         if folder.symlink_metadata().is_ok() || folder.as_os_str() == "-" {
             return Err(AuditError::unusable(format!(
-                "a bag is a new folder, but {} is in use; name another one with `-o`",
+                "{} exists, and a bag replaces no folder; name a new one with `-o`",
                 folder.display()
             )));
         }
@@ -258,13 +258,16 @@ impl Bag {
         payload.sort_unstable();
         let (manifest, bytes) = self.manifest(&payload)?;
         let database = database.file_name().unwrap_or(database.as_os_str());
-        let info = format!(
-            "Bag-Software-Agent: urlspool {}\nExternal-Description: Link-rot audit of {}\n\
-             Payload-Oxum: {bytes}.{}\n",
-            env!("CARGO_PKG_VERSION"),
-            printable(&database.to_string_lossy()),
-            payload.len()
-        );
+        let version = env!("CARGO_PKG_VERSION");
+        let mut info = format!("Bag-Software-Agent: urlspool {version}\nExternal-Description: ");
+        for name in ["title", "collection", "author"] {
+            if let Some(text) = audit.meta(name)? {
+                info += &format!("{}. ", printable(&text));
+            }
+        }
+        let (database, files) = (database.to_string_lossy(), payload.len());
+        let database = printable(&database);
+        info += &format!("Link-rot audit of {database}\nPayload-Oxum: {bytes}.{files}\n");
         let tags = [
             ("bag-info.txt", info.as_str()),
             ("bagit.txt", DECLARATION),

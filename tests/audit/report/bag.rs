@@ -134,7 +134,7 @@ fn a_bag_replaces_only_the_leftovers_of_a_killed_run() {
     for place in [file, folder.path("mine").display().to_string()] {
         let args = ["--format", "bag", "-o", &place, "--force"];
         let end = audit(&folder, "report", &args);
-        end.check(2, "a bag is a new folder");
+        end.check(2, "a bag replaces no folder");
     }
     assert_eq!(fs::read(folder.path("mine/report.html")).unwrap(), b"mine");
     fs::create_dir(folder.path("evidence.urlspool-partial")).unwrap();
