@@ -132,7 +132,7 @@ fn a_page_searches_filters_and_counts() {
         assert_eq!(citations(&served.page(path)), count, "{path}");
     }
     for (path, hint) in [
-        ("?domain=www.m.example", "belongs into <em>Host</em>"),
+        ("?domain=www.m.example", "info.cern.ch, into <em>Host</em>"),
         ("?list=m", "by its complete name"),
     ] {
         let page = served.page(path);
@@ -576,6 +576,7 @@ fn the_text_around_a_hostile_link_is_text() {
 fn links_only_in_list_fields_are_hidden_until_they_are_shown() {
     let folder = folder_of_list();
     let served = Served::at(&folder, "127.0.0.1:0");
+    assert_contains(&served.page("links"), "4 citations are hidden");
     for (path, shown, hidden) in [
         ("?", 4, "4 citations are hidden"),
         ("?scheme=mailto", 0, "1 citation is hidden"),

@@ -304,7 +304,7 @@ fn reversed_dates(filter: &Filter) -> Markup {
     html! {
         "The dates are reversed: " (FilterField::Since.label()) " " (foreign(since)) " is after "
         (FilterField::Until.label()) " " (foreign(until)) ". "
-        a href={ "./" (exchanged) } { "Exchange them" } "."
+        a href={ "./" (exchanged) } { "Swap them" } "."
     }
 }
 
@@ -439,6 +439,8 @@ pub(super) fn links_page(
         @if is_sample { (sample_note(&asked.list)) }
         section #results aria-label="Links" tabindex="-1" { "\n"
             h2 { (counted(position.total as u64, "link", "links")) } "\n"
+            @let all = asked.filter.with_list_fields().to_links_query(asked.order, 1);
+            (hidden_note(&asked.list, &format!("links{all}")))
             p.exports { "By "
                 @for (order, name) in
                     [(LinkOrder::Citations, "citations"), (LinkOrder::Address, "address")] {
@@ -710,30 +712,33 @@ fn about(list: &Selection) -> &'static str {
     }
 }
 
+/// Renders the number of hidden citations, with a link to the page that shows all.
+fn hidden_note(list: &Selection, all: &str) -> Markup {
+    html! { @if 0 < list.hidden { p.note role="status" {
+    (about(list)) (counted(list.hidden, "citation is", "citations are"))
+    " hidden, because the link occurs only in header fields of mailing lists (List-*, "
+    "Archived-At). " a href=(all) { "Show all" } "." } "\n" } }
+}
+
 fn results(page: &SearchPage<'_>) -> Markup {
     let list = &page.asked.list;
     let query = page.asked.filter.to_query(1);
     html! {
         section #results aria-label="Citations" tabindex="-1" { "\n"
             h2 { (about(list)) (counted(list.total, "citation", "citations")) } "\n"
-            @if 0 < list.hidden { p.note role="status" {
-                (about(list)) (counted(list.hidden, "citation is", "citations are"))
-                " hidden, because the link occurs only in header fields of mailing lists (List-*, "
-                "Archived-At). "
-                a href={ (page.subject_path()) (page.asked.filter.with_list_fields().to_query(1)) }
-                    { "Show all" } "."
-            } "\n" }
+            @let all = page.asked.filter.with_list_fields().to_query(1);
+            (hidden_note(list, &format!("{}{all}", page.subject_path())))
             @if page.rows.is_empty() { p {
                 "Nothing matches. All conditions must hold, and a word is found as a whole, or by "
-                "its first letters with a star: " code { "goph*" } ". Messages without links are "
-                "not here, and of a text only the words around its links, if they were scanned."
+                "its first letters with a star: " code { "goph*" } ". The database has no "
+                "messages without links, and only the words around links, if they were scanned."
                 @if page.asked.filter.value(FilterField::Words).contains("://") {
-                    " What follows the " code { "?" } " of a URL may be of one visitor: leave it "
-                    "out."
+                    " The part after the " code { "?" } " of a URL may belong to one visitor: "
+                    "leave it out."
                 }
                 @if !page.asked.filter.value(FilterField::Domain).is_empty() {
-                    " A domain is the name that was registered, such as cern.ch; the name of one "
-                    "machine in it, such as info.cern.ch, belongs into " em { "Host" } "."
+                    " A domain is the name that was registered, such as cern.ch; write the name of "
+                    "one machine in it, such as info.cern.ch, into " em { "Host" } "."
                 }
                 @if !page.asked.filter.value(FilterField::List).is_empty() {
                     " A list is found by its complete name, as in the citations."
