@@ -265,7 +265,8 @@ pub(crate) struct WatchArgs {
 
     /// Also write the URLs of mail that is already there
     ///
-    /// By default, mail that is there when a PATH is first watched is skipped.
+    /// By default, mail that is there when a PATH is first watched is skipped. With --config, it is
+    /// always written.
     #[arg(long, requires = "paths", conflicts_with = "config")]
     pub(crate) from_start: bool,
 

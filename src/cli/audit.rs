@@ -282,7 +282,7 @@ fn check_summary(counts: &CheckCounts) -> String {
         text.push_str(if counts.planned == 0 {
             "; the plan has no links to check; `urlspool audit plan` prints the reasons"
         } else {
-            "; every planned link has a result within `--max-age`"
+            "; every planned link has a newer result than `--max-age`"
         });
     }
     text + interruption(counts.is_interrupted)
@@ -540,10 +540,9 @@ fn list_unsaved(args: &AuditSaveArgs, is_quiet: bool) -> CommandResult {
             text
         }
         None => format!(
-            "{} and {} in none of the archives asked; none was sent: `--send` submits them to {}, \
-             which publishes them",
-            counted(due, "URL lives", "URLs live"),
-            if due == 1 { "is" } else { "are" },
+            "{} in none of the archives asked; none was sent: `--send` submits them to {}, which \
+             publishes them",
+            counted(due, "living URL is", "living URLs are"),
             args.service
         ),
     };

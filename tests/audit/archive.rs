@@ -139,7 +139,7 @@ fn repeated_refusals_end_the_questions_and_keep_the_answers() {
     });
     let folder = planned(4);
     let end = asked(&folder, &server.url("/cdx"), &[]);
-    end.check(69, "5 refusals in a row");
+    end.check(69, "refused or not answered 5 times in a row");
     assert!(
         end.stderr.contains("answers for 2 of 4 URLs are stored"),
         "{}",

@@ -86,17 +86,18 @@ fn only_living_links_in_no_archive_are_listed() {
         end.check(2, "exists, and a list replaces no file; name another one");
     }
     let end = audited(&folder, "save", &["--limit", "1"]);
-    assert_contains(&end.stderr, "2 URLs live and are in none of the archives");
+    assert_contains(&end.stderr, "2 living URLs are in none of the archives");
     assert!(end.stderr.contains("none was sent"), "{}", end.stderr);
     let left_out = "; left out: 1 held by an archive, 3 with a private host, a password or an \
-        action, 1 cited only in header fields, or doubtful, 2 not alive at the newest check";
+        action, 1 cited only in header fields, or doubtful, 2 not checked, or not alive at the \
+        newest check";
     assert!(end.stderr.contains(left_out), "{}", end.stderr);
     let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
     db.execute_batch("UPDATE audit_checks SET state = 'dead_page'")
         .unwrap();
     let end = audited(&folder, "save", &["--format", "seeds"]);
     assert_eq!(end.stdout, b"");
-    assert_contains(&end.stderr, "0 URLs in the list; left out: 9 not alive");
+    assert_contains(&end.stderr, "0 URLs in the list; left out: 9 not checked");
 }
 
 /// Checks that status, report and CSV list saved URLs with their outcome and snapshot address.

@@ -476,7 +476,7 @@ impl BatchReplies {
         );
         if control_hosts > 0 {
             let hosts = counted(control_hosts, "host", "hosts");
-            text += &format!(", nor any of {hosts} with a reply in an earlier check");
+            text += &format!(", nor did any of {hosts} that replied in an earlier check");
         }
         text += "; these results are not stored";
         if self.failures.keys().any(|failure| failure.is_of_link()) {
@@ -625,7 +625,7 @@ mod tests {
             assert_eq!(ways.map(|way| text.contains(way)), is_named, "{text}");
             for part in [
                 "URLs of 12 hosts (12 no",
-                "nor any of 3 hosts with a reply in an earlier check",
+                "nor did any of 3 hosts that replied in an earlier check",
                 "--accept-unreachable",
             ] {
                 let is_private_alone =

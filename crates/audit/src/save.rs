@@ -87,7 +87,7 @@ worded_enum! {
         /// It was submitted to a save service, and is not due again.
         Submitted = "submitted": "submitted before",
         /// No archive was asked for it, or one did not answer.
-        NotAsked = "not-asked": "no answer of an archive yet",
+        NotAsked = "not-asked": "without an answer from an archive",
         /// An archive holds it.
         Archived = "archived": "held by an archive",
         /// Its host is private, or it has a password or requests an action.
@@ -95,7 +95,7 @@ worded_enum! {
         /// No citation in a body was read with sufficient confidence.
         HeaderOnly = "header-only": "cited only in header fields, or doubtful",
         /// It is dead, redirected or unknown, or was not checked.
-        NotAlive = "not-alive": "not alive at the newest check",
+        NotAlive = "not-alive": "not checked, or not alive at the newest check",
     }
 }
 

@@ -172,8 +172,8 @@ impl Patience {
         self.refusals += 1;
         if AUDIT_REFUSALS <= self.refusals {
             return Err(format!(
-                "{AUDIT_REFUSALS} refusals in a row (last reason: {reason}); run it again later to \
-                 continue"
+                "refused or not answered {AUDIT_REFUSALS} times in a row (last reason: {reason}); \
+                 run it again later to continue"
             ));
         }
         let usual = Duration::from_secs(AUDIT_REFUSAL_SECONDS);

@@ -176,14 +176,14 @@ pub(crate) struct AuditCheckArgs {
         default_value = "http,https", help_heading = INPUT)]
     pub(crate) schemes: Vec<String>,
 
-    /// Failures that confirm a death [default: as before, first 3]
+    /// Failures that confirm a death [default: the last value used, at first 3]
     ///
     /// A failed link is due again until its death is confirmed, or it replies.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
         help_heading = INPUT)]
     pub(crate) confirm: Option<u32>,
 
-    /// Time between these failures (h, d, w) [default: as before, first 3d]
+    /// Time between these failures (h, d, w) [default: the last value used, at first 3d]
     #[arg(long, value_name = "AGE", value_parser = age, help_heading = INPUT)]
     pub(crate) confirm_after: Option<Duration>,
 

@@ -285,7 +285,7 @@ pub(crate) struct StatsArgs {
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Of a database, also count links that occur only in header fields of mailing lists
+    /// In a database, also count links that occur only in header fields of mailing lists
     #[arg(long, help_heading = INPUT)]
     pub(crate) list_fields: bool,
 

@@ -93,7 +93,7 @@ fn a_network_that_fails_later_is_no_death_of_hosts() {
         mixed.are_down.store(true, Ordering::Relaxed);
         let end = check(&mixed.folder, &[]);
         assert_eq!(end.status, Some(69), "{}", end.stderr);
-        let control = format!("nor any of {} host", living.min(10));
+        let control = format!("nor did any of {} host", living.min(10));
         assert!(end.stderr.contains(&control), "{}", end.stderr);
         assert_eq!(results(&mixed.folder).len(), living);
         mixed.are_down.store(false, Ordering::Relaxed);

@@ -188,7 +188,7 @@ fn heading(content: &PageContent) -> Markup {
     html! {
         @if let Some(author) = author { p { "By " (foreign(author)) "." } "\n" }
         p {
-            "Of the links in " (foreign(collection.unwrap_or(&origin.database)))
+            "The links in " (foreign(collection.unwrap_or(&origin.database)))
             @if checked.is_none() { ", which were not checked yet." }
             @else { ", checked " (period(checked.as_ref())) "." }
         } "\n"

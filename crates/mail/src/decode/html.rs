@@ -156,7 +156,7 @@ impl Unclosed {
     /// starts at the source offset `start`.
     pub(super) fn diagnostic(&self, start: u64) -> Diagnostic {
         let Unclosed { what, rest } = self;
-        let message = format!("{what} that is not closed hides the rest of a page: read as markup");
+        let message = format!("{what} is never closed, so the rest of the page is read as markup");
         Diagnostic::at(DiagnosticKind::Ambiguous, start + *rest as u64, message)
     }
 }

@@ -554,7 +554,7 @@ impl<'w> PartWalk<'w, '_> {
             && let Some(boundary) = guessed_boundary(start, start.len())
         {
             let message = format!(
-                "a multipart without its boundary: lines `--{}` are taken for it",
+                "a multipart without its boundary: lines `--{}` are read as boundaries",
                 String::from_utf8_lossy(&boundary)
             );
             boundaries.push(boundary);

@@ -313,8 +313,8 @@ impl ExtractLimit {
                  innermost URL gets no record"
             ),
             ExtractLimit::Hosts => format!(
-                "{HOST_LOOKUPS} or more hosts without a scheme in one message: further ones are \
-                 not looked up in it"
+                "{HOST_LOOKUPS} or more hosts without a scheme in one message: the rest are not \
+                 looked up in it"
             ),
             ExtractLimit::Targets => format!(
                 "more than {QUERY_TARGETS} URLs in the query of a URL, or {NESTED_TARGETS} in all \

@@ -275,8 +275,8 @@ record_fields! {
     Query => Field::new("query", Text).or_null().of_url().indexed().not_loaded(),
         "Text after the first `?`; null without an authority";
     Key => Field::new("key", Text).or_null().of_url().indexed(),
-        "Form for comparing (RFC 1738 sections 2.1 and 2.2): equivalent URLs have the same; null \
-         if the URL is truncated";
+        "Form for comparing (RFC 1738 sections 2.1 and 2.2): equivalent URLs have the same \
+         key; null if the URL is truncated";
     Href => Field::new("href", Text).or_null().of_url(),
         "Address that a browser would fetch, by the WHATWG URL standard, with the fragment";
     Conforms => Field::new("conforms", Texts).with(Names(|| Grammar::NAMES.to_vec())).of_url(),
