@@ -2,6 +2,7 @@
 //! text, line breaks and links, and field instructions in Word and RTF (ECMA-376 part 1, section
 //! 17.16.5.25).
 
+mod mapi;
 mod office;
 mod outlook;
 mod pdf;
