@@ -1,14 +1,19 @@
-//! MAPI properties (MS-OXPROPS), which describe messages of Outlook, and their values as MIME.
+//! Messages described by MAPI properties (MS-OXPROPS), as those of Outlook are, converted to MIME.
 //!
-//! The file formats that hold properties are read by `outlook`.
+//! The message has the header fields of its transport, or fields made from its properties. Its
+//! bodies, its attachments and all messages attached to it follow, nested ones too, as parts on one
+//! level. All parts are in base64, so a boundary cannot occur in them.
+//!
+//! `outlook` and `tnef` read the file formats that hold the properties.
 
+use data_encoding::BASE64_MIME;
 use encoding_rs::Encoding;
 
+use super::rtf::{self, encoding_of_code_page};
+use super::{DocumentContent, Unpacking};
 use crate::lines::begins_with;
-
-/// Boundaries between the outermost parts, and between the bodies and attachments of one message.
-pub(super) const OUTER_BOUNDARY: &str = "=_outlook";
-pub(super) const INNER_BOUNDARY: &str = "=_parts";
+use urlspool_text::diagnostic::DiagnosticKind;
+use urlspool_text::grammar::encode;
 
 /// Property identifiers (MS-OXPROPS).
 pub(super) mod property {
@@ -40,26 +45,214 @@ pub(super) const UNICODE: u16 = 0x001F;
 pub(super) const BINARY: u16 = 0x0102;
 pub(super) const OBJECT: u16 = 0x000D;
 
-pub(super) fn multipart(boundary: &str) -> String {
-    format!("Content-Type: multipart/mixed; boundary=\"{boundary}\"\n")
-}
+/// Properties of a message or of an attachment, in a file of any format.
+pub(super) trait Properties<'l> {
+    /// Returns the value of a property with this type, as far as limits and damage allow.
+    fn value(&mut self, id: u16, kind: u16) -> Option<Vec<u8>>;
 
-pub(super) fn decoded(bytes: &[u8], encoding: &'static Encoding) -> String {
-    encoding.decode_without_bom_handling(bytes).0.into_owned()
-}
+    /// Returns the value of a property of at most eight bytes.
+    fn fixed(&self, id: u16) -> Option<u64>;
 
-/// Appends a line, after a line end if one is needed.
-pub(super) fn push_line(message: &mut Vec<u8>, line: &str) {
-    if message.last().is_some_and(|&last| last != b'\n') {
-        message.push(b'\n');
+    /// Returns the encoding of byte strings.
+    fn encoding(&self) -> &'static Encoding;
+
+    /// Returns the limits and problems of the file.
+    fn unpacking(&mut self) -> &mut Unpacking<'l>;
+
+    /// Returns the value of a text property.
+    fn text(&mut self, id: u16) -> Option<String> {
+        let text = match self.value(id, UNICODE) {
+            Some(bytes) => decoded(&bytes, encoding_rs::UTF_16LE),
+            None => decoded(&self.value(id, STRING8)?, self.encoding()),
+        };
+        let text = text.trim_end_matches('\0');
+        (!text.is_empty()).then(|| text.to_owned())
     }
-    message.extend_from_slice(line.as_bytes());
-    message.push(b'\n');
+
+    /// Returns the encoding of a property that holds a code page number.
+    fn code_page(&self, id: u16) -> Option<&'static Encoding> {
+        encoding_of_code_page(self.fixed(id)? as i32)
+    }
+}
+
+/// Boundaries between the outermost parts, and between the parts of one attached message.
+const OUTER_BOUNDARY: &str = "=_outlook";
+const INNER_BOUNDARY: &str = "=_parts";
+
+/// MIME message made from properties.
+#[derive(Default)]
+pub(super) struct MimeWriter {
+    mime: Vec<u8>,
+    /// Boundary of the current message; `None` before the first.
+    boundary: Option<&'static str>,
+}
+
+impl MimeWriter {
+    /// Begins a message with its header fields and bodies. The first message holds all others.
+    pub(super) fn message(&mut self, properties: &mut dyn Properties<'_>) {
+        let boundary = match self.boundary {
+            None => OUTER_BOUNDARY,
+            Some(_) => {
+                self.end_inner();
+                let part = format!("--{OUTER_BOUNDARY}\nContent-Type: message/rfc822\n");
+                self.push_line(&part);
+                INNER_BOUNDARY
+            }
+        };
+        self.boundary = Some(boundary);
+        self.header(properties);
+        self.push_line(&format!(
+            "Content-Type: multipart/mixed; boundary=\"{boundary}\"\n"
+        ));
+        self.bodies(properties);
+    }
+
+    /// Returns the message.
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        self.end_inner();
+        self.push_line(&format!("--{OUTER_BOUNDARY}--"));
+        self.mime
+    }
+
+    fn end_inner(&mut self) {
+        if self.boundary == Some(INNER_BOUNDARY) {
+            self.push_line(&format!("--{INNER_BOUNDARY}--"));
+        }
+    }
+
+    /// Appends a line, after a line end if one is needed.
+    fn push_line(&mut self, line: &str) {
+        if self.mime.last().is_some_and(|&last| last != b'\n') {
+            self.mime.push(b'\n');
+        }
+        self.mime.extend_from_slice(line.as_bytes());
+        self.mime.push(b'\n');
+    }
+
+    /// Appends a part after a boundary.
+    fn part(&mut self, content_type: &str, bytes: &[u8]) {
+        let boundary = self.boundary.unwrap_or(OUTER_BOUNDARY);
+        self.push_line(&format!(
+            "--{boundary}\nContent-Type: {content_type}\nContent-Transfer-Encoding: base64\n"
+        ));
+        let encoded = BASE64_MIME.encode(bytes);
+        self.mime.extend_from_slice(encoded.as_bytes());
+    }
+
+    /// Appends the header fields of a message, except the MIME fields.
+    fn header(&mut self, properties: &mut dyn Properties<'_>) {
+        let transported = properties.text(property::TRANSPORT_MESSAGE_HEADERS);
+        let transported = transported.unwrap_or_default();
+        let lines = transported_lines(&transported);
+        if !lines.is_empty() {
+            lines.iter().for_each(|line| self.push_line(line));
+            return;
+        }
+        let mut text = |id| properties.text(id);
+        let name = text(property::SENDER_NAME);
+        let address =
+            text(property::SENDER_SMTP_ADDRESS).or_else(|| text(property::SENDER_EMAIL_ADDRESS));
+        let sender = match (name, address) {
+            (Some(name), Some(address)) if name != address && address.contains('@') => {
+                Some(format!("{name} <{address}>"))
+            }
+            (name, address) => name.or(address),
+        };
+        let fields = [
+            ("From", sender),
+            ("To", text(property::DISPLAY_TO)),
+            ("Cc", text(property::DISPLAY_CC)),
+            ("Subject", text(property::SUBJECT)),
+            ("Message-ID", text(property::INTERNET_MESSAGE_ID)),
+        ];
+        let date = [
+            property::CLIENT_SUBMIT_TIME,
+            property::MESSAGE_DELIVERY_TIME,
+        ];
+        let date = date
+            .into_iter()
+            .find_map(|id| rfc_5322_date(properties.fixed(id)?));
+        for (name, value) in fields.into_iter().chain([("Date", date)]) {
+            if let Some(value) = value {
+                self.push_line(&format!("{name}: {}", one_line(&value)));
+            }
+        }
+    }
+
+    /// Appends the bodies of a message.
+    fn bodies(&mut self, properties: &mut dyn Properties<'_>) {
+        if let Some(body) = properties.text(property::BODY) {
+            self.part("text/plain; charset=utf-8", body.as_bytes());
+        }
+        if let Some(html) = properties.value(property::HTML, BINARY) {
+            let charset = properties.code_page(property::INTERNET_CODEPAGE);
+            let charset = charset.map_or(String::new(), |encoding| {
+                format!("; charset={}", encoding.name())
+            });
+            self.part(&format!("text/html{charset}"), &html);
+        } else if let Some(html) = properties.text(property::HTML) {
+            self.part("text/html; charset=utf-8", html.as_bytes());
+        } else if let Some(packed) = properties.value(property::RTF_COMPRESSED, BINARY)
+            && let Some(page) = page_of_rtf(&packed, properties.unpacking())
+        {
+            self.part("text/html; charset=utf-8", &page);
+        }
+    }
+
+    /// Appends the content of an attachment with these properties.
+    pub(super) fn attachment(&mut self, properties: &mut dyn Properties<'_>) {
+        let name = properties.text(property::ATTACH_LONG_FILENAME);
+        let name = name.or_else(|| properties.text(property::ATTACH_FILENAME));
+        let media_type = properties.text(property::ATTACH_MIME_TAG);
+        let media_type = media_type.and_then(|tag| media_type_of_tag(&tag));
+        // An attachment that is stored elsewhere.
+        if let Some(elsewhere) = properties.text(property::ATTACH_LONG_PATHNAME) {
+            self.part("text/plain; charset=utf-8", elsewhere.as_bytes());
+        }
+        if let Some(bytes) = properties.value(property::ATTACH_DATA, BINARY) {
+            let media_type = media_type.as_deref().unwrap_or("application/octet-stream");
+            let name = name.map_or(String::new(), |name| {
+                let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
+                format!("; name*=utf-8''{}", encode(name.as_bytes(), is_plain))
+            });
+            self.part(&format!("{media_type}{name}"), &bytes);
+        }
+    }
+}
+
+/// Reports messages that are not read because they are inside too many others.
+pub(super) fn report_depth(unpacking: &mut Unpacking<'_>) {
+    let max = unpacking.limits.mime_depth;
+    let message =
+        format!("Outlook messages inside more than {max} others (mime_depth) are not read");
+    unpacking.problem(DiagnosticKind::Limit, message);
+}
+
+/// Returns the page of a body in compressed RTF.
+fn page_of_rtf(packed: &[u8], unpacking: &mut Unpacking<'_>) -> Option<Vec<u8>> {
+    let Some(rtf) = unpacked_rtf(packed, unpacking.left) else {
+        let message = "the packed body of an Outlook message is damaged";
+        unpacking.problem(DiagnosticKind::Damage, message);
+        return None;
+    };
+    unpacking.left -= rtf.len().min(unpacking.left);
+    let reading = rtf::read(&rtf, unpacking.limits);
+    for problem in reading.problems {
+        unpacking.problem(problem.kind, problem.message);
+    }
+    match reading.content {
+        DocumentContent::Page(page) => Some(page),
+        DocumentContent::Message(_) | DocumentContent::Unread => None,
+    }
+}
+
+fn decoded(bytes: &[u8], encoding: &'static Encoding) -> String {
+    encoding.decode_without_bom_handling(bytes).0.into_owned()
 }
 
 /// Returns the header lines of all fields except MIME fields, which describe bodies that the file
 /// does not have.
-pub(super) fn transported_lines(header: &str) -> Vec<&str> {
+fn transported_lines(header: &str) -> Vec<&str> {
     let mut is_kept = false;
     let lines = header.trim_start().lines().map(str::trim_end);
     let lines = lines.take_while(|line| !line.is_empty());
@@ -79,12 +272,12 @@ pub(super) fn transported_lines(header: &str) -> Vec<&str> {
 }
 
 /// Returns a field's value on one line.
-pub(super) fn one_line(value: &str) -> String {
+fn one_line(value: &str) -> String {
     value.split(char::is_control).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns `tag` if it is a media type.
-pub(super) fn media_type(tag: &str) -> Option<String> {
+fn media_type_of_tag(tag: &str) -> Option<String> {
     let is_token = tag
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+/".contains(&byte));
@@ -93,7 +286,7 @@ pub(super) fn media_type(tag: &str) -> Option<String> {
 }
 
 /// Converts a time in units of 100 nanoseconds since 1601 to an RFC 5322 date.
-pub(super) fn rfc_5322_date(time: u64) -> Option<String> {
+fn rfc_5322_date(time: u64) -> Option<String> {
     const UNITS_PER_SECOND: u64 = 10_000_000;
     /// Seconds from 1601 to 1970.
     const EPOCH: i64 = 11_644_473_600;
@@ -103,7 +296,7 @@ pub(super) fn rfc_5322_date(time: u64) -> Option<String> {
 }
 
 /// Unpacks compressed RTF (MS-OXRTFCP) to at most `max` bytes. Returns `None` for other input.
-pub(super) fn unpacked_rtf(packed: &[u8], max: usize) -> Option<Vec<u8>> {
+fn unpacked_rtf(packed: &[u8], max: usize) -> Option<Vec<u8>> {
     /// Initial dictionary (MS-OXRTFCP section 2.1.2.1).
     const START: &[u8] = b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \
         \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New \
