@@ -168,7 +168,8 @@ def main():
     put("containers", gzip.compress(gzip.compress(letter)) + gzip.compress(letter))
     for _, data in fixtures("containers"):
         put("containers", data)
-    for _, data in fixtures("documents"):
+    for path, data in fixtures("documents"):
+        put({".tnef": "tnef", ".p7m": "signed"}.get(path.suffix, "documents"), data)
         put("documents", data)
     default = (ROOT / "config/urlspool.toml").read_bytes()
     put("config", default)

@@ -19,6 +19,7 @@ mod hostile_output;
 mod house;
 mod limits;
 mod load;
+mod packed_messages;
 #[cfg(feature = "planted-faults")]
 mod panics;
 #[cfg(feature = "parquet")]

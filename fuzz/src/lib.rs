@@ -1,5 +1,6 @@
 //! Simple twins of decoders, and checks of offset maps, for all fuzz targets.
 
+pub mod documents;
 pub mod twins;
 
 use urlspool_mail::decode::{DecodedText, HeaderFields, Region, TextPolicy, texts};

@@ -61,6 +61,8 @@ pub use message_info::{Author, AuthorKind, InfoFields, MessageInfo, NamedField};
 pub use part::MimePart;
 pub use part_kind::form_of_name;
 pub use region::{BodyRegion, EXTERNAL_BODY_REGION, Regions};
+#[cfg(feature = "files")]
+pub(crate) use transfer::base64;
 
 /// The individual decoding steps, for the targets in `fuzz/`; not part of the library.
 pub mod fuzzing {

@@ -1,8 +1,8 @@
-//! Office documents, PDF, RTF and Outlook messages: from bytes to a page of text and links.
+//! Office documents, PDF, RTF and packed messages: from bytes to a page of text and links.
 //!
-//! A document becomes an HTML page with only its visible text and link targets. An Outlook message
-//! becomes a MIME message. All rules about links in pages and parts of messages therefore apply to
-//! documents too.
+//! A document becomes an HTML page with only its visible text and link targets. A message of
+//! Outlook or in a signature becomes a MIME message. All rules about links in pages and parts of
+//! messages therefore apply to documents too.
 //!
 //! All readers are linear in the bytes of the document and of its unpacked content. They follow no
 //! reference twice, and keep the content before damage or a limit.
@@ -13,6 +13,8 @@
 //! | PDF | `readers/pdf.rs` | targets of links, notes |
 //! | RTF | `readers/rtf.rs` | text, targets of `HYPERLINK` fields |
 //! | .msg | `readers/outlook.rs` | header fields, bodies, attachments |
+//! | winmail.dat (TNEF) | `readers/tnef.rs` | header fields, bodies, attachments |
+//! | smime.p7m | `readers/signed.rs` | the signed message or file |
 
 #[cfg(feature = "files")]
 mod readers;
@@ -46,6 +48,10 @@ urlspool_text::named_enum! {
         /// A compound file (MS-CFB): an Outlook message (MS-OXMSG), or another file that is not
         /// read.
         Compound = "compound",
+        /// TNEF (MS-OXTNEF): a message of Outlook in an attachment.
+        Tnef = "tnef",
+        /// Signed data of PKCS #7 and CMS (RFC 5652), in DER, BER or base64.
+        Signed = "signed",
         /// A message in UTF-16, header included.
         Utf16 = "utf16",
     }
@@ -67,6 +73,8 @@ impl DocumentKind {
             DocumentKind::Pdf => "application/pdf",
             DocumentKind::Rtf => "application/rtf",
             DocumentKind::Compound => "application/vnd.ms-outlook",
+            DocumentKind::Tnef => "application/ms-tnef",
+            DocumentKind::Signed => "application/pkcs7-mime",
             DocumentKind::Utf16 => "message/rfc822",
         }
     }

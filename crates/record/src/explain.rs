@@ -245,6 +245,8 @@ impl NamedReason {
                 DocumentKind::Pdf => "it starts as a PDF",
                 DocumentKind::Rtf => "it starts as an RTF",
                 DocumentKind::Utf16 => "it starts as a message in UTF-16",
+                DocumentKind::Tnef => "it starts as a `winmail.dat`",
+                DocumentKind::Signed => "it starts as a signed message",
                 DocumentKind::Compound => {
                     "it starts as a message of Outlook or a document of Office"
                 }

@@ -120,16 +120,11 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
 
 /// Unsupported media types of parts that may contain mail or URLs: a name, the types, and the
 /// program that unpacks them.
-const UNREAD_PARTS: [(&str, &[&str], &str); 3] = [
+const UNREAD_PARTS: [(&str, &[&str], &str); 2] = [
     (
-        "winmail.dat",
-        &["application/ms-tnef", "application/vnd.ms-tnef"],
-        "`tnef FILE` unpacks it",
-    ),
-    (
-        "smime.p7m",
+        "encrypted smime.p7m",
         &["application/pkcs7-mime", "application/x-pkcs7-mime"],
-        "`openssl cms -verify -noverify -inform DER -in FILE` prints it if it is signed",
+        "`openssl cms -decrypt -inform DER -in FILE -inkey KEY` prints it",
     ),
     (
         "encrypted mail",
@@ -173,16 +168,10 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
         "convert a document: `soffice --convert-to docx FILE`",
     ),
     (
-        b"x\x9f\x3e\x22",
-        "an Outlook message (winmail.dat)",
-        "unpack it: `tnef FILE`",
-    ),
-    (
         // The identifier of PKCS #7 (RFC 5652, section 3), up to the kind.
         b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07",
-        "a signed or encrypted message (smime.p7m)",
-        "print a signed one: `openssl cms -verify -noverify -inform DER -in FILE | \
-         urlspool scan -`",
+        "an encrypted message, or a signature alone (smime.p7m)",
+        "decrypt it: `openssl cms -decrypt -inform DER -in FILE -inkey KEY | urlspool scan -`",
     ),
     (
         b"bplist00",

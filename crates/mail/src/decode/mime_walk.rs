@@ -173,7 +173,10 @@ impl EntityStart {
     /// Returns the start of the message `raw`, at `at`, in the part at `place`.
     fn of_message(at: usize, raw: &[u8], place: PartPlace, limits: &Limits) -> EntityStart {
         let fields = HeaderFields::of(raw, limits.header_bytes);
-        let author = Author::of_header(place.messages, raw, &fields, limits.field_bytes);
+        let author = match place.messages {
+            AuthorKind::Outer => None,
+            kind => Author::of_header(kind, raw, &fields, limits.field_bytes),
+        };
         EntityStart {
             at,
             place: place.message(author),
@@ -691,8 +694,12 @@ impl<'w> PartWalk<'w, '_> {
         let raw = body.of(self.raw);
         let encoding = part.transfer_encoding();
         let found = reader(&part.media_type, part.name.as_deref(), raw, encoding);
-        let is_packed = matches!(found, PartReader::Archive | PartReader::Document(_))
-            && found != PartReader::Document(DocumentKind::Rtf);
+        let is_packed = match found {
+            PartReader::Document(DocumentKind::Rtf | DocumentKind::Signed | DocumentKind::Tnef) => {
+                false
+            }
+            found => matches!(found, PartReader::Archive | PartReader::Document(_)),
+        };
         if policy == AttachmentPolicy::Text && is_packed {
             return PartReader::Unread;
         }
@@ -878,11 +885,15 @@ impl AttachedBytes {
                     ..OffsetMap::whole(Span::new(0, self.bytes.len()))
                 };
                 let bytes = state.document(kind, &self.bytes, Some(part), whole.clone(), place)?;
-                let message = AttachedBytes {
+                let mut message = AttachedBytes {
                     bytes,
                     outer: Arc::new(whole),
                     ..self
                 };
+                // The packed body of the message that holds it.
+                if matches!(kind, DocumentKind::Tnef | DocumentKind::Signed) {
+                    message.place.messages = AuthorKind::Outer;
+                }
                 Some(message.messages(None))
             }
             PartReader::Mailbox(format) => Some(self.messages(Some(format))),
@@ -968,12 +979,13 @@ fn attachment_name(raw: &[u8], fields: &HeaderFields) -> Option<String> {
 /// Returns the header of a document that is a message: its bytes, and the fields as ranges of them.
 ///
 /// Reads the document again with the default limits, because its size was limited before. This
-/// happens only for Outlook messages with links.
+/// happens only for messages with links.
 pub(super) fn document_header(
     message: &Message<'_>,
     kind: DocumentKind,
 ) -> Option<(Vec<u8>, HeaderFields)> {
-    let may_be_message = matches!(kind, DocumentKind::Compound | DocumentKind::Utf16);
+    use DocumentKind::{Compound, Signed, Tnef, Utf16};
+    let may_be_message = matches!(kind, Compound | Signed | Tnef | Utf16);
     if !may_be_message || message.extent != Extent::Whole {
         return None;
     }

@@ -64,7 +64,8 @@ pub(super) struct PartPlace {
     pub(super) message_id: Option<String>,
     /// Innermost message inside a part that holds this place and has any field of an author.
     pub(super) author: Option<Arc<Author>>,
-    /// Kind of the messages in the parts at this place.
+    /// Kind of the messages in the parts at this place; [`AuthorKind::Outer`] for the packed body
+    /// of the message around it.
     pub(super) messages: AuthorKind,
     /// Number of messages inside parts that it is nested in; 0 in the outermost message.
     pub(super) depth: usize,
@@ -217,11 +218,14 @@ impl PartPlace {
     /// Returns the place of the message `author` inside this part.
     pub(super) fn message(self, author: Option<Author>) -> PartPlace {
         let id = author.as_ref().and_then(|author| author.info.id.as_deref());
+        let id = id.map(|id| repeated_name(id).to_owned());
+        let is_same = self.messages == AuthorKind::Outer;
         PartPlace {
             is_message: true,
-            message_id: id.map(|id| repeated_name(id).to_owned()),
+            message_id: id.or(self.message_id.filter(|_| is_same)),
             author: author.map(Arc::new).or(self.author),
             messages: AuthorKind::default(),
+            base: None,
             depth: self.depth + 1,
             ..self
         }

@@ -104,9 +104,18 @@ const KINDS: &[PartKind] = &[
     PartKind {
         reader: PartReader::Unread,
         media_types: "application/pgp-encrypted application/pgp-keys application/pgp-signature \
-            application/pkcs7-mime application/pkcs7-signature application/x-pkcs7-mime \
-            application/x-pkcs7-signature",
-        extensions: "p7m p7s sig gpg pgp key",
+            application/pkcs7-signature application/x-pkcs7-signature",
+        extensions: "p7s sig gpg pgp key",
+    },
+    PartKind {
+        reader: PartReader::Document(DocumentKind::Signed),
+        media_types: "application/pkcs7-mime application/x-pkcs7-mime",
+        extensions: "p7m",
+    },
+    PartKind {
+        reader: PartReader::Document(DocumentKind::Tnef),
+        media_types: "application/ms-tnef application/vnd.ms-tnef",
+        extensions: "tnef",
     },
     PartKind {
         reader: PartReader::Document(DocumentKind::Office),

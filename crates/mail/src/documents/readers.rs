@@ -7,6 +7,8 @@ mod office;
 mod outlook;
 mod pdf;
 mod rtf;
+mod signed;
+mod tnef;
 
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,15 +23,17 @@ use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
 
 /// Returns the kind of a source whose first bytes are `start`.
 pub(super) fn kind_of(start: &[u8]) -> Option<DocumentKind> {
-    const MARKS: [(&[u8], DocumentKind); 3] = [
+    const MARKS: [(&[u8], DocumentKind); 4] = [
         (b"%PDF-", DocumentKind::Pdf),
         (b"{\\rtf", DocumentKind::Rtf),
         (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", DocumentKind::Compound),
+        (tnef::SIGNATURE, DocumentKind::Tnef),
     ];
     let marked = MARKS.iter().find(|(mark, _)| start.starts_with(mark));
     match marked {
         Some((_, kind)) => Some(*kind),
         None if is_message_in_utf16(start) => Some(DocumentKind::Utf16),
+        None if signed::is_signed(start) => Some(DocumentKind::Signed),
         None => is_office_document(start).then_some(DocumentKind::Office),
     }
 }
@@ -52,6 +56,8 @@ pub(super) fn read(kind: DocumentKind, bytes: &[u8], limits: &Limits) -> Documen
             DocumentKind::Pdf => pdf::read(bytes, limits),
             DocumentKind::Rtf => rtf::read(bytes, limits),
             DocumentKind::Compound => outlook::read(bytes, limits),
+            DocumentKind::Tnef => tnef::read(bytes, limits),
+            DocumentKind::Signed => signed::read(bytes, limits),
             DocumentKind::Utf16 => DocumentReading {
                 content: DocumentContent::Message(page_in_utf8(bytes, None).into_owned()),
                 ..DocumentReading::default()
@@ -115,6 +121,13 @@ impl<'l> Unpacking<'l> {
             self.problem(DiagnosticKind::Limit, message);
         }
         bytes
+    }
+
+    /// Copies bytes of the document up to the limit. `what` names them in messages.
+    fn copied(&mut self, what: &str, bytes: &[u8]) -> Vec<u8> {
+        self.unpack(what, bytes, |error| {
+            Diagnostic::new(DiagnosticKind::Damage, error.to_string())
+        })
     }
 
     /// Returns the reading of a document that became `page`.
