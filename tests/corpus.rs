@@ -15,7 +15,7 @@ use self::expected::{Difference, gaps};
 use crate::scene::{self, Ended, Folder, corpus, done, lines, names, url};
 
 /// Folders in which each file and each folder is one case.
-const CASE_FOLDERS: &[&str] = &["mail", "text"];
+const CASE_FOLDERS: &[&str] = &["mail", "pages", "text"];
 
 /// Folder that is one case, because it is one spool.
 const SPOOL: &str = "news";

@@ -22,7 +22,7 @@ mod redirector;
 mod shortened;
 mod verdict;
 
-pub use attribute::{AttributeValue, parse_attribute, parse_nested, parse_replacement};
+pub use attribute::{AttributeValue, parse_attribute, parse_nested, parse_replacement, resolve};
 pub use choice::parse_candidate;
 pub use components::{Site, UrlComponents, components, host_name, scheme};
 pub use found::{

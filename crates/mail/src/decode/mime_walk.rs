@@ -577,6 +577,7 @@ impl<'w> PartWalk<'w, '_> {
             boundaries,
             place: PartPlace {
                 messages,
+                base: part.base,
                 ..entity.place
             },
             parts: 0,

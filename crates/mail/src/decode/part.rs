@@ -18,8 +18,9 @@ use super::{
     Author, AuthorKind, DecodedText, HtmlPage, LineLayout, MappedBytes, OffsetMap, Region, charset,
     html,
 };
-use crate::lines::{is_listed, text_border};
+use crate::lines::{begins_with, is_listed, text_border};
 use urlspool_text::limits::{CONTENT_TYPE_FIELDS, NAME_BYTES, TEXT_BYTES};
+use urlspool_text::parse::resolve;
 use urlspool_text::span::{ByteMap, Span};
 
 /// A MIME part, as described by its header.
@@ -48,8 +49,9 @@ pub struct MimePart {
     pub(super) outer_encoding: Option<String>,
     /// Transfer encodings that the header names after the first one.
     pub(super) other_encodings: Vec<TransferEncoding>,
-    /// Base of relative links, if the header names one and the part is a page.
-    pub(super) base: Option<Vec<u8>>,
+    /// Base of relative links, if the header of the part or of a multipart around it names one and
+    /// the part may be or hold a page.
+    pub(super) base: Option<Arc<[u8]>>,
 }
 
 /// Place of a part or message: its number and its surroundings.
@@ -71,6 +73,8 @@ pub(super) struct PartPlace {
     pub(super) depth: usize,
     /// Transfer encoding of the outermost surrounding attachment that is encoded.
     pub(super) encoding: Option<String>,
+    /// Base of relative links, named by a multipart around this place.
+    pub(super) base: Option<Arc<[u8]>>,
     /// Names of the surrounding member of an attached archive.
     pub(super) member: Option<Arc<[Vec<u8>]>>,
     /// Number of surrounding archives and compressed files.
@@ -116,16 +120,17 @@ impl MimePart {
             encodings.map(|field| field_text(field.value.of(raw)).trim().to_ascii_lowercase());
         MimePart {
             path: place.body_path(),
-            media_type: shortened(media_type),
             charset: charset.map(|charset| repeated_name(charset).to_owned()),
             encoding: encodings.next().map_or("7bit".to_owned(), shortened),
             other_encodings: encodings
                 .map(|name| TransferEncoding::named(&name))
                 .collect(),
-            base: (form == TextForm::Html)
-                .then(|| named_base(raw, fields))
-                .flatten(),
+            base: (matches!(form, TextForm::Html | TextForm::Other)
+                || media_type.starts_with("multipart/"))
+            .then(|| named_base(raw, fields, place.base.as_ref()))
+            .flatten(),
             form,
+            media_type: shortened(media_type),
             ..MimePart::within(place)
         }
     }
@@ -269,17 +274,39 @@ pub(super) const DEFAULT_TYPE: &str = "text/plain";
 /// Default type in a digest (RFC 2046 section 5.1.5).
 const DEFAULT_TYPE_IN_DIGEST: &str = "message/rfc822";
 
-/// Returns the base for relative links of a page, as named in the header (RFC 2557, section 5; RFC
-/// 2110, section 4.2). Removes white space, which comes from folding, and the quotes or brackets
-/// that some programs write around the URL.
-fn named_base(raw: &[u8], fields: &HeaderFields) -> Option<Vec<u8>> {
-    let field = ["Content-Base", "Content-Location"]
-        .iter()
-        .find_map(|name| fields.first_named(raw, name))?;
+/// Returns the base of relative links, as named in the header of a part (RFC 2557, section 5; RFC
+/// 2110, section 4.2; in pages saved by Chromium, that of the page). A part without a base has the
+/// one of the multipart `around` it, to which a relative one is added. Removes white space, which
+/// comes from folding, and the quotes or brackets that some programs write around the URL.
+fn named_base(raw: &[u8], fields: &HeaderFields, around: Option<&Arc<[u8]>>) -> Option<Arc<[u8]>> {
+    const NAMES: [&str; 3] = [
+        "content-base",
+        "content-location",
+        "snapshot-content-location",
+    ];
+    let around = around.filter(|around| around.len() <= AROUND_BYTES);
+    let Some(field) = NAMES.iter().find_map(|name| fields.first_named(raw, name)) else {
+        return around.cloned();
+    };
     let value = field.value.of(raw).iter().copied();
     let base = value.filter(|byte| !byte.is_ascii_whitespace() && !b"\"<>".contains(byte));
-    Some(base.collect::<Vec<u8>>()).filter(|base| base.contains(&b':'))
+    let base = base.collect::<Vec<u8>>();
+    if begins_with(&base, b"cid:") {
+        return around.cloned();
+    }
+    if base.contains(&b':') {
+        return Some(base.into());
+    }
+    let joined = resolve(
+        base.get(..AROUND_BYTES).unwrap_or(&base),
+        around.map(AsRef::as_ref),
+    );
+    joined.map(Arc::from).or_else(|| around.cloned())
 }
+
+/// Maximum length of a base that parts have from a multipart, and of what they add to it. There may
+/// be thousands of parts.
+const AROUND_BYTES: usize = 2 << 10;
 
 /// Returns the first [`NAME_BYTES`] characters of a name, the length kept in records.
 pub(super) fn repeated_name(name: &str) -> &str {
@@ -628,7 +655,7 @@ impl<'r> DecodingSteps<'r> {
                     source: Cow::Borrowed(&bytes),
                     offset_map: visible.clone(),
                     links: std::mem::take(&mut page.links),
-                    base: base.clone().or_else(|| part?.base.clone()),
+                    base: base.clone().or_else(|| Some(part?.base.as_ref()?.to_vec())),
                     is_incomplete,
                 }),
                 is_piece,
@@ -682,7 +709,8 @@ mod tests {
     fn a_header_names_the_base_of_a_page() {
         let base = |header: &str| {
             let fields = HeaderFields::of(header.as_bytes(), usize::MAX);
-            named_base(header.as_bytes(), &fields).map(|base| String::from_utf8(base).unwrap())
+            let base = named_base(header.as_bytes(), &fields, None)?;
+            Some(String::from_utf8(base.to_vec()).unwrap())
         };
         let location = "Content-Location: http://a.example/b\n c/d.html\n\n";
         assert_eq!(
@@ -692,5 +720,30 @@ mod tests {
         let both = format!("Content-Base: \"http://b.example/\"\n{location}");
         assert_eq!(base(&both).as_deref(), Some("http://b.example/"));
         assert_eq!(base("Content-Location: d.html\n\n"), None);
+    }
+
+    /// A part without a base has that of the page, if that is short: there may be many parts.
+    #[test]
+    fn a_multipart_names_the_base_of_its_parts() {
+        let base = |header: &str, around: &str| {
+            let (header, around) = (header.as_bytes(), Arc::from(around.as_bytes()));
+            let base = named_base(header, &HeaderFields::of(header, usize::MAX), Some(&around))?;
+            Some(String::from_utf8_lossy(&base).into_owned())
+        };
+        let around = "http://a.example/b/c";
+        for (header, expected) in [
+            ("\n", around),
+            ("Content-Location: cid:x@y\n\n", around),
+            ("Content-Location: d\n\n", "http://a.example/b/d"),
+            (
+                "Content-Location: http://e.example/\n\n",
+                "http://e.example/",
+            ),
+        ] {
+            assert_eq!(base(header, around).as_deref(), Some(expected), "{header}");
+        }
+        assert_eq!(base("\n", &"x".repeat(AROUND_BYTES + 1)), None);
+        let long = format!("Content-Location: {}\n\n", "x".repeat(1 << 20));
+        assert!(base(&long, around).unwrap().len() <= 2 * AROUND_BYTES);
     }
 }

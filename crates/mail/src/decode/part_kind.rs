@@ -89,7 +89,7 @@ const KINDS: &[PartKind] = &[
     PartKind {
         reader: PartReader::Message,
         media_types: MESSAGES,
-        extensions: "eml",
+        extensions: "eml mht mhtml",
     },
     PartKind {
         reader: PartReader::Archive,
@@ -161,10 +161,12 @@ const KINDS: &[PartKind] = &[
 /// Media types of messages: RFC 2046 section 5.2.1, the form for news, and RFC 6532 section 3.7.
 pub(super) const MESSAGES: &str = "message/rfc822 message/news message/global";
 
-/// Opaque subtypes of `application/`. Types with an unknown top-level type count as opaque too (RFC
-/// 2046 section 4.5.1 treats unknown types as `application/octet-stream`).
+/// Opaque subtypes of `application/`, and the name of MHTML, which is a message. Types with an
+/// unknown top-level type count as opaque too (RFC 2046 section 4.5.1 treats unknown types as
+/// `application/octet-stream`).
 const OPAQUE: &str = "octet-stream octetstream octet x-octet-stream x-octetstream binary x-binary \
-    unknown x-unknown download x-download force-download x-force-download default";
+    unknown x-unknown download x-download force-download x-force-download default \
+    x-mimearchive";
 
 /// Registered top-level media types (RFC 6838 section 4.2).
 const REGISTERED: &str = "application audio example font image message model multipart text video";

@@ -242,7 +242,8 @@ fn emit_replacement<'u>(
 
 /// Resolves a relative URL. Returns `None` for a fragment alone: it is a position on the page
 /// itself.
-fn resolve(text: &[u8], base: Option<&[u8]>) -> Option<Vec<u8>> {
+#[must_use]
+pub fn resolve(text: &[u8], base: Option<&[u8]>) -> Option<Vec<u8>> {
     if text.is_empty() || text.starts_with(b"#") {
         return None;
     }
