@@ -46,16 +46,10 @@ def corpus(scale):
     n = scale
 
     def nested():
-        depth = 10_000 * n
         yield HEAD
-        for level in range(depth):
+        for level in range(10_000 * n):
             yield b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (level, level)
         yield b"Content-Type: text/plain\n\n" + url("61-deepest") + b"\n"
-
-    def digests():
-        yield HEAD
-        yield from flood(b"Content-Type: message/rfc822\n\nSubject: y\n", 10_000 * n)
-        yield b"\n" + url("61-digest") + b"\n"
 
     def parts():
         yield HEAD + b"Content-Type: multipart/mixed; boundary=x\n\n"
@@ -66,11 +60,6 @@ def corpus(scale):
         yield HEAD
         yield from flood(b"X-Flood: word\n", 100_000 * n)
         yield b"X-Url: " + url("63-field") + b"\n\n" + url("63-body") + b"\n"
-
-    def addresses():
-        yield HEAD
-        yield from flood(b"Cc: Some One <some.one@host.example>,\n two@host.example\n", 50_000 * n)
-        yield b"\n" + url("63-address") + b"\n"
 
     def long_field():
         yield HEAD + b"X-Long: " + url("64-start") + b" "
@@ -85,11 +74,6 @@ def corpus(scale):
     def endless_header():
         yield from flood(b"X-Field: value\n", 1_000_000 * n)
         yield b"X-Url: " + url("65-endless") + b"\n"
-
-    def blank_lines():
-        yield HEAD + b"\n"
-        yield from flood(b"\n", 1_000_000 * n)
-        yield url("65-blank") + b"\n"
 
     def boundaries():
         yield HEAD + b'Content-Type: multipart/mixed; boundary="a"; boundary="aa"\n\n'
@@ -147,13 +131,16 @@ def corpus(scale):
             yield url(f"73-{number}") + b" "
         yield b"\n"
 
-    def starts(unit, name):
+    def flooded(name, unit, count, before=b""):
         def text():
-            yield HEAD + b"\n"
-            yield from flood(unit, 1_000_000 * n // len(unit))
-            yield b"\n" + url("74-" + name) + b"\n"
+            yield HEAD + before
+            yield from flood(unit, count * n)
+            yield b"\n" + url(name) + b"\n"
 
         return text
+
+    def starts(unit, name):
+        return flooded("74-" + name, unit, 1_000_000 // len(unit), b"\n")
 
     def html(before, unit, count, name):
         def text():
@@ -191,16 +178,13 @@ def corpus(scale):
             yield b"".join(b"http://m%d.example/\n" % (number + i) for i in range(1000))
         yield url("81") + b"\n"
 
-    def hosts():
-        yield HEAD + b"\n"
-        yield from flood(b"http://xn--" * 20 + b".example/ http://[fe80::1%25eth0]/ "
-                                               b"http://a:99999/ http://a@b@c/\n", 2_000 * n)
-        yield url("82") + b"\n"
-
     yield from {
-        "61-nested": nested, "61-digests": digests, "62-parts": parts, "63-fields": fields,
-        "63-addresses": addresses, "64-field": long_field, "64-folded": folded_field,
-        "65-endless": endless_header, "65-blank": blank_lines, "66-boundaries": boundaries,
+        "61-nested": nested, "62-parts": parts, "63-fields": fields, "64-field": long_field,
+        "61-digests": flooded("61-digest", b"Content-Type: message/rfc822\n\nSubject: y\n", 10_000),
+        "63-addresses": flooded(
+            "63-address", b"Cc: Some One <some.one@host.example>,\n two@host.example\n", 50_000),
+        "64-folded": folded_field, "65-endless": endless_header, "66-boundaries": boundaries,
+        "65-blank": flooded("65-blank", b"\n", 1_000_000, b"\n"),
         "67-encodings": encodings, "68-words": encoded_words, "69-punctuation": punctuation,
         "70-nul": nul, "71-charsets": charsets, "72-ends": line_ends, "73-line": one_line,
         "74-addresses": starts(b"a@b.com\n", "addresses"),
@@ -213,7 +197,8 @@ def corpus(scale):
         "75-attribute": html(b"<a title='", b"x", 1_000_000, "attribute"),
         "75-comment": html(b"<!--", b"word ", 100_000, "comment"), "76-entities": entities,
         "77-date": dates, "78-panics": panics, "80-long": long_urls, "81-many": many_urls,
-        "82-hosts": hosts,
+        "82-hosts": flooded("82", b"http://xn--" * 20 + b".example/ http://[fe80::1%25eth0]/ "
+                            b"http://a:99999/ http://a@b@c/\n", 2_000, b"\n"),
     }.items()
 
 
@@ -321,6 +306,12 @@ def header_mail(before, unit, after=b""):
     return mail
 
 
+def attachment(name, data):
+    yield (HEAD + b"Content-Type: application/octet-stream; name="
+           + name + b"\nContent-Transfer-Encoding: base64\n\n")
+    yield base64.encodebytes(data)
+
+
 def attached(name, members):
     """Mail with a zip or a gzip of members of the mail's size."""
     def mail(size):
@@ -334,9 +325,7 @@ def attached(name, members):
                     with out.open(member, "w") as file:
                         for chunk in chunks:
                             file.write(chunk)
-        yield (HEAD + b"Content-Type: application/octet-stream; name="
-               + name + b"\nContent-Transfer-Encoding: base64\n\n")
-        yield base64.encodebytes(packed.getvalue())
+        yield from attachment(name, packed.getvalue())
     return mail
 
 
@@ -363,6 +352,13 @@ def relationships(size):
         yield b'<Relationship Id="%x" Target="x" TargetMode="External"/>' % number
 
 
+def packed(before, unit):
+    return lambda size: attachment(b"a.dat", before + unit * (size * 74 // 100 // len(unit)))
+
+
+TNEF = b"x\x9f>\"\1\0\1\x0c\x80\2\0\x17\0\0\0" + PLANTED + b"\0\0"
+SIGNED = (b"0\x80\6\x09*\x86H\x86\xf7\r\1\7\2\xa0\x800\x80\2\1\0001\0000\x80\6\1*\xa0\x80"
+          b"\4\x1eTo: a\n\n" + PLANTED)
 PLANTED_RUN = b"<w:p><w:t>" + PLANTED + b"</w:t></w:p>"
 MAILS = {name: (lambda size, name=name: unit_mail(name, size)) for name in UNITS} | {
     "urls": numbered_mail(b"see http://a.example/xyz%d for text on lamps, wicks, oil and so on\n"),
@@ -380,6 +376,9 @@ MAILS = {name: (lambda size, name=name: unit_mail(name, size)) for name in UNITS
     "gzip": attached(b"a.txt.gz", repeated(PLANTED + b" ", b"\xe9&")),
     "docx": attached(b"a.docx", word(repeated(PLANTED_RUN, b"<w:t>a&lt;</w:t>"))),
     "docx-text": attached(b"a.docx", word(repeated(PLANTED_RUN + b"<w:t>", b"a"))),
+    "tnef-attachments": packed(TNEF, b"\2\2\x90\6\0" + bytes(6)),
+    "tnef-data": packed(TNEF + b"\2\x0f\x80\6\0\xff\xff\xff\xff", b"a"),
+    "signed": packed(SIGNED, b"\4\2a "),
     "docx-links": attached(b"a.docx", word(repeated(PLANTED_RUN, b"<w:p/>"), relationships)),
 }
 # Kinds without a place for the planted URL.

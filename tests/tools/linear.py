@@ -31,15 +31,8 @@ def body(unit, head=b""):
     return lambda size: HEAD + head + b"\n" + repeat(unit, size)
 
 
-def numbered(form, head=b""):
-    def make(size):
-        out, made, number = [], 0, 0
-        while made < size:
-            out.append(form % number)
-            made += len(out[-1])
-            number += 1
-        return HEAD + head + b"\n" + b"".join(out)
-    return make
+def numbered(form):
+    return lambda size: (HEAD + b"\n" + b"".join(form % n for n in range(size // 10)))[:size]
 
 
 def header(unit):
@@ -56,6 +49,9 @@ HTML = b"MIME-Version: 1.0\nContent-Type: text/html\n"
 QP = b"MIME-Version: 1.0\nContent-Transfer-Encoding: quoted-printable\n"
 TYPE = b"MIME-Version: 1.0\nContent-Type: "
 MULTI = b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n"
+TNEF = b"x\x9f>\"\1\0"
+LIST = TNEF + b"\1\3\x90\6\0" + b"\xff" * 8
+SIGNED = b"0\x80\6\x09*\x86H\x86\xf7\r\1\7\2\xa0\x800\x80\2\1\0001\0000\x80\6\1*\xa0\x80"
 
 # Each name starts with its row in the project's failure catalogue for mail programs.
 FAMILIES = [
@@ -144,6 +140,11 @@ FAMILIES = [
     ("mailboxes of Dovecot",
      lambda size: b"2 M1e C5\n" + repeat(b"\x01\x02N          0000000000000007\nA: b\n\nx", size)),
     ("separators without blank lines", lambda size: repeat(HEAD + b"\nx\n", size)),
+    ("packed: attributes of TNEF", lambda size: TNEF + repeat(b"\1\x0c\x80" + bytes(8), size)),
+    ("packed: attachments of TNEF", lambda size: TNEF + repeat(b"\2\2\x90" + bytes(8), size)),
+    ("packed: properties", lambda size: LIST + repeat(b"\3\0\1\0abcd", size)),
+    ("packed: pieces of signed content", lambda size: SIGNED + repeat(b"\4\1a", size)),
+    ("packed: open elements", lambda size: SIGNED[:24] + repeat(b"1\x80", size)),
     ("67 unclosed uuencode", body(b"begin 644 x\n#0V%T\n")),
     ("81 different URLs", numbered(b"news:a%x.b ")),
     ("81 equal URLs", body(b"http://a.example/ ")),
