@@ -21,11 +21,11 @@ const SERVER: &str = "Server";
 pub(crate) enum AuditStep {
     /// Plan which links to check, and count the rest by reason
     ///
-    /// Each link is planned once, regardless of its citations. Left out are links that are cited
-    /// only in header fields (most of these unsubscribe from a list), have a user name or password,
-    /// ask for an action, were cut short or were read with a confidence below 0.8 (`--force` plans
-    /// these too), and links of private or reserved hosts (`--allow-private`). Repeat the plan
-    /// after you load more; results are kept.
+    /// Each link is planned once, regardless of its citations. A link is left out if it is cited
+    /// only in header fields (most of these unsubscribe from a list), has a user name or password,
+    /// asks for an action, was cut short, or was read with a confidence below 0.8; `--force` plans
+    /// it anyway. Links of private or reserved hosts need `--allow-private`. Repeat the plan after
+    /// you load more; results are kept.
     Plan(AuditPlanArgs),
     /// Check the planned links that are due
     ///
@@ -50,28 +50,29 @@ pub(crate) enum AuditStep {
     /// A CDX server is the index of a web archive, such as the Wayback Machine or pywb. Servers are
     /// asked in the order of the options, until one has a capture; the capture nearest to the first
     /// citation counts. Dead links come first. Each answer is stored at once, and an interrupted
-    /// run resumes there. The run ends if the server refuses five times in a row.
+    /// run resumes there. The run ends if a server refuses or does not answer five times
+    /// in a row.
     Archive(AuditArchiveArgs),
     /// Inspect the pages of living links for soft 404s, parking and moves
     ///
-    /// A move goes to the front page or to another domain. A host is asked at most once a second,
-    /// and once for a path that cannot exist. Pages that a robots.txt excludes are not read. The
-    /// states of `check` do not change.
+    /// A page has moved if its redirects end at the front page or at another domain. A host is
+    /// asked at most once a second, and once for a path that cannot exist. Pages that a robots.txt
+    /// excludes are not read. The states of `check` do not change.
     Inspect(AuditInspectArgs),
     /// Submit living links that no archive holds to a save service
     ///
-    /// Submitted are links that were alive at their newest check and that none of the archives
-    /// asked holds; never links of private hosts, with a password, that ask for an action, or that
+    /// It submits links that were alive at their newest check and are in none of the archives
+    /// asked. It never submits links that have a private host or a password, ask for an action, or
     /// are cited only in header fields. No link is sent without `--send`, because this publishes
     /// links of the archive. `--format seeds` lists the links for a crawler instead. An interrupted
     /// run resumes.
     Save(AuditSaveArgs),
     /// Write a report: one HTML file, CSV files, or a BagIt bag
     ///
-    /// Links by year of their first citation, host, domain, list and scheme; survival and
-    /// half-life; archived and lost links; the most cited dead links with their citations and
-    /// snapshots; the method in words. The HTML file needs no other resources. The same database
-    /// produces the same files.
+    /// The report counts links by year of their first citation, host, domain, list and scheme. It
+    /// has survival and half-life, archived and lost links, the most cited dead links with their
+    /// citations and snapshots, and a description of the method. The HTML file needs no other
+    /// resources. The same database produces the same files.
     Report(AuditReportArgs),
 }
 
@@ -115,7 +116,7 @@ pub(crate) struct AuditPlanArgs {
 
     /// Title of the report
     ///
-    /// A plan without this option, --collection, --author or --contact keeps the earlier value.
+    /// If --title, --collection, --author or --contact is omitted, its earlier value is kept.
     #[arg(long, value_name = "TEXT", help_heading = OUTPUT)]
     pub(crate) title: Option<String>,
 
@@ -150,9 +151,8 @@ pub(crate) struct AuditCheckArgs {
     /// Store results even if no server replied
     ///
     /// Without it, a batch in which none of ten or more hosts replied is not stored, because this
-    /// machine may have no network; hosts that replied in earlier checks are asked again and count
-    /// too. Use it for an archive whose hosts are all gone. It applies until the first reply of the
-    /// run: a later silence ends the check.
+    /// machine may have no network. Ten hosts that replied in earlier checks are asked too. Use it
+    /// for an archive whose hosts are all gone. After the first reply of the run it has no effect.
     #[arg(long, help_heading = SERVER)]
     pub(crate) accept_unreachable: bool,
 
@@ -218,9 +218,9 @@ pub(crate) struct AuditImportArgs {
     #[arg(value_name = "RESULTS")]
     pub(crate) results: PathBuf,
 
-    /// Time of the check, which JSON of lychee lacks: 2026-11-22
+    /// Time of the check, such as 2026-11-22; JSON of lychee has none
     ///
-    /// A time is 2026-11-22T10:00:00Z.
+    /// With a time of day: 2026-11-22T10:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = check_time, help_heading = INPUT)]
     pub(crate) checked_at: Option<CheckTime>,
 
@@ -368,6 +368,6 @@ pub(crate) struct AuditSaveArgs {
 
 /// Parser for the format in which links are handed to a crawler.
 fn save_format() -> PossibleValuesParser {
-    let meaning = "a URL a line, for crawlers such as Heritrix, Browsertrix and wget -i";
+    let meaning = "one URL per line, for crawlers such as Heritrix, Browsertrix and wget -i";
     [PossibleValue::new("seeds").help(meaning)].into()
 }

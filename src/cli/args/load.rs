@@ -78,7 +78,7 @@ pub(crate) struct SearchArgs {
     /// A word is a run of letters and digits in any case. Several words in one argument, such as
     /// `info.cern.ch`, must be adjacent, and so must quoted words: `'lamp "red wick"'`. `goph*`
     /// matches words with this prefix. `-lamp` excludes matches with that word; write it after
-    /// `--`, at the end. The rest is text.
+    /// `--`, at the end. All other signs only separate words.
     #[arg(value_name = "WORD")]
     pub(crate) words: Vec<String>,
 
@@ -233,8 +233,8 @@ pub(crate) struct BrowseArgs {
 
     /// Show raw bytes only of files in FOLDER and below
     ///
-    /// A database may have records of other people that name any file. If other machines can reach
-    /// the address, the default is the folder of the database.
+    /// Records that other people made may name any file of this machine. If other machines can
+    /// reach the address, the default is the folder of the database.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) files: Option<PathBuf>,
 }

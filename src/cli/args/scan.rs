@@ -124,8 +124,8 @@ pub(crate) struct ScanArgs {
     /// Replace existing files that urlspool may not have written
     ///
     /// Without it an existing file is replaced only if it starts with records, events, a summary or
-    /// a table header, or is a Parquet file of urlspool. Lists of URLs, hrefs and grep lines could
-    /// be anybody's.
+    /// a table header, or is a Parquet file of urlspool. Lists of URLs, hrefs and grep lines do not
+    /// show which program wrote them.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) force: bool,
 
@@ -277,11 +277,11 @@ impl FilterArgs {
 /// The arguments of `stats`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatsArgs {
-    /// Mail, records (JSON lines, folders of segments), or a database of `load`
+    /// Mail, records (JSON lines, folders of these or of segments), or a database of `load`
     ///
     /// `-`, or no path, reads mail or records from standard input. The first bytes of a file decide
-    /// what it is. For a part of an archive, scan it: `urlspool scan --include GLOB PATH | urlspool
-    /// stats`.
+    /// what it is. To summarize a part of an archive, pipe a scan into it: `urlspool scan --include
+    /// GLOB PATH | urlspool stats`.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
