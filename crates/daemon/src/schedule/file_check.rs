@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::reader::{
-    HeldLock, InodeVersion, RESCAN_DELAY_MS, ReaderHost, SpoolFile, SpoolReader, UnsettledFile,
+    HeldLock, InodeVersion, RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile,
 };
 use crate::Result;
 use crate::environment::{LogRecord, MonotonicTime};
@@ -120,7 +120,7 @@ impl SpoolReader {
         match path.symlink_metadata() {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 let source = Source::at(path.to_owned());
-                self.record_failure(spool, &source, None, &error, host);
+                self.record_failure(&source, None, &error, host);
             }
             _ => {
                 self.unsettled.remove(path);
@@ -329,7 +329,7 @@ impl SpoolReader {
                 }
             }
             FileOutcome::Failed(error) => {
-                self.record_failure(checked.spool, source, checked.inode_version, &error, host);
+                self.record_failure(source, checked.inode_version, &error, host);
             }
         }
     }
@@ -402,7 +402,6 @@ impl SpoolReader {
             since,
             // A file that has settled but must still wait is locked.
             due: since.plus(settle).max(now.after(LOCK_RETRY_MS)),
-            spool: checked.spool,
             lock,
         };
         self.unsettled.insert(path.to_owned(), file);
@@ -411,7 +410,6 @@ impl SpoolReader {
     /// Records that a file could not be read. Reports each failure once.
     pub(super) fn record_failure(
         &mut self,
-        spool: usize,
         source: &Source,
         version: InodeVersion,
         error: &io::Error,
@@ -422,14 +420,19 @@ impl SpoolReader {
         *self.counters.read_errors.entry(kind).or_default() += 1;
         let now = host.now();
         let failures = &mut self.failures;
-        if let Some(diagnostic) = failures.record(&source.path, spool, version, error, now) {
+        if let Some(diagnostic) = failures.record(&source.path, version, error, now) {
             self.report(&diagnostic.of(source), host);
         }
     }
 
-    /// Checks the files with reported changes, each once. A file that changes during its check
-    /// waits for the next call.
+    /// Checks the files with reported changes, those that may have settled, and unreadable ones
+    /// whose wait is over, each once. A file that changes during its check waits for the next call.
+    /// They are sorted like a walk, so equal files produce equal segments.
     pub(super) fn check_changed_files(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
+        let now = host.now();
+        let unsettled = self.unsettled.iter().filter(|(_, file)| file.due <= now);
+        self.changed.extend(unsettled.map(|(path, _)| path.clone()));
+        self.changed.extend(self.failures.due(now));
         let mut last = PathBuf::new();
         let after = |last| (Bound::Excluded(last), Bound::Unbounded);
         while let Some(path) = self.changed.range(after(last)).next().cloned() {
@@ -444,23 +447,6 @@ impl SpoolReader {
             last = path;
         }
         Ok(())
-    }
-
-    /// Checks the files that have not changed for the settle time.
-    pub(super) fn check_settled_files(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
-        let now = host.now();
-        let due = self.unsettled.iter().filter(|(_, file)| file.due <= now);
-        let due = due.map(|(path, file)| (path.clone(), file.spool));
-        let mut settled: Vec<SpoolFile> = due.collect();
-        // Sorted like a walk, so equal files produce equal segments.
-        settled.sort_unstable();
-        self.check_files(settled, host)
-    }
-
-    /// Retries unreadable files whose wait is over.
-    pub(super) fn retry_failed_files(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
-        let failed = self.failures.due(host.now());
-        self.check_files(failed, host)
     }
 
     /// Checks the file or repository at a path, whatever is there now.
@@ -490,17 +476,6 @@ impl SpoolReader {
             watched.unstable_scans = watched.unstable_scans.max(1);
         } else {
             self.check_missing(spool, path, host);
-        }
-        Ok(())
-    }
-
-    fn check_files(&mut self, files: Vec<SpoolFile>, host: &mut dyn ReaderHost) -> Result<()> {
-        for (path, spool) in files {
-            if self.stopping {
-                return Ok(());
-            }
-            self.check_path(spool, &path, host)?;
-            self.between_files(host)?;
         }
         Ok(())
     }
@@ -540,7 +515,7 @@ impl SpoolReader {
                 return Ok(None);
             }
             Err(error) => {
-                self.record_failure(spool, &source, inode_version, &error, host);
+                self.record_failure(&source, inode_version, &error, host);
                 return Ok(Some((file, folder, FileReadState::Unread(None))));
             }
         };

@@ -83,8 +83,6 @@ pub(super) struct UnsettledFile {
     pub(super) since: MonotonicTime,
     /// Time of its next scan.
     pub(super) due: MonotonicTime,
-    /// Index of the spool.
-    pub(super) spool: usize,
     /// The lock found at the last check.
     pub(super) lock: Option<HeldLock>,
 }
@@ -381,8 +379,6 @@ impl SpoolReader {
             self.note_existing(spool, host)?;
         }
         self.check_changed_files(host)?;
-        self.check_settled_files(host)?;
-        self.retry_failed_files(host)?;
         for index in 0..self.spools.len() {
             let now = host.now();
             if !self.stopping && self.spools[index].due.is_some_and(|due| due <= now) {
@@ -454,7 +450,6 @@ struct RetryEntry {
     wait_ms: u64,
     /// Time of the next attempt; `None` in quarantine.
     retry: Option<MonotonicTime>,
-    spool: usize,
 }
 
 impl RetryTable {
@@ -463,7 +458,6 @@ impl RetryTable {
     pub(super) fn record(
         &mut self,
         path: &Path,
-        spool: usize,
         version: InodeVersion,
         error: &io::Error,
         now: MonotonicTime,
@@ -481,7 +475,6 @@ impl RetryTable {
             *entry = RetryEntry {
                 version,
                 since: now,
-                spool,
                 ..RetryEntry::default()
             };
         }
@@ -518,14 +511,10 @@ impl RetryTable {
     }
 
     /// Returns the files whose next attempt is due.
-    pub(super) fn due(&self, now: MonotonicTime) -> Vec<SpoolFile> {
-        let mut due = Vec::new();
-        for (path, entry) in &self.files {
-            if entry.retry.is_some_and(|retry| retry <= now) {
-                due.push((path.clone(), entry.spool));
-            }
-        }
-        due
+    pub(super) fn due(&self, now: MonotonicTime) -> impl Iterator<Item = PathBuf> {
+        let due = move |entry: &RetryEntry| entry.retry.is_some_and(|retry| retry <= now);
+        let files = self.files.iter().filter(move |(_, entry)| due(entry));
+        files.map(|(path, _)| path.clone())
     }
 
     /// The time of the next attempt.
@@ -533,9 +522,9 @@ impl RetryTable {
         self.files.values().filter_map(|entry| entry.retry).min()
     }
 
-    /// Returns `true` if a file of this spool could not be read.
-    pub(super) fn has_any_in(&self, spool: usize) -> bool {
-        self.files.values().any(|entry| entry.spool == spool)
+    /// Returns `true` if a file below `root` could not be read.
+    pub(super) fn has_any_in(&self, root: &Path) -> bool {
+        self.files.keys().any(|path| path.starts_with(root))
     }
 
     /// Number of files that will be retried.
@@ -569,9 +558,6 @@ impl RetryTable {
         files.collect()
     }
 }
-
-/// A path and the index of the spool that contains it.
-pub(super) type SpoolFile = (PathBuf, usize);
 
 #[cfg(test)]
 mod tests {
@@ -717,7 +703,7 @@ mod tests {
     /// Records a failure, and returns the text of its diagnostic.
     fn record(table: &mut RetryTable, path: &str, now: MonotonicTime) -> Option<String> {
         let stale = io::Error::from_raw_os_error(libc::ESTALE);
-        let reported = table.record(path.as_ref(), 0, None, &stale, now);
+        let reported = table.record(path.as_ref(), None, &stale, now);
         reported.map(|diagnostic| diagnostic.message)
     }
 
@@ -736,7 +722,7 @@ mod tests {
             assert!(!may_read(&table, MonotonicTime { ms: next.ms - 1 }));
             waits.push(next.ms - now.ms);
             now = next;
-            assert_eq!(table.due(now), [(PATH.into(), 0)]);
+            assert!(table.due(now).eq([PathBuf::from(PATH)]));
         }
         assert_eq!(waits[..4], [1_000, 2_000, 4_000, 8_000]);
         assert_eq!(waits.last(), Some(&300_000));

@@ -178,7 +178,6 @@ impl SpoolReader {
             // New mail does not wait for the end of the scan.
             if scan.changed_checked.after(CHANGED_FILES_MS) <= host.now() {
                 self.check_changed_files(host)?;
-                self.check_settled_files(host)?;
                 scan.changed_checked = host.now();
             }
             if self.stopping {
@@ -411,7 +410,7 @@ impl SpoolReader {
         host: &mut dyn ReaderHost,
     ) -> Result<()> {
         let root = self.spools[spool].status.path.clone();
-        let has_failures = self.failures.has_any_in(spool);
+        let has_failures = self.failures.has_any_in(&self.spools[spool].spool.path);
         let gap = gap.or_else(|| has_failures.then(|| "some files cannot be read".to_owned()));
         let (key, day) = (survey.identity.key, survey.day);
         let mut writer = self.writer()?;
