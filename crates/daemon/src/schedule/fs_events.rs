@@ -109,25 +109,16 @@ impl FsEvents {
 /// the knowledge of this kernel.
 #[cfg(target_os = "linux")]
 fn is_shared_file_system(path: &Path) -> bool {
-    /// Magic numbers of statfs(2): NFS, CIFS, SMB, SMB2, FUSE, 9P, Ceph, AFS (two), Coda, OCFS2,
-    /// GFS2, Lustre.
-    const SHARED: [u32; 13] = [
-        0x6969,
-        0xFF53_4D42,
-        0x517B,
-        0xFE53_4D42,
-        0x6573_5546,
-        0x0102_1997,
-        0x00C3_6400,
-        0x5346_414F,
-        0x6B41_4653,
-        0x7375_7245,
-        0x7461_636F,
-        0x0116_1970,
-        0x0BD0_0BD0,
-    ];
-    rustix::fs::statfs(path)
-        .is_ok_and(|info| u32::try_from(info.f_type).is_ok_and(|number| SHARED.contains(&number)))
+    // Magic numbers of statfs(2): NFS, CIFS, SMB, SMB2, FUSE, 9P, Ceph, AFS (two), Coda, OCFS2,
+    // GFS2, Lustre.
+    let Ok(
+        0x6969 | 0xFF53_4D42 | 0x517B | 0xFE53_4D42 | 0x6573_5546 | 0x0102_1997 | 0x00C3_6400
+        | 0x5346_414F | 0x6B41_4653 | 0x7375_7245 | 0x7461_636F | 0x0116_1970 | 0x0BD0_0BD0,
+    ) = rustix::fs::statfs(path).map(|info| info.f_type)
+    else {
+        return false;
+    };
+    true
 }
 
 /// Returns `false`: shared file systems are only known on Linux.
@@ -246,12 +237,9 @@ mod folder_watches {
 /// No watches: the daemon supports them only on Linux. Spools are polled.
 #[cfg(not(target_os = "linux"))]
 mod folder_watches {
-    use std::collections::VecDeque;
-    use std::io;
     use std::os::fd::BorrowedFd;
-    use std::path::Path;
 
-    use crate::schedule::DaemonEvent;
+    use super::{DaemonEvent, Path, VecDeque, io};
 
     /// No value exists.
     pub(super) enum FolderWatches {}

@@ -323,11 +323,7 @@ impl SpoolReader {
                 Some(known) => known == EXISTING_NOTED,
                 None => !state.has_spool(spool)?,
             };
-        let now = if is_skipped {
-            EXISTING_NOTED
-        } else {
-            EXISTING_READ
-        };
+        let now = [EXISTING_READ, EXISTING_NOTED][usize::from(is_skipped)];
         if known != Some(now) {
             state.set_meta_value(&name, now)?;
         }
