@@ -161,7 +161,11 @@ impl SegmentDir {
         if seq <= self.remembered()? {
             return Ok(());
         }
-        replace(&self.out.join(LAST_NUMBER), format!("{seq}\n").as_bytes())
+        replace(
+            &self.out.join(LAST_NUMBER),
+            format!("{seq}\n").as_bytes(),
+            SHARED,
+        )
     }
 
     /// Returns the highest recorded number, or 0 if there is no record.
@@ -299,18 +303,15 @@ pub(crate) fn replace_with(next: &Path, path: &Path) -> io::Result<()> {
     sync_dir(path.parent().unwrap_or(Path::new(".")))
 }
 
+/// Mode of a file that the umask may restrict.
+pub(crate) const SHARED: u32 = 0o666;
+
+/// Mode of a file that only its owner can read.
+pub(crate) const PRIVATE: u32 = 0o600;
+
 /// Replaces the content of a file durably: writes a new file next to it, syncs it, renames it, and
 /// syncs the folder.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace_with_mode(path, bytes, 0o666)
-}
-
-/// Replaces the content of a file like [`replace`]. Only the owner can read the new file.
-pub(crate) fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace_with_mode(path, bytes, 0o600)
-}
-
-fn replace_with_mode(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let next = path.with_extension("next");
     // Somebody else, or a crash, may have left one.
     let _ = fs::remove_file(&next);

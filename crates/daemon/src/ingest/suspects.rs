@@ -160,15 +160,12 @@ impl Trials {
         messages: &[(Hash128, &Message<'_>)],
         session: &Session,
     ) -> io::Result<bool> {
+        let is_one = messages.len() == 1;
         // The running program, even if its file was replaced.
         let mut command = Command::new("/proc/self/exe");
         command
             .args(["scan", "--quiet", "--threads", "1", "--kind"])
-            .arg(if messages.len() == 1 {
-                "message"
-            } else {
-                "mbox"
-            })
+            .arg(if is_one { "message" } else { "mbox" })
             .args(
                 self.config
                     .iter()
@@ -183,7 +180,7 @@ impl Trials {
         let mut child = (self.start)(command)?;
         if let Some(mut input) = child.stdin.take() {
             for (_, message) in messages {
-                if 1 < messages.len() {
+                if !is_one {
                     let _ = input.write_all(b"\n\nFrom - Thu Jan  1 00:00:00 1970\n");
                 }
                 // The process may end before it has read all input.

@@ -206,11 +206,7 @@ impl SpoolReader {
         let watched = &mut self.spools[spool];
         if is_stable {
             let is_polled = !watched.notices || !watched.status.present;
-            let wait_ms = if is_polled {
-                POLL_MS.min(rescan_ms)
-            } else {
-                rescan_ms
-            };
+            let wait_ms = rescan_ms.min(if is_polled { POLL_MS } else { u64::MAX });
             watched.unstable_scans = 0;
             watched.mark_interval(now.after(wait_ms));
         } else {

@@ -19,7 +19,7 @@ use super::process_host::ProcessHost;
 use super::reader_thread::{RunEnd, RunMode, StateSource};
 use super::sandbox;
 use super::status_server::{SocketFile, StatusSnapshot, control_socket};
-use super::supervisor::{Supervisor, SupervisorEvent, config_changes};
+use super::supervisor::{Supervisor, SupervisorEvent, config_changes, log_refusal};
 use crate::segment;
 use crate::status::{DaemonState, Status};
 use crate::store::rebuild_state;
@@ -164,7 +164,8 @@ impl StatusPublisher {
         let is_due = written.is_none_or(|written| TEXTFILE_INTERVAL <= written.elapsed());
         if !textfile.as_os_str().is_empty() && is_due {
             self.textfile_written = Some(Instant::now());
-            if let Err(error) = segment::replace(textfile, status.metrics().as_bytes()) {
+            let metrics = status.metrics();
+            if let Err(error) = segment::replace(textfile, metrics.as_bytes(), segment::SHARED) {
                 tracing::warn!("cannot write metrics to {}: {error}", textfile.display());
             }
         }
@@ -246,17 +247,11 @@ fn handle_signals(
 
 /// Reads the configuration again. If it is unusable, the old one stays in force.
 fn read_config(path: &Path) -> Option<SupervisorEvent> {
-    let read = Config::read(path).map_err(|error| error.to_string());
-    match read.and_then(|config| {
-        let checked = config.check_folders().map_err(|error| error.to_string());
-        checked.map(|()| config)
-    }) {
+    let read = Config::read(path);
+    match read.and_then(|config| config.check_folders().map(|()| config)) {
         Ok(config) => Some(SupervisorEvent::Reload(Box::new(config))),
         Err(error) => {
-            tracing::error!(
-                "the old configuration stays in force: {}",
-                printable(&error.replace('\n', " | "))
-            );
+            log_refusal(&error.to_string().replace('\n', " | "));
             None
         }
     }

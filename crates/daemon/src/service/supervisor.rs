@@ -167,13 +167,8 @@ impl Supervisor {
     /// it does not.
     pub(super) fn accepts(&self, config: &Config) -> bool {
         let checked = self.resources.writer.lock().check_spools(&config.spool);
-        if let Err(error) = &checked {
-            tracing::error!(
-                "the old configuration stays in force: {}",
-                printable(&error.to_string())
-            );
-        }
-        checked.is_ok()
+        let refused = checked.inspect_err(|error| log_refusal(&error.to_string()));
+        refused.is_ok()
     }
 
     /// Applies the part of another configuration that takes effect without a restart, and replaces
@@ -285,6 +280,12 @@ impl Supervisor {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Logs why a new configuration is refused.
+pub(super) fn log_refusal(error: &str) {
+    let error = printable(error);
+    tracing::error!("the old configuration stays in force: {error}");
 }
 
 /// Divides spools into at most `max` groups, one for each reader. Spools that contain each other,

@@ -346,7 +346,7 @@ impl Committer {
             .write_hidden(&meta, &bytes)
             .at(self.dir.hidden(&meta))?;
         let copy = self.paths.sidecar(seq);
-        segment::replace(&copy, &bytes).at(&copy)
+        segment::replace(&copy, &bytes, segment::SHARED).at(&copy)
     }
 
     fn sync(&self) -> Result<()> {

@@ -92,7 +92,7 @@ fn secret_key(dir: &SegmentDir, paths: &StatePaths, has_output: bool) -> Result<
         // A restored file may be readable by others.
         let is_private = fs::metadata(place).is_ok_and(|found| found.mode() & 0o777 == 0o600);
         if kept != Some(key) || !is_private {
-            segment::replace_private(place, &key).at(place)?;
+            segment::replace(place, &key, segment::PRIVATE).at(place)?;
         }
     }
     Ok(HashKey::new(key))
@@ -109,7 +109,8 @@ fn check_instance(paths: &StatePaths, db: &StateDb) -> Result<()> {
             paths.db.display()
         ))),
         Err(_) => {
-            segment::replace(&paths.instance, format!("{own}\n").as_bytes()).at(&paths.instance)
+            let line = format!("{own}\n");
+            segment::replace(&paths.instance, line.as_bytes(), segment::SHARED).at(&paths.instance)
         }
     }
 }
