@@ -50,7 +50,16 @@ class Browser:
             "goog:chromeOptions": {"args": arguments, "perfLoggingPrefs": {"enableNetwork": True}},
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
         }
-        self.session = self.call("", {"capabilities": {"alwaysMatch": options}})["sessionId"]
+        capabilities, self.session = {"capabilities": {"alwaysMatch": options}}, None
+        # The driver starts in the meantime.
+        end = time.time() + 20
+        while self.session is None:
+            try:
+                self.session = self.call("", capabilities)["sessionId"]
+            except OSError:
+                if end < time.time():
+                    raise
+                time.sleep(0.2)
 
     def call(self, path, data=None, method=None):
         body = None if data is None else json.dumps(data).encode()
@@ -221,12 +230,6 @@ def main():
         port = free_port()
         chrome = start_quietly([driver, f"--port={port}"])
         try:
-            for _ in range(100):
-                try:
-                    urllib.request.urlopen(f"http://127.0.0.1:{port}/status", timeout=1)
-                    break
-                except OSError:
-                    time.sleep(0.1)
             browser = Browser(port)
             look(browser, base, check)
             if args.shots:

@@ -9,7 +9,6 @@ REPOSITORY, made by git_list.py, is copied and extended.
 """
 
 import collections, json, os, random, shutil, subprocess, sys, time
-from pathlib import Path
 
 from world import World, finish, output, program, report, run
 
@@ -82,16 +81,10 @@ class Repository:
             self.number += 1
 
 
-def lines(out):
-    for segment in sorted(Path(out).glob("*.jsonl")):
-        for line in segment.read_text().splitlines():
-            yield json.loads(line)
-
-
-def check(out, repository, tombstones, before):
+def check(lines, repository, tombstones, before):
     written, gone, other = (collections.Counter() for _ in range(3))
     digests = {}
-    for record in lines(out):
+    for record in lines:
         if record["type"] == "gone":
             for digest in record["digests"]:
                 if digest in digests:
@@ -149,7 +142,7 @@ def main():
     print(f"seed {seed}, {kills} kills, tombstones {tombstones}")
     world = World(sweep="2s", output=f"tombstones={str(tombstones).lower()}\n",
                   state='commit_interval="50ms"\n', watch='gone_after="300ms"\n')
-    place, out, before = f"{world.spool}/list.git", f"{world.root}/out", 0
+    place, before = f"{world.spool}/list.git", 0
     if len(arguments) > 1:
         shutil.copytree(arguments[1], place)
         before = len(urls_of(place, tombstones))
@@ -168,7 +161,7 @@ def main():
     print(f"{kills} kills in {time.monotonic() - begun:.0f} s")
     # Until everything was read and all deletions were noticed.
     codes = [world.once() for _ in range(3)]
-    problems = check(out, repository, tombstones, before)
+    problems = check(world.lines(), repository, tombstones, before)
     # The records of a commit arrive soon.
     world.spawn()
     time.sleep(2)
@@ -176,7 +169,7 @@ def main():
     host = f"kill{repository.number}.example"
     repository.number += 1
     made = time.monotonic()
-    while not any(host in line.get("url", "") for line in lines(out)):
+    while not any(host in line.get("url", "") for line in world.lines()):
         if 20 < time.monotonic() - made:
             problems.append("a new commit gave no records in 20 s")
             break

@@ -19,22 +19,7 @@ import argparse, contextlib, glob, json, os, random, shutil, signal, sqlite3, su
 import tempfile, time
 
 from postgresql import Postgresql
-from world import output
-
-CONFIG = """[output]
-dir = "{0}/out"
-seal_interval = "1s"
-seal_bytes = "16KiB"
-compress = "{1}"
-[state]
-dir = "{0}/state"
-commit_interval = "20ms"
-[watch]
-settle = "0s"
-sweep = "1s"
-[[spool]]
-path = "{0}/spool"
-"""
+from world import World, finish, output, report
 
 # Exit codes of a loader whose database was moved, and of one that finds foreign logs.
 EX_IOERR, REFUSED = 74, 2
@@ -60,8 +45,8 @@ CHECKS = {
 
 
 class Sqlite:
-    def __init__(self, folder):
-        self.path = self.target = os.path.join(folder, "urls.db")
+    def __init__(self, folder, name="urls.db"):
+        self.path = self.target = os.path.join(folder, name)
 
     def rows(self, query):
         with contextlib.closing(sqlite3.connect(self.path, timeout=60)) as db, db:
@@ -94,11 +79,11 @@ class MovingSqlite(Sqlite):
         if how == "replace":
             # An older copy, without the logs of a running loader.
             older = other + ".older"
-            loader.pause()
+            loader.send(signal.SIGSTOP)
             for end in ("", *self.LOGS[:1]):
                 if os.path.exists(self.path + end):
                     shutil.copy(self.path + end, older + end)
-            loader.resume()
+            loader.send(signal.SIGCONT)
             with contextlib.closing(sqlite3.connect(older)) as copy:
                 copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             time.sleep(1.5 * random.random())
@@ -108,13 +93,13 @@ class MovingSqlite(Sqlite):
             self.others.append(other)
         elif how == "remove":
             # The rows at this moment.
-            loader.pause()
+            loader.send(signal.SIGSTOP)
             for end in ("", *self.LOGS[:1]):
                 if os.path.exists(self.path + end):
                     shutil.copy(self.path + end, other + end)
                     os.remove(self.path + end)
             self.move_logs(other + ".rest")
-            loader.resume()
+            loader.send(signal.SIGCONT)
             self.others.append(other)
         else:
             os.rename(self.path, other)
@@ -150,12 +135,7 @@ class MovingSqlite(Sqlite):
         return "left"
 
     def all(self):
-        databases = []
-        for path in [self.path, *self.others]:
-            database = Sqlite(self.folder)
-            database.path = path
-            databases.append(database)
-        return databases
+        return [Sqlite(self.folder, path) for path in [self.path, *self.others]]
 
 
 class Process:
@@ -170,12 +150,6 @@ class Process:
             self.process = None
         if self.process is None:
             self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log)
-
-    def pause(self):
-        self.send(signal.SIGSTOP)
-
-    def resume(self):
-        self.send(signal.SIGCONT)
 
     def send(self, number):
         if self.process is not None and self.process.poll() is None:
@@ -291,13 +265,12 @@ def main():
         parser.error("--move-database is for SQLite")
     random.seed(args.seed)
     binary = os.path.abspath(args.binary)
-    folder = tempfile.mkdtemp(prefix="urlspool-kills",
-                              dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
-    for name in ["spool", "out"]:
-        os.mkdir(f"{folder}/{name}")
-    config = f"{folder}/urlspool.toml"
-    with open(config, "w", encoding="utf-8") as file:
-        file.write(CONFIG.format(folder, random.choice(["none", "zstd"])))
+    tempfile.tempdir = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    compress = random.choice(["none", "zstd"])
+    folder = World(sweep="1s", settle="0s", state='commit_interval="20ms"\n',
+                   output=f'seal_bytes="16KiB"\ncompress="{compress}"\n').root
+    os.mkdir(f"{folder}/out")
+    config = f"{folder}/c.toml"
     if args.target == "postgresql":
         database = Postgresql("kills")
     else:
@@ -358,12 +331,10 @@ def main():
         if moves:
             print(f"  {len(moves)} moves: " + ", ".join(f"{moves.count(move)} {move}"
                                                         for move in sorted(set(moves))))
-        for problem in problems:
-            print(f"  FAILED: {problem}; see {folder}")
+        report("each record is loaded once", not problems, "; ".join([*problems, folder]))
         if not problems:
             shutil.rmtree(folder)
-        print(f"{0 if problems else 1} passed, {1 if problems else 0} failed, 0 skipped")
-        return 1 if problems else 0
+        finish()
     finally:
         daemon.kill()
         loader.kill()
@@ -371,4 +342,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

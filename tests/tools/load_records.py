@@ -10,10 +10,10 @@ PostgreSQL and pyarrow do. Each program counts the records, the records `where m
 records of the most frequent hosts. Missing programs are reported.
 """
 
-import argparse, collections, importlib.util, json, sqlite3, sys, time
+import argparse, collections, importlib.util, json, sqlite3, time
 
 from postgresql import Postgresql, initdb
-from world import output
+from world import finish, output, report, skip
 
 TOP = 5  # number of compared hosts
 
@@ -142,28 +142,21 @@ def main():
     want = expected(given.records)
     print(f"{'expected':16}{want['records']:>9} records {want['mismatches']:>6} mismatches  "
           f"{want['hosts'][:2]}")
-    differs = False
     for loader in LOADERS:
         name = loader.__name__
         if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
-            print(f"{name:16} not installed")
+            skip(name, "not installed")
             continue
         begin = time.monotonic()
         try:
             got = loader(given.records, schema)
         except (FileNotFoundError, ModuleNotFoundError) as error:
-            print(f"{name:16} not installed: {error}")
+            skip(name, f"not installed: {error}")
             continue
         except Exception as error:
-            print(f"{name:16} FAILED: {error}")
-            differs = True
-            continue
-        verdict = "equal" if got == want else f"DIFFERS: {got}"
-        differs |= got != want
-        seconds = time.monotonic() - begin
-        print(f"{name:16}{got['records']:>9} records {got['mismatches']:>6} mismatches  {verdict}  "
-              f"{seconds:.1f} s")
-    sys.exit(differs)
+            got = error
+        report(name, got == want, f"{got}, {time.monotonic() - begin:.1f} s")
+    finish()
 
 
 if __name__ == "__main__":

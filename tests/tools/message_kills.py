@@ -9,66 +9,53 @@ each of three ways: undisturbed, while another spool gets mail and segments are 
 root, with an output that has no room for the records. After ten kills it may finish. A message that
 survives its trial is never set aside.
 """
-import argparse, collections, glob, json, os, random, shutil, subprocess, tempfile, time
+import argparse, collections, glob, os, random, shutil, time
 
-from world import finish, program, report, skip
+from world import World, finish, output, report, skip
 
 KILLS_PER_MESSAGE = 10
 
 
-class Mailbox:
-    """An mbox with large messages, a Maildir next to it, and the daemon's folders."""
+class Mailbox(World):
+    """A spool with large messages in an mbox, next to the Maildir."""
 
     def __init__(self, urls, disk):
-        self.root, self.urls, self.disk = tempfile.mkdtemp(), urls, disk
-        self.messages = self.others = 0
+        super().__init__(seal="50ms", settle="100ms", output='seal_bytes="64KiB"\n',
+                         state='commit_interval="20ms"\n')
+        self.urls, self.disk, self.messages = urls, disk, 0
         self.written = collections.Counter()
-        for folder in ("spool", "md/new", "md/cur", "md/tmp", "out"):
-            os.makedirs(f"{self.root}/{folder}")
+        for folder in ("large", "out"):
+            os.mkdir(f"{self.root}/{folder}")
+        with open(f"{self.root}/c.toml", "a") as file:
+            file.write(f'[[spool]]\npath="{self.root}/large"\n')
         if disk:
             self.mount("size=6m")
-        with open(f"{self.root}/c.toml", "w") as file:
-            file.write(f'[output]\ndir="{self.root}/out"\nseal_interval="50ms"\n'
-                       f'seal_bytes="64KiB"\n[state]\ndir="{self.root}/state"\n'
-                       f'commit_interval="20ms"\n[watch]\nsettle="100ms"\n[metrics]\nlisten=""\n'
-                       f'[[spool]]\npath="{self.root}/spool"\n[[spool]]\npath="{self.root}/md"\n')
 
     def mount(self, options):
-        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", f"{self.root}/out"],
-                       check=True)
+        output("mount", "-t", "tmpfs", "-o", options, "none", f"{self.root}/out")
 
-    def append(self):
+    def append_large(self):
         self.messages += 1
         n = self.messages
-        lines = "".join(f"see http://h.example/{n}-{i}.html now\n" for i in range(self.urls))
-        with open(f"{self.root}/spool/inbox", "a") as file:
+        lines = "".join(f"see http://large.example/{n}-{i}.html now\n" for i in range(self.urls))
+        with open(f"{self.root}/large/inbox", "a") as file:
             file.write(f"From a@b Mon Jan  1 00:00:00 1996\nSubject: {n}\n\n{lines}\n"
                        f"From a@b Mon Jan  1 00:00:00 1996\nSubject: -{n}\n\nx\n\n")
 
-    def deliver(self):
-        self.others += 1
-        with open(f"{self.root}/md/new/{self.others}.M1.h", "w") as file:
-            file.write(f"Subject: {self.others}\n\nsee http://other.example/{self.others}.html\n")
-
-    def start(self, *args):
-        log = open(f"{self.root}/log", "a")
-        return subprocess.Popen([program, "watch", "--config", f"{self.root}/c.toml", *args],
-                                stderr=log)
-
-    def is_inside(self, daemon):
+    def is_inside(self):
         """True while the daemon has the file for the records of a message open."""
         try:
             return any(f"{self.root}/out/" in os.readlink(fd.path)
                        and os.readlink(fd.path).endswith("(deleted)")
-                       for fd in os.scandir(f"/proc/{daemon.pid}/fd"))
+                       for fd in os.scandir(f"/proc/{self.daemon.pid}/fd"))
         except (FileNotFoundError, ProcessLookupError):
             return False
 
     def kill_inside(self, seconds, is_sealing):
         """Kills the daemon inside the message. False if it was too late."""
-        daemon = self.start()
+        self.spawn()
         end = time.time() + 30
-        while not self.is_inside(daemon) and time.time() < end:
+        while not self.is_inside() and time.time() < end:
             if is_sealing:
                 self.deliver()
             time.sleep(0.002)
@@ -77,35 +64,32 @@ class Mailbox:
             if is_sealing:
                 self.deliver()
             time.sleep(0.001)
-        was_inside = self.is_inside(daemon) or bool(self.disk)
-        daemon.kill()
-        daemon.wait()
+        was_inside = self.is_inside() or bool(self.disk)
+        self.kill()
         return was_inside
 
     def finish_message(self):
         """Lets the daemon finish. Returns a description of errors."""
         if self.disk:
-            subprocess.run(["mount", "-o", "remount,size=2g", f"{self.root}/out"], check=True)
-        code = self.start("--once").wait()
+            self.mount("remount,size=2g")
+        code = self.once()
+        self.written += self.written_urls()
         for path in glob.glob(f"{self.root}/out/*.jsonl"):
-            for line in open(path):
-                self.written[json.loads(line)["url"]] += 1
             os.remove(path)
         if self.disk:
-            subprocess.run(["mount", "-o", "remount,size=6m", f"{self.root}/out"], check=True)
-        expected = {f"http://h.example/{n}-{i}.html" for n in range(1, self.messages + 1)
+            self.mount("remount,size=6m")
+        expected = {f"http://large.example/{n}-{i}.html" for n in range(1, self.messages + 1)
                     for i in range(self.urls)}
-        expected |= {f"http://other.example/{n}.html" for n in range(1, self.others + 1)}
+        expected |= {f"http://h.example/{n}.html" for n in range(1, self.n + 1)}
         twice = sum(number > 1 for number in self.written.values())
         lost = len(expected - set(self.written))
-        with open(f"{self.root}/log") as log:
-            aside = log.read().count("died of this message")
+        aside = self.log_text().count("died of this message")
         return (None if (code, twice, lost, aside) == (0, 0, 0, 0)
                 else f"exit code {code}, {twice} twice, {lost} lost, {aside} set aside")
 
     def close(self):
         if self.disk:
-            subprocess.run(["umount", "-l", f"{self.root}/out"], check=True)
+            output("umount", "-l", f"{self.root}/out")
         shutil.rmtree(self.root)
 
 
@@ -114,7 +98,7 @@ def run(name, kills, urls, is_sealing=False, disk=False):
     done = late = 0
     longest = 0.02
     while done < kills:
-        box.append()
+        box.append_large()
         for _ in range(KILLS_PER_MESSAGE):
             if box.kill_inside(rng.random() * longest, is_sealing):
                 done += 1
@@ -128,7 +112,7 @@ def run(name, kills, urls, is_sealing=False, disk=False):
             report(name, False, f"after {done} kills: {wrong}; {box.root}")
             return
     report(name, True, f"{done} kills inside a message ({late} too late), {box.messages} messages, "
-                       f"{box.others} others: 0 lost, 0 twice")
+                       f"{box.n} others: 0 lost, 0 twice")
     box.close()
 
 

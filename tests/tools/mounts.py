@@ -28,14 +28,16 @@ def deliver_more(world, waits, times=2, before=0):
         time.sleep(1.5)
 
 
-def stop(world, name, waits):
+def check(world, name, ok, waits):
     lost = waits.count(None)
-    slowest = max((wait for wait in waits if wait is not None), default=None)
-    if lost:
-        print(f"{name}: not found within {SECONDS} s: {lost} of {len(waits)}")
+    world.check(name, ok and not lost, f"{lost} of {len(waits)} not found within {SECONDS} s, "
+                                       f"the longest {max(w or 0 for w in waits):.2f} s")
+
+
+def stop(world, name, waits):
     world.daemon.terminate()
     code = world.daemon.wait()
-    world.finish(name, code == 0 and not lost, f"({len(waits)} waits, the longest {slowest} s)")
+    check(world, name, code == world.once() == 0, waits)
 
 
 def wait_until_absent(world):
@@ -101,10 +103,7 @@ def bound():
         last = world.once()
     finally:
         run("umount", world.spool)
-    lost = waits.count(None)
-    world.check(name, code == last == 0 and not lost,
-                  f"{lost} of {len(waits)} not found within {SECONDS} s, "
-                  f"the longest {max(w or 0 for w in waits):.2f} s")
+    check(world, name, code == last == 0, waits)
 
 
 def other_devices():
@@ -148,10 +147,7 @@ def other_devices():
         run("umount", world.spool)
         for loop in loops:
             run("losetup", "-d", loop)
-    lost = waits.count(None)
-    world.check(name, code == last == 0 and not lost and len(devices) > 1,
-                  f"{RETURNS} remounts on {len(devices)} devices, "
-                  f"{lost} of {len(waits)} not found within {SECONDS} s")
+    check(world, f"{name}: {len(devices)}", code == last == 0 and len(devices) > 1, waits)
 
 
 if __name__ == "__main__":

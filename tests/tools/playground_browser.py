@@ -99,7 +99,8 @@ def check(site, shots):
     driver = subprocess.Popen(["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL)
     browsers = []
     try:
-        browser = connect(port, browsers)
+        browser = Browser(port)
+        browsers.append(browser)
         browser.run("/timeouts", {"script": 55_000})
         browser.open(base + "playground/index.html")
         settle(browser, "the first example")
@@ -176,22 +177,11 @@ def check(site, shots):
         server.shutdown()
 
 
-def connect(port, browsers, **options):
-    for _ in range(100):
-        try:
-            browser = Browser(port, **options)
-        except OSError:
-            time.sleep(0.2)
-        else:
-            browsers.append(browser)
-            return browser
-    fail("chromedriver does not answer")
-
-
 def looks(base, port, browsers, shots):
     for dark in (False, True):
         for width, height in ((1280, 1000), (500, 900)):
-            browser = connect(port, browsers, dark=dark, size=(width, height))
+            browser = Browser(port, dark=dark, size=(width, height))
+            browsers.append(browser)
             browser.open(base + "playground/index.html")
             if dark:
                 emulated = {"cmd": "Emulation.setEmulatedMedia", "params": {

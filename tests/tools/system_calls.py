@@ -7,7 +7,8 @@ names. A watch opens a single-message file once, and examines it by name at most
 """
 import gzip, io, os, re, shutil, subprocess, sys, tarfile, tempfile, time, zipfile
 
-program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release/urlspool")
+from world import World, program
+
 MAIL = (b"From: a@b.example\nSubject: x\nX-File: /etc/named-in-mail\n\n"
         b"http://n.example/ file:///etc/named-in-mail\n")
 # Files in the watched folder, and the maximum calls for each.
@@ -39,19 +40,15 @@ def inputs(folder):
 def calls_per_file(base):
     """Returns how often `watch --once` opens a settled file of an MH folder, examines it by name,
     and makes any other call on it."""
-    os.mkdir(f"{base}/mh")
+    world, trace = World(settle="1s"), f"{base}/watch-trace"
+    os.mkdir(f"{world.spool}/mh")
     for number in range(1, MH_FILES + 1):
-        with open(f"{base}/mh/{number}", "wb") as file:
+        with open(f"{world.spool}/mh/{number}", "wb") as file:
             file.write(b"X-Number: %d\n" % number + MAIL)
-    config, trace = f"{base}/watch.toml", f"{base}/watch-trace"
-    with open(config, "w") as file:
-        file.write(f'[output]\ndir = "{base}/out"\n[state]\ndir = "{base}/state"\n[watch]\n'
-                   'settle = "1s"\n')
-        file.write(f'[metrics]\nlisten = ""\n[[spool]]\npath = "{base}/mh"\n')
     time.sleep(3)
-    command = ["strace", "-f", "-qq", "-y", "-o", trace, program,
-               "watch", "--once", "--config", config]
-    subprocess.run(command, stderr=subprocess.PIPE, check=True)
+    world.prefix = ["strace", "-f", "-qq", "-y", "-o", trace]
+    world.spawn("--once").daemon.wait()
+    shutil.rmtree(world.root)
     calls = [call for call in whole_calls(trace) if re.search(r'/mh(/|>, ")\d+[">]', call)]
     opens = [call for call in calls if call.startswith("open")]
     named = [call for call in calls if re.match(r"\w*stat\w*\(", call)

@@ -58,17 +58,17 @@ class World:
         for folder in ("new", "cur", "tmp"):
             os.makedirs(f"{self.spool}/md/{folder}", exist_ok=True)
 
-    def spawn(self, *args):
+    def spawn(self, *args, **options):
         self.err = open(self.root + "/err", "a")
         command = self.prefix + [program, "watch", "--config", self.root + "/c.toml", *args]
         self.daemon = subprocess.Popen(
-            command, stderr=self.err, env=self.env, start_new_session=True)
+            command, stderr=self.err, env=self.env, start_new_session=True, **options)
         atexit.register(self.kill)
         return self
 
-    def start(self):
+    def start(self, *args, **options):
         """Starts the daemon and waits until it answers `status`."""
-        self.spawn()
+        self.spawn(*args, **options)
         for _ in range(200):
             if self.status():
                 return self
@@ -132,13 +132,15 @@ class World:
         self.prefix, self.env = [], dict(os.environ)
         return self.spawn("--once").daemon.wait()
 
+    def lines(self):
+        """The lines of all sealed segments."""
+        for path in sorted(glob.glob(self.root + "/out/*.jsonl")):
+            with open(path) as segment:
+                yield from map(json.loads, segment)
+
     def written_urls(self):
         """The number of records per URL in all sealed segments."""
-        found = collections.Counter()
-        for path in glob.glob(self.root + "/out/*.jsonl"):
-            for line in open(path):
-                found[json.loads(line)["url"]] += 1
-        return found
+        return collections.Counter(line["url"] for line in self.lines())
 
     def check(self, name, ok, note):
         """Compares the output with the delivered messages, and reports the result."""
