@@ -203,17 +203,17 @@ fn an_mbox_with_cr_line_ends_is_read_message_by_message_and_may_grow() {
 
 /// Regression: a numbered file was read at its first close.
 #[test]
-fn a_draft_that_is_saved_again_is_written_once() {
+fn a_draft_that_is_soon_saved_again_is_written_once() {
     let folder = Folder::in_memory();
     let (root, drafts) = (folder.root(), folder.path("spool/drafts"));
     configure(root, "");
-    settle_after(root, "4s");
+    settle_after(root, "1h");
     for name in ["cur", "new", "tmp"] {
         fs::create_dir_all(folder.path("spool/md").join(name)).unwrap();
     }
     fs::create_dir_all(&drafts).unwrap();
     let running = Running::start(root);
-    let pauses_ms = [2, 5, 20, 60, 150, 300];
+    let pauses_ms = [2, 5, 20, 60, 150, 200];
     for (n, pause_ms) in (1..).zip(pauses_ms) {
         let (draft, aside) = (drafts.join(n.to_string()), drafts.join(format!("#{n}")));
         let saved = |text: &str| {
@@ -253,6 +253,27 @@ fn a_draft_that_is_saved_again_is_written_once() {
     for n in 1..=pauses_ms.len() as u64 {
         assert_eq!(times(&written, n), [1, 1], "draft {n}");
     }
+}
+
+#[test]
+fn a_message_whose_mbox_is_closed_within_it_is_written_once() {
+    let folder = Folder::in_memory();
+    let (root, inbox) = (folder.root(), folder.path("spool/inbox"));
+    configure(root, "");
+    settle_after(root, "1h");
+    let running = Running::start(root);
+    let text = mbox(1);
+    let middle = text.find("and ").unwrap();
+    for (part, expected) in [(&text[..middle], [1, 0]), (&text[middle..], [1, 1])] {
+        let mut options = OpenOptions::new();
+        let mut file = options.create(true).append(true).open(&inbox).unwrap();
+        file.write_all(part.as_bytes()).unwrap();
+        drop(file);
+        wait_until("the part is written", || {
+            times(&read_segments(&root.join("out")), 1) == expected
+        });
+    }
+    running.stop(root);
 }
 
 #[test]

@@ -32,6 +32,8 @@ pub(crate) use suspects::Suspects;
 pub(crate) enum SettleState {
     /// The file has not changed for the settle time.
     Settled,
+    /// Its writer closed it or took a lock off, so the last message is complete if it looks so.
+    Closed,
     /// The file may still be written.
     Changing,
 }

@@ -9,8 +9,8 @@
 //! **The promise.** The daemon reads every message that is complete while its file is scanned, or
 //! still exists at the next scan. The message's records appear exactly once in the sealed segments
 //! and the committed part of the open one. Not covered: mail that came and went between two scans;
-//! writers that neither lock nor finish within the settle time; storage that reports a sync that
-//! did not happen; consumers that read hidden files.
+//! writers that neither lock nor finish within the settle time, or that close a file within a URL;
+//! storage that reports a sync that did not happen; consumers that read hidden files.
 //!
 //! **Order of the modules.** Each uses only those above it:
 //!
@@ -42,7 +42,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 pub use environment::{DaemonHost, LogRecord, MonotonicTime};
-pub use schedule::{DaemonEvent, ReaderHost, SpoolReader};
+pub use schedule::{DaemonEvent, FileChange, ReaderHost, SpoolReader};
 pub use service::{RunEnd, RunMode, StateSource, ask, run};
 pub use status::{
     DaemonState, FailedFile, LastError, LastSealed, LockedFile, Notices, SealedSegment, SpoolState,

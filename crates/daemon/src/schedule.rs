@@ -21,6 +21,5 @@ mod watched_spool;
 pub(crate) use fs_events::FsEvents;
 #[cfg(target_os = "linux")]
 pub(crate) use fs_events::watched_path;
-pub use reader::DaemonEvent;
 pub(crate) use reader::ReaderResources;
-pub use reader::{ReaderHost, SpoolReader};
+pub use reader::{DaemonEvent, FileChange, ReaderHost, SpoolReader};

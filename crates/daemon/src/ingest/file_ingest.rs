@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::identity::{FileVersion, mailbox_key, place_key};
-use super::mbox::{MboxFile, head_hash};
+use super::mbox::{MboxFile, head_hash, looks_complete, read_at};
 use super::message_ingest::ParserPool;
 use super::message_ingest::{MailboxProgress, MessageIngest};
 use super::{EndCertainty, FileOutcome, FileReadState, SettleState};
@@ -212,11 +212,13 @@ impl IngestContext<'_> {
         Ok(())
     }
 
-    /// Ingests the new content of a file; of an mbox, at most one chunk. `nuls` is the number of
-    /// leading NUL bytes known from the previous chunk, which need not be read again.
+    /// Ingests the new content of a file; of an mbox, at most one chunk. `settle_state` is that of
+    /// `version`. `nuls` is the number of leading NUL bytes known from the previous chunk, which
+    /// need not be read again.
     pub(crate) fn ingest_file(
         &mut self,
         file: &WalkedFile,
+        version: FileVersion,
         settle_state: SettleState,
         nuls: &mut u64,
     ) -> Result<FileOutcome> {
@@ -225,12 +227,16 @@ impl IngestContext<'_> {
             Err(error) => return Ok(FileOutcome::Failed(error)),
         };
         *nuls = opened.start.offset;
+        // Only the times count: some file systems report another inode for an open file.
+        let is_same = (opened.version.size, opened.version.ctime) == (version.size, version.ctime);
+        let changing = SettleState::Changing;
+        let settle_state = if is_same { settle_state } else { changing };
         let key = self.key(file, opened.version);
         self.session.lock()?.db()?.restart_holder(key)?;
         let is_container = opened.start.is_container;
         let is_own_output = !is_container && is_written_file(&opened.start.bytes);
         // Containers are not appended to, so they are read as a whole once they have settled.
-        if (is_container || is_own_output) && settle_state == SettleState::Changing {
+        if (is_container || is_own_output) && settle_state != SettleState::Settled {
             return Ok(FileOutcome::Waiting);
         }
         if is_container {
@@ -299,8 +305,17 @@ impl IngestContext<'_> {
             };
             return mbox.ingest_chunk(&mut ingest);
         }
-        // A message delivered into a Maildir is complete from the start (maildir(5)).
-        if settle_state == SettleState::Changing && file.hint != FormatHint::Maildir {
+        let is_complete = match settle_state {
+            // A message delivered into a Maildir is complete from the start (maildir(5)).
+            _ if file.hint == FormatHint::Maildir => true,
+            SettleState::Settled => true,
+            SettleState::Closed if matches!(format, Format::Single(_)) => {
+                let raw = read_at(&opened, 0, version.size.min(max_message_bytes as u64));
+                raw.is_ok_and(|raw| looks_complete(&raw))
+            }
+            SettleState::Closed | SettleState::Changing => false,
+        };
+        if !is_complete {
             return Ok(FileOutcome::Waiting);
         }
         ingest.open_holder(holder, spool, version)?;

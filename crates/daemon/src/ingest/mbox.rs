@@ -14,6 +14,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use memchr::memmem;
 use rustix::fs::{FlockOperation, fcntl_lock};
 use rustix::process::{Flock, FlockType, Pid, fcntl_getlk};
 
@@ -33,6 +34,12 @@ const CHUNK_BYTES: usize = 4 << 20;
 
 /// Bytes at the start of an mbox that must not change. Covered by the head hash of its cursor.
 const HEAD_BYTES: u64 = 1 << 10;
+
+/// The line after each message of an MMDF folder.
+const MMDF_END: &[u8] = b"\x01\x01\x01\x01\n";
+
+/// Maximum length of a line of text that was not wrapped, and that no base64 line has.
+const UNWRAPPED_BYTES: usize = 70;
 
 /// Bytes in which a separator must follow a message that was ingested in pieces.
 const NEXT_SEPARATOR_BYTES: u64 = 64;
@@ -101,9 +108,16 @@ impl MboxFile<'_> {
             ingest.open_holder(chunk.cursor.pass, self.spool, self.version)?;
             let messages = ingest.split(&block, self.format);
             // Reading takes time: a settled file must not have changed during it.
-            let is_settled = chunk.at_end
-                && self.settle_state == SettleState::Settled
-                && chunk.version == self.version;
+            let is_ended = match self.settle_state {
+                SettleState::Settled => true,
+                SettleState::Changing => false,
+                // A message in an MMDF folder cannot grow.
+                SettleState::Closed if self.format == Format::Mmdf => {
+                    block.bytes.ends_with(MMDF_END)
+                }
+                SettleState::Closed => messages.last().is_some_and(|last| looks_complete(last.raw)),
+            };
+            let is_settled = chunk.at_end && is_ended && chunk.version == self.version;
             let complete = if is_settled {
                 &messages[..]
             } else {
@@ -330,6 +344,8 @@ impl MboxFile<'_> {
         if last.is_some_and(|last| guard_hash(last, self.key) != cursor.guard) {
             return Ok(None);
         }
+        // A writer that locks the file only now does not wait for this process.
+        let version = FileVersion::of(&self.file.metadata()?);
         let at_end = version.size <= cursor.first + bytes.len() as u64;
         Ok(Some(MboxChunk {
             cursor,
@@ -392,7 +408,7 @@ fn head_bytes(start: u64, cursor: &MboxCursor) -> u64 {
 }
 
 /// Reads `len` bytes at an offset, or fewer at the end of the file.
-fn read_at(file: &File, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+pub(super) fn read_at(file: &File, offset: u64, len: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; len as usize];
     let mut filled = 0;
     while filled < bytes.len() {
@@ -405,6 +421,25 @@ fn read_at(file: &File, offset: u64, len: u64) -> io::Result<Vec<u8>> {
     }
     bytes.truncate(filled);
     Ok(bytes)
+}
+
+/// Returns `true` if a message that its writer closed looks complete. A writer that opens the file
+/// again within a message rarely stops at such a place, and then the message grows.
+///
+/// The message has a body whose last line is ended. No part is open, and the line is neither one of
+/// base64 nor one that continues as quoted-printable text.
+pub(super) fn looks_complete(raw: &[u8]) -> bool {
+    let text = raw.trim_ascii_end();
+    let header = memmem::find(text, b"\n\n").or_else(|| memmem::find(text, b"\n\r\n"));
+    let last = &text[memchr::memrchr(b'\n', text).map_or(0, |at| at + 1)..];
+    let is_closed = match header {
+        None => false,
+        Some(end) if memmem::find(&text[..end], b"boundary=").is_some() => {
+            last.starts_with(b"--") && last.ends_with(b"--")
+        }
+        Some(_) => !last.ends_with(b"=") && (last.len() < UNWRAPPED_BYTES || last.contains(&b' ')),
+    };
+    is_closed && raw.ends_with(b"\n")
 }
 
 /// Returns the messages that are followed by another one: they are complete even if the file is
@@ -472,9 +507,7 @@ pub(super) fn with_lock<T>(
     if is_planted(PlantedFault::NoLock) {
         return work().map_err(FileOutcome::Failed);
     }
-    let mut lock_file = path.as_os_str().to_owned();
-    lock_file.push(".lock");
-    let lock_file = PathBuf::from(lock_file);
+    let lock_file = path.with_added_extension("lock");
     if lock_file.symlink_metadata().is_ok() {
         return Err(FileOutcome::Locked(WriterLock::File(lock_file)));
     }
@@ -510,18 +543,11 @@ pub(crate) fn why_locked(file: &WalkedFile) -> Option<String> {
 mod tests {
     use super::*;
     use crate::ErrorKind;
-    use crate::ingest::message_ingest::MailboxProgress;
-    use crate::ingest::{ParserPool, Suspects};
-    use crate::status::Counters;
+    use crate::ingest::message_ingest::tests::Needs;
     use crate::store::{SharedWriter, StoreFixture};
-    use std::collections::VecDeque;
     use std::fs;
-    use std::path::PathBuf;
     use std::sync::Arc;
     use urlspool_files::config::Config;
-    use urlspool_record::extract::Extractor;
-    use urlspool_record::record::LineFormat;
-    use urlspool_text::origin::Source;
 
     /// An mbox and the daemon's state of it.
     struct Scene {
@@ -569,30 +595,12 @@ mod tests {
             let shared = SharedWriter::open(&config, &mut self.store)?;
             opened();
             let session = &shared.session(&Arc::default()).unwrap();
-            let (parsers, extractor) = (
-                ParserPool::new(LineFormat::default(), Suspects::default()),
-                Extractor::new(config.options()),
-            );
-            let (mut counters, mut events) = (Counters::default(), Vec::new());
+            let mut needs = Needs::new();
             let file = File::open(&self.path).unwrap();
             let version = FileVersion::of(&file.metadata().unwrap());
             let key = 2;
             let id = session.lock()?.db()?.mailbox(key, 2, version.id.dev)?;
-            let mut ingest = MessageIngest {
-                session,
-                parsers: &parsers,
-                extractor: &extractor,
-                counters: &mut counters,
-                events: &mut events,
-                source: Source::at(self.path.clone()),
-                mailbox: MailboxProgress::new(id, key),
-                growing: Vec::new(),
-                earlier_lengths: Vec::new(),
-                existing_end: 0,
-                holder: None,
-                positions: VecDeque::new(),
-                first_digest: 0,
-            };
+            let mut ingest = needs.ingest(session, &self.path, (id, key));
             let spool = &self.store.folder;
             let mbox = MboxFile {
                 file: &file,
@@ -632,6 +640,25 @@ mod tests {
             shared.lock().close()?;
             Ok(Ingested { outcome, gone })
         }
+    }
+
+    #[test]
+    fn a_message_looks_complete_unless_its_end_may_continue() {
+        let complete = |text: &str| looks_complete(text.as_bytes());
+        assert!(complete("A: b\n\nsee http://a.example/\n\n"));
+        assert!(complete("A: b\r\n\r\nsee\r\n"));
+        assert!(complete("A: boundary=c\n\n--c\nB: d\n\ne\n--c--\n\n"));
+        for text in [
+            "",
+            "A: b\n",
+            "A: b\n\n",
+            "A: b\n\nsee http://a.ex",
+            "A: b\n\nsee=\n",
+        ] {
+            assert!(!complete(text), "{text:?}");
+        }
+        assert!(!complete("A: boundary=c\n\n--c\nB: d\n\ne\n"));
+        assert!(!complete(&format!("A: b\n\n{}\n", "YWJj".repeat(19))));
     }
 
     fn letters(numbers: std::ops::Range<u32>) -> String {

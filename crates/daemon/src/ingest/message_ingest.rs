@@ -127,11 +127,8 @@ impl MessageIngest<'_> {
         let mut max_size = usize::MAX;
         while !rest.is_empty() {
             // A grown message changes the state that later messages are compared with.
-            let size = if self.growing.is_empty() {
-                group_size(rest).min(max_size)
-            } else {
-                1
-            };
+            let limit = if self.growing.is_empty() { max_size } else { 1 };
+            let size = group_size(rest).min(limit);
             let (group, others) = rest.split_at(size);
             let _turn = self.parsers.turn(&group[0], self.session);
             let group_end = if others.is_empty() {
@@ -811,7 +808,7 @@ impl ParserPool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
 
     use super::*;
@@ -820,6 +817,49 @@ mod tests {
     use urlspool_mail::split::BlockRole;
     use urlspool_record::record::LineFormat;
     use urlspool_text::limits::COMMIT_BATCH_BYTES;
+
+    /// What an ingest needs besides the session.
+    pub(in super::super) struct Needs {
+        parsers: ParserPool,
+        pub(in super::super) extractor: Extractor,
+        counters: Counters,
+        events: Vec<Event>,
+    }
+
+    impl Needs {
+        pub(in super::super) fn new() -> Needs {
+            Needs {
+                parsers: ParserPool::new(LineFormat::default(), Suspects::default()),
+                extractor: Extractor::new(Config::default().options()),
+                counters: Counters::default(),
+                events: Vec::new(),
+            }
+        }
+
+        /// An ingest of the file at `path` into the mailbox with this id and key.
+        pub(in super::super) fn ingest<'i>(
+            &'i mut self,
+            session: &'i Session,
+            path: &Path,
+            (id, key): (MailboxId, Hash128),
+        ) -> MessageIngest<'i> {
+            MessageIngest {
+                session,
+                parsers: &self.parsers,
+                extractor: &self.extractor,
+                counters: &mut self.counters,
+                events: &mut self.events,
+                source: Source::at(path.to_owned()),
+                mailbox: MailboxProgress::new(id, key),
+                growing: Vec::new(),
+                earlier_lengths: Vec::new(),
+                existing_end: 0,
+                holder: None,
+                positions: VecDeque::new(),
+                first_digest: 0,
+            }
+        }
+    }
 
     fn mailbox(session: &Session) -> MailboxId {
         let writer = session.lock().unwrap();
@@ -830,11 +870,7 @@ mod tests {
     fn a_chunk_with_many_records_is_committed_in_batches() {
         let mut store = StoreFixture::new("batches");
         let shared = store.writer();
-        let (parsers, extractor) = (
-            ParserPool::new(LineFormat::default(), Suspects::default()),
-            Extractor::new(Config::default().options()),
-        );
-        let (mut counters, mut events) = (Counters::default(), Vec::new());
+        let mut needs = Needs::new();
         let session = &shared.session(&Arc::default()).unwrap();
         let id = mailbox(session);
         let urls = "http://a.example/\n".repeat(1000);
@@ -846,21 +882,7 @@ mod tests {
             role: BlockRole::Whole,
             unpacked_times: 0,
         };
-        let mut ingest = MessageIngest {
-            session,
-            parsers: &parsers,
-            extractor: &extractor,
-            counters: &mut counters,
-            events: &mut events,
-            source: Source::at("inbox".into()),
-            mailbox: MailboxProgress::new(id, 2),
-            growing: Vec::new(),
-            earlier_lengths: Vec::new(),
-            existing_end: 0,
-            holder: None,
-            positions: VecDeque::new(),
-            first_digest: 0,
-        };
+        let mut ingest = needs.ingest(session, Path::new("inbox"), (id, 2));
         let found = ingest.split(&block, Format::Mbox);
         ingest
             .ingest_messages(&found, None, EndCertainty::Certain)
@@ -883,10 +905,6 @@ mod tests {
     fn two_readers_of_one_mailbox_record_a_message_once() {
         let mut store = StoreFixture::new("two-readers");
         let shared = store.writer();
-        let (parsers, extractor) = (
-            ParserPool::new(LineFormat::default(), Suspects::default()),
-            Extractor::new(Config::default().options()),
-        );
         let bytes = b"From a@b Mon\nSubject: x\n\nsee http://a.example/ now\n".to_vec();
         let block = Block {
             bytes,
@@ -894,30 +912,13 @@ mod tests {
             role: BlockRole::Whole,
             unpacked_times: 0,
         };
-        let mut counters = [Counters::default(), Counters::default()];
+        let mut needs = [Needs::new(), Needs::new()];
         let sessions = [(); 2].map(|()| shared.session(&Arc::default()).unwrap());
         let id = mailbox(&sessions[0]);
-        let mut events = [Vec::new(), Vec::new()];
-        let mut ingests = Vec::new();
-        for ((session, counters), events) in sessions.iter().zip(&mut counters).zip(&mut events) {
-            let source = Source::at("inbox".into());
-            let (parsers, extractor, mailbox) = (&parsers, &extractor, MailboxProgress::new(id, 2));
-            ingests.push(MessageIngest {
-                session,
-                parsers,
-                extractor,
-                counters,
-                events,
-                source,
-                mailbox,
-                growing: Vec::new(),
-                earlier_lengths: Vec::new(),
-                existing_end: 0,
-                holder: None,
-                positions: VecDeque::new(),
-                first_digest: 0,
-            });
-        }
+        let ingests = sessions.iter().zip(&mut needs);
+        let mut ingests: Vec<_> = ingests
+            .map(|(session, needs)| needs.ingest(session, Path::new("inbox"), (id, 2)))
+            .collect();
         // Both check whether the message is recorded before either adds it.
         let found = ingests[0].split(&block, Format::Mbox);
         for ingest in &ingests {
@@ -940,7 +941,7 @@ mod tests {
         }
         drop(ingests);
         assert_eq!(
-            counters.map(|counters| (counters.messages_read, counters.repeated)),
+            needs.map(|needs| (needs.counters.messages_read, needs.counters.repeated)),
             [(1, 0), (0, 1)]
         );
         shared.lock().close().unwrap();

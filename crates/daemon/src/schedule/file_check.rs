@@ -29,6 +29,10 @@ use urlspool_text::origin::{FormatHint, Source};
 /// Delay before a locked mailbox is checked again, unless a notification comes earlier.
 const LOCK_RETRY_MS: u64 = 250;
 
+/// Time for which a closed file must be unchanged. A program that opens a file for each line of a
+/// message writes the next line sooner, and one that saves a draft twice is usually done.
+const WRITER_PAUSE: Duration = Duration::from_millis(400);
+
 /// Maximum number of events handled between two files. Programs that change files faster than the
 /// reader handles events cannot keep it from reading: the kernel queues further events, and reports
 /// an overflow.
@@ -123,8 +127,7 @@ impl SpoolReader {
                 self.record_failure(&source, None, &error, host);
             }
             _ => {
-                self.unsettled.remove(path);
-                self.failures.remove(path);
+                self.remove_planned(path);
                 self.mark_for_gone(spool, host.now());
             }
         }
@@ -202,7 +205,7 @@ impl SpoolReader {
             // is written stops the daemon, because the batch may hold half a message.
             let done = catch_unwind(AssertUnwindSafe(|| match checked.repository {
                 Some(repository) => context.ingest_repository(file, repository, version),
-                None => context.ingest_file(file, settle_state, nuls),
+                None => context.ingest_file(file, version, settle_state, nuls),
             }));
             done.unwrap_or_else(|_| Ok(FileOutcome::Failed(read::panicked())))?
         };
@@ -210,10 +213,8 @@ impl SpoolReader {
             // The file may have changed while it was read.
             read_state = match file.source.path.symlink_metadata() {
                 Ok(metadata) => {
-                    let version = match checked.repository {
-                        Some(_) => version,
-                        None => FileVersion::of(&metadata),
-                    };
+                    let repository = checked.repository.map(|_| version);
+                    let version = repository.unwrap_or_else(|| FileVersion::of(&metadata));
                     file_read_state(session, &identity, file, version)?
                 }
                 Err(_) => FileReadState::Unread(None),
@@ -284,14 +285,25 @@ impl SpoolReader {
     fn settle_state(&self, checked: &CheckedFile<'_>, host: &mut dyn ReaderHost) -> SettleState {
         let (version, settle, now) = (checked.version, self.config.watch.settle, host.now());
         let known = self.unsettled.get(checked.path());
-        let known = known.filter(|file| file.version == version);
+        let since = self.unchanged_since(checked);
         if version.ctime <= self.latest_change(checked.spool, settle, host)
-            || known.is_some_and(|file| file.since.plus(settle) <= now)
+            || since.is_some_and(|since| since.plus(settle) <= now)
         {
             SettleState::Settled
+        } else if known.is_some_and(|file| file.lock.is_some())
+            || self.closed.contains(checked.path())
+                && since.is_some_and(|since| since.plus(WRITER_PAUSE) <= now)
+        {
+            SettleState::Closed
         } else {
             SettleState::Changing
         }
+    }
+
+    /// Time since which an unsettled file has had its version. `None` if it is not known.
+    fn unchanged_since(&self, checked: &CheckedFile<'_>) -> Option<MonotonicTime> {
+        let known = self.unsettled.get(checked.path())?;
+        (known.version == checked.version).then_some(known.since)
     }
 
     fn plan_next_check(
@@ -312,12 +324,8 @@ impl SpoolReader {
                 self.remove_planned(path);
                 self.report_skip(source, reason, path, host);
             }
-            FileOutcome::Waiting => {
-                self.failures.remove(path);
-                self.wait_to_settle(checked, None, host.now());
-            }
+            FileOutcome::Waiting => self.wait_to_settle(checked, None, host.now()),
             FileOutcome::Locked(lock) => {
-                self.failures.remove(path);
                 let held = self.held_lock(source, lock, host);
                 self.wait_to_settle(checked, Some(held), host.now());
             }
@@ -388,20 +396,19 @@ impl SpoolReader {
     ) {
         let (path, version) = (checked.path(), checked.version);
         let settle = self.config.watch.settle;
+        self.failures.remove(path);
         if UNSETTLED_FILES <= self.unsettled.len() && !self.unsettled.contains_key(path) {
             self.spools[checked.spool].mark(now.plus(settle));
             return;
         }
-        let since = self
-            .unsettled
-            .get(path)
-            .filter(|file| file.version == version)
-            .map_or(now, |file| file.since);
+        let since = self.unchanged_since(checked).unwrap_or(now);
+        let is_paused = self.closed.contains(path) && now < since.plus(WRITER_PAUSE);
+        let pause = settle.min(if is_paused { WRITER_PAUSE } else { settle });
+        let due = lock.as_ref().map_or(since.plus(pause), |_| now);
         let file = UnsettledFile {
             version,
             since,
-            // A file that has settled but must still wait is locked.
-            due: since.plus(settle).max(now.after(LOCK_RETRY_MS)),
+            due: due.max(now.after(LOCK_RETRY_MS)),
             lock,
         };
         self.unsettled.insert(path.to_owned(), file);
@@ -446,6 +453,9 @@ impl SpoolReader {
             }
             last = path;
         }
+        let (unsettled, changed) = (&self.unsettled, &self.changed);
+        self.closed
+            .retain(|path| unsettled.contains_key(path) || changed.contains(path));
         Ok(())
     }
 

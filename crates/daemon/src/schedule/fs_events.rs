@@ -130,11 +130,8 @@ fn is_shared_file_system(_: &Path) -> bool {
 /// Returns the path to watch for a spool: a folder itself. A file is replaced by a rename, so its
 /// folder is watched. The same applies to a path that does not exist.
 pub(crate) fn watched_path(path: &Path) -> &Path {
-    if path.is_dir() {
-        path
-    } else {
-        path.parent().unwrap_or(path)
-    }
+    let folder = path.is_dir().then_some(path);
+    folder.or(path.parent()).unwrap_or(path)
 }
 
 /// Watches of folders (inotify(7)).
@@ -147,7 +144,7 @@ mod folder_watches {
 
     use inotify::{EventMask, Inotify, WatchDescriptor, WatchMask};
 
-    use crate::schedule::DaemonEvent;
+    use crate::schedule::{DaemonEvent, FileChange};
 
     /// Bytes of notifications read at once.
     const READ_BYTES: usize = 64 << 10;
@@ -216,11 +213,11 @@ mod folder_watches {
                 } else if notification.mask.contains(EventMask::IGNORED) {
                     self.folders.remove(&notification.wd);
                 } else {
+                    let change = change_of(notification.mask);
                     for path in self.folders.get(&notification.wd).into_iter().flatten() {
-                        ready.push_back(DaemonEvent::Changed(match notification.name {
-                            Some(name) => path.join(name),
-                            None => path.clone(),
-                        }));
+                        let name = notification.name;
+                        let path = name.map_or_else(|| path.clone(), |name| path.join(name));
+                        ready.push_back(DaemonEvent::Changed(path, change));
                     }
                 }
             }
@@ -230,6 +227,19 @@ mod folder_watches {
         /// Is readable while notifications are queued.
         pub(super) fn fd(&self) -> BorrowedFd<'_> {
             self.inotify.as_fd()
+        }
+    }
+
+    /// Returns what a notification with this mask reveals. A new file is written next, unless it is
+    /// a link to one that is complete.
+    fn change_of(mask: EventMask) -> FileChange {
+        let closed = EventMask::CLOSE_WRITE | EventMask::MOVED_TO | EventMask::CREATE;
+        if mask.intersects(closed) {
+            FileChange::Closed
+        } else if mask.contains(EventMask::MODIFY) {
+            FileChange::Written
+        } else {
+            FileChange::Other
         }
     }
 }
@@ -288,7 +298,7 @@ mod tests {
         fs::create_dir(path(3).join("new")).unwrap();
         let events: Vec<_> = std::iter::from_fn(|| fs_events.next()).collect();
         assert!(
-            matches!(&*events, [DaemonEvent::Changed(changed)] if *changed == path(3).join("new")),
+            matches!(&*events, [DaemonEvent::Changed(new, _)] if *new == path(3).join("new")),
             "{events:?}"
         );
     }

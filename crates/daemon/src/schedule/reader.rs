@@ -53,6 +53,8 @@ pub struct SpoolReader {
     /// Existing files whose URLs are not written.
     pub(super) existing: ExistingFiles,
     pub(super) changed: BTreeSet<PathBuf>,
+    /// Changed and unsettled files that were closed, renamed or linked, and not written since.
+    pub(super) closed: BTreeSet<PathBuf>,
     pub(super) unsettled: HashMap<PathBuf, UnsettledFile>,
     pub(super) failures: RetryTable,
     /// Modification times of folders whose entries are renamed while they are read.
@@ -139,6 +141,7 @@ impl SpoolReader {
             heartbeat: Arc::default(),
             existing: ExistingFiles::default(),
             changed: BTreeSet::new(),
+            closed: BTreeSet::new(),
             unsettled: HashMap::new(),
             failures: RetryTable::default(),
             folders: HashMap::new(),
@@ -152,9 +155,14 @@ impl SpoolReader {
     /// Marks the work that an event requires.
     pub fn handle(&mut self, event: DaemonEvent, now: MonotonicTime) {
         match event {
-            DaemonEvent::Changed(path) => {
+            DaemonEvent::Changed(path, change) => {
                 if let Some(spool) = self.spool_of(&path) {
                     self.spools[spool].noticed = Some(now);
+                    match change {
+                        FileChange::Written => _ = self.closed.remove(&path),
+                        FileChange::Closed => _ = self.closed.insert(path.clone()),
+                        FileChange::Other => {}
+                    }
                 }
                 self.changed.insert(path);
             }
@@ -345,6 +353,8 @@ impl SpoolReader {
 
     /// Schedules a scan of all spools.
     pub fn rescan_all(&mut self, now: MonotonicTime) {
+        // The lost notifications may have reported writes.
+        self.closed.clear();
         self.spools.iter_mut().for_each(|watched| watched.mark(now));
     }
 
@@ -423,12 +433,23 @@ impl SpoolReader {
 /// All events that can wake a reader. Nothing else does.
 #[derive(Debug)]
 pub enum DaemonEvent {
-    /// This path changed in some way. The scan finds out how.
-    Changed(PathBuf),
+    /// This path changed. The scan finds out how.
+    Changed(PathBuf, FileChange),
     /// Notifications were lost, so all spools must be rescanned.
     Overflow,
     /// The operator asked the reader to stop.
     Stop,
+}
+
+/// What a notification reveals about the writer of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileChange {
+    /// Its content changed, so a writer is active.
+    Written,
+    /// A writer closed it, or it got this name.
+    Closed,
+    /// Its metadata changed, or the name was removed.
+    Other,
 }
 
 /// Version of a file at the time of a failure. Granting permissions changes its `ctime`. `None` if
@@ -568,14 +589,16 @@ mod tests {
     use urlspool_files::config::DedupeScope;
     use urlspool_files::config::Spool;
 
-    /// A host that pauses work between two files until there is space.
-    struct PausingHost {
+    /// A host with a file that changes `changes` times without a pause. It pauses work for lack of
+    /// space after `files` files; never if that is 0.
+    struct TestHost {
         store: StoreFixture,
-        /// Number of files scanned before the pause.
+        file: PathBuf,
+        changes: u32,
         files: usize,
     }
 
-    impl DaemonHost for PausingHost {
+    impl DaemonHost for TestHost {
         fn now(&mut self) -> MonotonicTime {
             self.store.now
         }
@@ -583,9 +606,10 @@ mod tests {
         fn log(&mut self, _: &LogRecord<'_>) {}
     }
 
-    impl ReaderHost for PausingHost {
+    impl ReaderHost for TestHost {
         fn event(&mut self) -> Option<DaemonEvent> {
-            None
+            self.changes = self.changes.checked_sub(1)?;
+            Some(DaemonEvent::Changed(self.file.clone(), FileChange::Other))
         }
 
         fn folder_appeared(&mut self, _: &Path, _: &Path) -> bool {
@@ -622,7 +646,13 @@ mod tests {
             dedupe: DedupeScope::Mailbox,
         }];
         // Four scans of files that have not settled, then the second scan that reads a file.
-        let mut host = PausingHost { store, files: 6 };
+        let (file, changes, files) = (PathBuf::new(), 0, 6);
+        let mut host = TestHost {
+            store,
+            file,
+            changes,
+            files,
+        };
         let mut reader = SpoolReader::open(config, &mut host).unwrap();
         loop {
             let next = reader.work(&mut host).unwrap();
@@ -633,34 +663,6 @@ mod tests {
         }
         reader.close().unwrap();
         assert_eq!(host.store.lines(), 4);
-    }
-
-    /// A host with a file that changes without a pause, `changes` times.
-    struct ChangingHost {
-        store: StoreFixture,
-        file: PathBuf,
-        changes: u32,
-    }
-
-    impl DaemonHost for ChangingHost {
-        fn now(&mut self) -> MonotonicTime {
-            self.store.now
-        }
-
-        fn log(&mut self, _: &LogRecord<'_>) {}
-    }
-
-    impl ReaderHost for ChangingHost {
-        fn event(&mut self) -> Option<DaemonEvent> {
-            self.changes = self.changes.checked_sub(1)?;
-            Some(DaemonEvent::Changed(self.file.clone()))
-        }
-
-        fn folder_appeared(&mut self, _: &Path, _: &Path) -> bool {
-            true
-        }
-
-        fn progress(&mut self, _: &SpoolReader) {}
     }
 
     #[test]
@@ -680,10 +682,11 @@ mod tests {
             dedupe: DedupeScope::Mailbox,
         }];
         let changes = 1_000_000;
-        let mut host = ChangingHost {
+        let mut host = TestHost {
             store,
             file,
             changes,
+            files: 0,
         };
         let mut reader = SpoolReader::open(config, &mut host).unwrap();
         // The first round finds the files, the second one reads those that have settled.

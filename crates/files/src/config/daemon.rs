@@ -110,7 +110,8 @@ impl Default for StateTable {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WatchTable {
-    /// The time for which a file must be unchanged before its last message counts as complete.
+    /// The time for which a file must be unchanged before its last message counts as complete,
+    /// unless its writer closed or unlocked it.
     #[serde(with = "duration")]
     pub settle: Duration,
     /// The time between two rescans of all spools.
