@@ -106,21 +106,6 @@ def locks():
     world.stop("fcntl locks, writes rolled back", note=f"({took} s)")
 
 
-def latency(messages=300):
-    world = World(seal="60s").start()
-    waits = []
-    for _ in range(messages):
-        before = world.status()["counts"]["messages"]
-        start = time.time()
-        world.deliver()
-        while world.status()["counts"]["messages"] == before:
-            time.sleep(0.005)
-        waits.append(time.time() - start)
-    waits.sort()
-    p50, p99 = waits[len(waits) // 2], waits[len(waits) * 99 // 100]
-    world.stop("latency", note=f"(from delivery to commit: p50 {p50:.3f} s, p99 {p99:.3f} s)")
-
-
-for storm in (rename_storm, overflow, new_folders, watch_limit, small_limits, locks, latency):
+for storm in (rename_storm, overflow, new_folders, watch_limit, small_limits, locks):
     storm()
 finish()
