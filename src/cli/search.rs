@@ -223,7 +223,7 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     query.sender.clone_from(&args.sender);
     query.list.clone_from(&args.list);
     query.hazard = (!args.hazard.is_empty()).then(|| args.hazard.join(" "));
-    query.region.clone_from(&args.region);
+    query.region = (!args.region.is_empty()).then(|| args.region.join(" "));
     query.shows_list_fields = args.list_fields;
     Ok(query)
 }

@@ -359,7 +359,7 @@ fn links_only_in_list_fields_are_hidden_counted_and_shown_on_request() {
 fn a_region_is_a_condition() {
     let folder = folder_of_list();
     for (region, count) in [
-        ("body", 2),
+        ("body,header:List-Archive", 3),
         ("header", 6),
         ("HEADER:x-home", 1),
         ("header:List", 0),

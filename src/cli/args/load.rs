@@ -115,9 +115,10 @@ pub(crate) struct SearchArgs {
         help_heading = INPUT)]
     pub(crate) hazard: Vec<String>,
 
-    /// Find URLs in this region of messages, such as `body`, `header` or `header:Subject`
-    #[arg(long, value_name = "REGION", value_parser = region_name, help_heading = INPUT)]
-    pub(crate) region: Option<String>,
+    /// Find URLs in these regions of messages, such as `body,header` or `header:Subject`
+    #[arg(long, value_name = "REGION,...", value_delimiter = ',', value_parser = region_name,
+        help_heading = INPUT)]
+    pub(crate) region: Vec<String>,
 
     /// Also find links that occur only in header fields of mailing lists (List-*, Archived-At)
     #[arg(long, help_heading = INPUT)]

@@ -156,8 +156,8 @@ pub struct SearchQuery {
     pub host: Option<String>,
     /// Hazards, by their names in records, separated by spaces. One of them must match.
     pub hazard: Option<String>,
-    /// A region, by its name in records. `header` and `html` match every region that starts with
-    /// them.
+    /// Regions, by their names in records, separated by spaces. One of them must match. `header`
+    /// and `html` match every region that starts with them.
     pub region: Option<String>,
     /// State of the link in an audit, in the words of its view `audit_states`, which must exist.
     pub state: Option<String>,
@@ -265,17 +265,16 @@ impl SearchQuery {
 
     /// Returns all conditions except the words, as SQL and the value to compare with.
     fn conditions(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let lower = |text: &String| text.to_ascii_lowercase();
+        let spaced = |names: &String| format!(" {} ", names.to_ascii_lowercase());
         let conditions = [
-            (WITH_HOST, self.host.as_ref().map(lower)),
+            (WITH_HOST, self.host.as_deref().map(str::to_ascii_lowercase)),
             (
                 "instr(?, ' ' || urls.scheme || ' ') > 0",
-                (!self.schemes.is_empty())
-                    .then(|| format!(" {} ", self.schemes.join(" ").to_ascii_lowercase())),
+                (!self.schemes.is_empty()).then(|| spaced(&self.schemes.join(" "))),
             ),
             (
                 "urls.link IN (SELECT id FROM links WHERE domain = ?)",
-                self.domain.as_ref().map(lower),
+                self.domain.as_deref().map(str::to_ascii_lowercase),
             ),
             (WITH_KEY, self.url.as_deref().map(key_of)),
             (
@@ -297,8 +296,9 @@ impl SearchQuery {
                 self.hazard.clone(),
             ),
             (
-                "instr(lower(urls.region) || ':', lower(?) || ':') = 1",
-                self.region.clone(),
+                "instr(?, ' ' || lower(urls.region) || ' ') + instr(?, ' ' ||
+                   lower(substr(urls.region, 1, instr(urls.region, ':') - 1)) || ' ') > 0",
+                self.region.as_ref().map(spaced),
             ),
             (
                 "urls.link IN (SELECT id FROM links JOIN audit_states USING(key) WHERE words = ?)",
