@@ -339,8 +339,7 @@ mod tests {
                 "path": "/m", "state": "ok", "notices": "arrived", "last_notice_ms": 61_000,
                 "files": 4, "lag_ms": 2_500,
             }],
-            "counts":
-                {"records": 1_234, "messages": 600, "filtered": 7, "gone": 1, "commits": 9},
+            "counts": {"records": 1_234, "messages": 600, "filtered": 7, "gone": 1, "commits": 9},
             "last_error": null,
         });
         let page = status_page(&status);
