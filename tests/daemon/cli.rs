@@ -26,6 +26,13 @@ pub(super) fn configure(root: &Path, more: &str) {
     fs::write(root.join("c.toml"), text).unwrap();
 }
 
+/// Creates a folder with such a configuration.
+pub(super) fn configured() -> Folder {
+    let folder = Folder::in_memory();
+    configure(folder.root(), "");
+    folder
+}
+
 pub(super) fn program(root: &Path, args: &[&str]) -> Command {
     let mut command = program_command();
     command.args(args).arg("--config").arg(root.join("c.toml"));
@@ -60,9 +67,8 @@ fn deliver(root: &Path, n: u64) {
 
 #[test]
 fn a_missing_or_older_state_is_refused_and_can_be_rebuilt() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let (root, state) = (folder.root(), folder.path("state"));
-    configure(root, "");
     deliver(root, 1);
     assert_eq!(code(&once(root, &[])), 0);
     let kept = root.join("kept");
@@ -112,9 +118,8 @@ fn consume(out: &Path) {
 
 #[test]
 fn an_output_whose_segments_were_removed_notices_an_older_state() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let (root, state, out) = (folder.root(), folder.path("state"), folder.path("out"));
-    configure(root, "");
     let copy = |from: &Path, to: &Path| {
         let _ = fs::remove_dir_all(to);
         let copied = Command::new("cp").arg("-r").arg(from).arg(to).status();
@@ -153,9 +158,8 @@ fn an_output_whose_segments_were_removed_notices_an_older_state() {
 
 #[test]
 fn a_running_daemon_answers_reloads_and_stops() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let root = folder.root();
-    configure(root, "");
     assert_eq!(code(&program(root, &["status"]).output().unwrap()), 69);
     let mut daemon = program(root, &["watch"])
         .stderr(Stdio::null())
@@ -199,9 +203,8 @@ fn a_running_daemon_answers_reloads_and_stops() {
 
 #[test]
 fn a_run_waits_until_missing_messages_are_gone() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let root = folder.root();
-    configure(root, "");
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
     let config = config.replace("[state]", "tombstones = true\n[state]");
     let config = config.replace("[watch]", "[watch]\ngone_after = \"2s\"");
@@ -224,9 +227,8 @@ fn a_run_waits_until_missing_messages_are_gone() {
 /// A child process of a killed instance holds the lock for a moment.
 #[test]
 fn a_start_waits_for_the_lock_and_survives_a_hangup_meanwhile() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let root = folder.root();
-    configure(root, "");
     fs::create_dir(root.join("state")).unwrap();
     let holder = fs::File::create(root.join("state/lock")).unwrap();
     holder.lock().unwrap();

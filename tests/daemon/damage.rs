@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::cli::{PROGRAM, code, configure, once, program};
+use super::cli::{PROGRAM, code, configure, configured, once, program};
 use super::{mbox_message, message, read_segments};
 use crate::scene::{Folder, Rng, wait_until};
 
@@ -244,9 +244,8 @@ fn an_open_segment_is_truncated_to_the_committed_length_or_refused_if_shorter() 
 
 #[test]
 fn a_file_size_limit_pauses_the_daemon() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let root = folder.root();
-    configure(root, "");
     let no_url = |n: u64| format!("From a@b Mon Jan  1 00:00:00 1996\nSubject: {n}\n\nno URL\n\n");
     // Messages without URLs make only the state grow.
     fs::write(

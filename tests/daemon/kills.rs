@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::cli::{code, configure, once, program, signal};
+use super::cli::{code, configure, configured, once, program, signal};
 use super::{mbox_message, message, read_segments_in};
 use crate::scene::{Folder, Rng};
 
@@ -272,9 +272,8 @@ fn is_inside_message(process: u32, out: &Path) -> bool {
 #[test]
 fn a_daemon_killed_between_the_records_of_a_message_writes_each_url_once() {
     const URLS: usize = 4_000;
-    let folder = Folder::in_memory();
+    let folder = configured();
     let (root, out) = (folder.root(), folder.path("out"));
-    configure(root, "");
     let large: String = (0..URLS)
         .map(|n| format!("see http://large.example/{n}.html now\n"))
         .collect();

@@ -16,7 +16,7 @@ use rustix::fs::FlockOperation;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::Value;
 
-use super::cli::{code, configure, once, program};
+use super::cli::{code, configure, configured, once, program};
 use super::scopes::set_scope;
 use super::{mbox_message, read_segments};
 use crate::scene::{Folder, assert_contains, copy_program, program_command};
@@ -124,9 +124,8 @@ fn without_privileges(root: &Path) -> Command {
 
 #[test]
 fn a_reload_logs_changes_and_settings_that_need_a_restart() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let root = folder.root();
-    configure(root, "");
     let daemon = Operated::start(root, program_command());
     daemon.signal("-HUP");
     daemon.until("the reload without changes is logged", |daemon| {
@@ -251,9 +250,8 @@ fn the_log_names_segments_spools_and_the_metrics_address_without_nested_quotes()
 
 #[test]
 fn the_status_names_process_start_last_segment_and_last_error() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let root = folder.root();
-    configure(root, "");
     fs::write(
         root.join("spool/inbox"),
         mbox_message(1, 1) + &mbox_message(2, 1),
@@ -302,9 +300,8 @@ fn the_status_names_process_start_last_segment_and_last_error() {
 /// Row 124. The daemon raises the limit on open files at its start; the test lowers it here.
 #[test]
 fn without_a_free_descriptor_the_sockets_wait() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let root = folder.root();
-    configure(root, "");
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -S -n 256; exec \"$@\"", "sh"]);
     command.arg(program_command().get_program());
@@ -358,9 +355,8 @@ fn without_a_free_descriptor_the_sockets_wait() {
 
 #[test]
 fn a_rebuild_says_when_records_will_be_written_again() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let root = folder.root();
-    configure(root, "");
     for n in 1..=3 {
         fs::write(root.join(format!("spool/inbox{n}")), mbox_message(n, 1)).unwrap();
         assert_eq!(code(&once(root, &[])), 0);
@@ -400,9 +396,8 @@ fn watch_with(root: &Path, lines: &str) {
 /// Regression: `--once` waited for a minute, then ended silently with status 0.
 #[test]
 fn once_ends_beside_a_locked_mailbox_and_names_it() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let (root, spool) = (folder.root(), folder.path("spool"));
-    configure(root, "");
     watch_with(root, "lock_timeout = \"1s\"");
     for name in ["inbox", "box", "free"] {
         fs::write(spool.join(name), mbox_message(1, 1)).unwrap();
@@ -446,9 +441,8 @@ fn once_ends_beside_a_locked_mailbox_and_names_it() {
 /// Regression: the daemon was healthy and committed twice a second.
 #[test]
 fn a_locked_mailbox_is_named_and_causes_no_commits() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let root = folder.root();
-    configure(root, "");
     watch_with(root, "lock_timeout = \"2s\"");
     fs::write(root.join("spool/free"), mbox_message(1, 1)).unwrap();
     fs::write(root.join("spool/inbox"), mbox_message(2, 1)).unwrap();
@@ -493,9 +487,8 @@ fn a_locked_mailbox_is_named_and_causes_no_commits() {
 /// Regression: the daemon stayed healthy and wrote into a removed folder.
 #[test]
 fn a_removed_output_folder_is_noticed_and_its_mail_is_read_again() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let (root, out) = (folder.root(), folder.path("out"));
-    configure(root, "");
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
     let config = config.replace("seal_interval = \"300ms\"", "seal_interval = \"1h\"");
     fs::write(root.join("c.toml"), config).unwrap();

@@ -9,12 +9,11 @@ use std::path::Path;
 use urlspool_files::config::DedupeScope;
 use urlspool_text::origin::SourceKind;
 
-use super::cli::{code, configure, once};
+use super::cli::{code, configured, once};
 use super::lives::Lives;
 use super::spools::files_read;
 use super::tombstones::{Scene, mbox};
 use super::{message, read_segments};
-use crate::scene::Folder;
 
 /// Returns how often each message was written, summed over both mailboxes of an example.
 fn written(lives: &Lives, messages: &[u64]) -> Vec<usize> {
@@ -155,9 +154,8 @@ pub(super) fn set_scope(root: &Path, scope: &str) {
 
 #[test]
 fn a_start_with_another_kind_or_dedupe_is_refused_with_both_ways_out() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let root = folder.root();
-    configure(root, "");
     fs::write(root.join("spool/a"), mbox(&[1, 2])).unwrap();
     fs::write(root.join("spool/b"), mbox(&[1, 3])).unwrap();
     assert_eq!(code(&once(root, &[])), 0);

@@ -12,7 +12,7 @@ use serde_json::Value;
 use rustix::process::Signal;
 use urlspool_files::config::DedupeScope;
 
-use super::cli::{code, configure, once, program, signal};
+use super::cli::{code, configure, configured, once, program, signal};
 use super::tombstones::Scene;
 use super::{SegmentContents, mbox_message, message, read_segments};
 use crate::scene::{Folder, wait_until};
@@ -112,9 +112,8 @@ fn a_moved_message_is_written_once_for_each_mailbox_or_once_for_the_spool() {
 fn a_writer_that_keeps_its_offset_after_a_copytruncate_loses_no_message() {
     const ROUND: u64 = 20;
     for filler in [1, 500] {
-        let folder = Folder::in_memory();
+        let folder = configured();
         let (root, inbox) = (folder.root(), folder.path("spool/inbox"));
-        configure(root, "");
         let running = Running::start(root);
         let mut writer = File::create(&inbox).unwrap();
         for round in 0..4 {
@@ -143,9 +142,8 @@ fn a_writer_that_keeps_its_offset_after_a_copytruncate_loses_no_message() {
 /// The NUL bytes are written, not a hole, and more messages follow than one read takes.
 #[test]
 fn an_mbox_after_many_nul_bytes_is_read_in_chunks_and_followed() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let (root, inbox) = (folder.root(), folder.path("spool/inbox"));
-    configure(root, "");
     let mut text = vec![0; 10_000_000];
     (1..=300).for_each(|n| text.extend(mbox_message(n, 500).into_bytes()));
     fs::write(&inbox, &text).unwrap();
@@ -182,9 +180,8 @@ fn an_mbox_after_many_nul_bytes_is_read_in_chunks_and_followed() {
 
 #[test]
 fn an_mbox_with_cr_line_ends_is_read_message_by_message_and_may_grow() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let (root, inbox) = (folder.root(), folder.path("spool/inbox"));
-    configure(root, "");
     let mut text = String::new();
     for n in 1..=5 {
         text += &mbox(n).replace('\n', "\r");
@@ -204,9 +201,8 @@ fn an_mbox_with_cr_line_ends_is_read_message_by_message_and_may_grow() {
 /// Regression: a numbered file was read at its first close.
 #[test]
 fn a_draft_that_is_soon_saved_again_is_written_once() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let (root, drafts) = (folder.root(), folder.path("spool/drafts"));
-    configure(root, "");
     settle_after(root, "1h");
     for name in ["cur", "new", "tmp"] {
         fs::create_dir_all(folder.path("spool/md").join(name)).unwrap();
@@ -257,9 +253,8 @@ fn a_draft_that_is_soon_saved_again_is_written_once() {
 
 #[test]
 fn a_message_whose_mbox_is_closed_within_it_is_written_once() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let (root, inbox) = (folder.root(), folder.path("spool/inbox"));
-    configure(root, "");
     settle_after(root, "1h");
     let running = Running::start(root);
     let text = mbox(1);
@@ -278,9 +273,8 @@ fn a_message_whose_mbox_is_closed_within_it_is_written_once() {
 
 #[test]
 fn a_cross_post_is_written_once() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let (root, spool) = (folder.root(), folder.path("spool"));
-    configure(root, "");
     let running = Running::start(root);
     for n in 1..=20 {
         let fields = "Path: x!y\nNewsgroups: a.one,a.two,a.three,a.four\nSubject:";
@@ -305,9 +299,8 @@ fn a_cross_post_is_written_once() {
 /// records in four seconds.
 #[test]
 fn segments_and_sidecars_in_a_spool_are_not_read() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let (root, spool, out) = (folder.root(), folder.path("spool"), folder.path("out"));
-    configure(root, "");
     fs::create_dir_all(spool.join("mail")).unwrap();
     fs::write(spool.join("mail/1"), message(1, 1)).unwrap();
     assert_eq!(code(&once(root, &[])), 0);

@@ -5,16 +5,15 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::super::cli::{code, configure, once};
+use super::super::cli::{code, configured, once};
 use super::super::mbox_message;
 use super::Operated;
-use crate::scene::{Folder, program_command};
+use crate::scene::program_command;
 
 #[test]
 fn every_field_and_metric_is_documented() {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let root = folder.root();
-    configure(root, "");
     fs::write(root.join("spool/inbox"), mbox_message(1, 1)).unwrap();
     assert_eq!(code(&once(root, &[])), 0);
     let daemon = Operated::start(root, program_command());

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::super::cli::{PROGRAM, configure};
+use super::super::cli::{PROGRAM, configure, configured};
 use super::super::{mbox_message, message, read_segments};
 use super::{Operated, without_privileges};
 use crate::scene::{Folder, assert_contains};
@@ -107,9 +107,8 @@ fn once_names_unreadable_paths() {
 
 /// Runs the daemon with this umask. Returns the distinct modes of its files, with a path each.
 fn modes(umask: &str) -> Vec<(u32, String)> {
-    let folder = Folder::in_memory();
+    let folder = configured();
     let root = folder.root();
-    configure(root, "");
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
     let config = config.replace("[output]\n", "[output]\ncompress = \"zstd\"\n");
     fs::write(root.join("c.toml"), config).unwrap();
