@@ -38,19 +38,10 @@ pub(super) fn page(
         offset,
         text: String::new(),
     };
-    let candidates = explained
-        .messages
-        .iter()
-        .flat_map(|message| &message.candidates);
-    let mut wanted = candidates
-        .filter(|candidate| page.is_wanted(candidate))
-        .peekable();
-    if let (Some(_), Some(offset)) = (wanted.peek(), offset) {
-        let wanted: Vec<_> = wanted.collect();
-        page.line(0, &format!("Candidate at byte {offset}:"));
-        wanted
-            .into_iter()
-            .for_each(|candidate| page.candidate(candidate));
+    if let Some(offset) = offset {
+        let candidates = explained.messages.iter();
+        let candidates = candidates.flat_map(|message| &message.candidates);
+        page.candidates_at(offset, &candidates.collect::<Vec<_>>());
     }
     if let Some(format) = &explained.format {
         page.line(
@@ -86,6 +77,28 @@ impl Page {
         self.text += start;
         self.text += &escaped(text);
         self.text += end;
+    }
+
+    /// Appends the candidates at `offset`, or the nearest one if there is none.
+    fn candidates_at(&mut self, offset: u64, all: &[&ExplainedCandidate]) {
+        let mut shown = all.to_vec();
+        shown.retain(|candidate| self.is_wanted(candidate));
+        let title = match (shown.is_empty(), all.is_empty()) {
+            (false, _) => format!("Candidate at byte {offset}:"),
+            (true, false) => format!("No candidate is at byte {offset}; the nearest:"),
+            (true, true) => format!("No candidate is at byte {offset}, nor in its message."),
+        };
+        if shown.is_empty() {
+            let distance = |candidate: &&&ExplainedCandidate| {
+                let after = offset.saturating_sub(candidate.end);
+                candidate.start.saturating_sub(offset).max(after)
+            };
+            shown.extend(all.iter().min_by_key(distance));
+        }
+        self.line(0, &title);
+        shown
+            .into_iter()
+            .for_each(|candidate| self.candidate(candidate));
     }
 
     /// Returns `true` for a candidate at the byte that the user named.
@@ -311,7 +324,8 @@ mod tests {
         let marked = format!("  the candidate at the byte that was named:\n  {verdict}\n");
         assert!(page.contains(&marked), "{page}");
         let other = page_at(&Message::parse(raw), Some(8));
-        assert!(!other.contains("andidate at"), "{other}");
+        let nearest = "No candidate is at byte 8; the nearest:\n  bytes 9 to 26";
+        assert!(other.starts_with(nearest), "{other}");
     }
 
     #[test]
