@@ -32,6 +32,9 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     check_is_there(database, args)?;
     let query = query(args)?;
     check_is_not_database(database)?;
+    if args.reporter.is_some() && args.format != Some(SearchFormat::Xarf) {
+        return Err(CommandError::usage("--reporter is for --format xarf"));
+    }
     if !args.facets.is_empty() {
         return print_facets(args, database, &query);
     }

@@ -71,6 +71,7 @@ const MISTAKES: &str = "\
 78 | search half.db lamp | is damaged | load into a new file
 2 | scan --context 10KB inbox | a number of bytes without a unit
 2 | scan --context 4097 inbox | at most 4096 bytes on each side
+2 | search urls.db lamp --reporter A<a@m.example> | --reporter is for --format xarf
 2 | search urls.db lamp --limit 0 | a whole number above 0
 2 | search urls.db lamp --limit ten | a whole number above 0
 2 | stats --limit all inbox | a whole number above 0
