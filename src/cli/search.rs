@@ -82,7 +82,7 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     line.clear();
     reports.finish(&reporter, &mut line);
     out.put(&line)?;
-    if 0 < reports.unreported {
+    if 0 < reports.unreported && !args.general.quiet {
         let matches = counted(reports.unreported, "match", "matches");
         print_message(format_args!(
             "urlspool: {matches} not reported: the author is named only in a text, the author or \

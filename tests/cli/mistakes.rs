@@ -72,6 +72,7 @@ const MISTAKES: &str = "\
 2 | scan --context 10KB inbox | a number of bytes without a unit
 2 | scan --context 4097 inbox | at most 4096 bytes on each side
 2 | search urls.db lamp --reporter A<a@m.example> | --reporter is for --format xarf
+0 | search urls.db oil --format xarf --reporter A<a@m.example> | not reported
 2 | search urls.db lamp --limit 0 | a whole number above 0
 2 | search urls.db lamp --limit ten | a whole number above 0
 2 | stats --limit all inbox | a whole number above 0
@@ -153,6 +154,8 @@ fn valid_commands_print_no_warning() {
         let message = run(&folder, &format!("scan {paths}"), b"").stderr;
         assert!(!message.contains("twice"), "{paths}: {message}");
     }
+    let quiet = "search -q urls.db oil --format xarf --reporter A<a@m.example>";
+    assert_eq!(run(&folder, quiet, b"").stderr, "");
     for kind in ["mbox", "text", "auto"] {
         let message = run(&folder, &format!("scan --kind {kind} inbox"), b"").stderr;
         assert_eq!(message, "", "{kind}");
