@@ -15,7 +15,7 @@ the segments sealed after the move. At the end each record must be in one of the
 ever at that path. For a removed database, the rows at the time of removal count.
 """
 
-import argparse, contextlib, glob, json, os, random, shutil, signal, sqlite3, subprocess, sys
+import argparse, contextlib, glob, json, os, random, shutil, signal, sqlite3, subprocess
 import tempfile, time
 
 from postgresql import Postgresql
