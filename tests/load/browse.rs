@@ -159,6 +159,8 @@ fn a_page_searches_filters_and_counts() {
 fn links_are_filtered_by_their_state_in_an_audit() {
     let (folder, served) = Served::of(MAIL);
     let database = folder.path("urls.db");
+    let option = "<option value=\"unknown\"";
+    assert!(!served.page("").contains(option));
     ended(urlspool(["audit", "plan", "-q"]).arg(&database), b"").check(0, "");
     let db = rusqlite::Connection::open(database).unwrap();
     db.execute_batch(
@@ -167,6 +169,7 @@ fn links_are_filtered_by_their_state_in_an_audit() {
            VALUES('http://m.example/lamp', '2026-11-22T10:00:00Z', 'dead_page', 404, 'x')",
     )
     .unwrap();
+    assert_contains(&served.page(""), option);
     let words = "dead page, confirmed";
     assert_eq!(
         citations(&served.page(&format!("?state={}", words.replace(' ', "+")))),

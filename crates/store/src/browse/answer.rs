@@ -12,7 +12,7 @@ use super::pages::{self, Asked, LinkFacts, Position, SearchPage, Subject};
 use super::raw::passage;
 use super::request::{Filter, FilterField, LinkOrder, PageSearch};
 use super::selection::{
-    Selection, key_of_link, links_of_domain, links_page, ordered_links, select,
+    Selection, has_audit, key_of_link, links_of_domain, links_page, ordered_links, select,
 };
 use crate::load::{Citation, CitedLink, ListRow, citation_of_row, key_of};
 use urlspool_record::record::{FormulaGuard, TableSyntax};
@@ -123,17 +123,15 @@ impl Answerer {
             }
             _ => return Err(StatusCode::NOT_FOUND),
         };
-        let (filter, page) = Filter::of_query(query)?;
+        let (mut filter, page) = Filter::of_query(query)?;
+        filter.has_audit = answered(has_audit(&self.db))?;
         let words = filter.value(FilterField::Words);
         panic_at_mark(PlantedFault::PanicInPage, words.as_bytes());
         let search = match filter.search() {
             Ok(search) => search,
             Err(reason) => {
-                let status = if is_file {
-                    StatusCode::BAD_REQUEST
-                } else {
-                    StatusCode::OK
-                };
+                let codes = [StatusCode::OK, StatusCode::BAD_REQUEST];
+                let status = codes[usize::from(is_file)];
                 return Ok(Answer::page(status, pages::not_searched(&filter, reason)));
             }
         };

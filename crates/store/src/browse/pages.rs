@@ -234,15 +234,17 @@ fn form(root: &str, filter: &Filter) -> Markup {
                             }
                         }
                     } "\n"
-                    label { (FilterField::State.label()) " "
-                        select name=(FilterField::State.name()) {
-                            option value="" { "any" }
-                            @for state in STATES {
-                                @let is_chosen = state == filter.value(FilterField::State);
-                                option value=(state) selected[is_chosen] { (state) }
+                    @if filter.has_audit {
+                        label { (FilterField::State.label()) " "
+                            select name=(FilterField::State.name()) {
+                                option value="" { "any" }
+                                @for state in STATES {
+                                    @let is_chosen = state == filter.value(FilterField::State);
+                                    option value=(state) selected[is_chosen] { (state) }
+                                }
                             }
-                        }
-                    } "\n"
+                        } "\n"
+                    }
                     (input(FilterField::Since, "1994 or 1994-07"))
                     (input(FilterField::Until, "1996 or 1996-07-02"))
                     label { "Order "

@@ -57,6 +57,8 @@ pub(super) struct Filter {
     pub(super) is_oldest_first: bool,
     /// Shows links that occur only in header fields of mailing lists.
     pub(super) shows_list_fields: bool,
+    /// `true` if the database has an audit. Not part of a query.
+    pub(super) has_audit: bool,
 }
 
 /// Parameter that shows links which occur only in header fields of mailing lists.

@@ -68,10 +68,15 @@ fn top(counts: Counts) -> Vec<(String, u64)> {
     names
 }
 
+/// Returns `true` if the database has an audit.
+pub(super) fn has_audit(db: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS(SELECT 1 FROM sqlite_master WHERE name = 'audit_states')";
+    db.query_row(sql, [], |row| row.get(0))
+}
+
 /// Selects the rows of a search.
 pub(super) fn select(db: &Connection, search: &SearchQuery) -> rusqlite::Result<Selection> {
-    let sql = "SELECT EXISTS(SELECT 1 FROM sqlite_master WHERE name = 'audit_states')";
-    if search.state.is_some() && !db.query_row(sql, [], |row| row.get(0))? {
+    if search.state.is_some() && !has_audit(db)? {
         // No link has a state without an audit.
         return Ok(Selection::default());
     }
@@ -148,11 +153,8 @@ const ROW: &str = "urls.id, urls.cited, urls.source, urls.start, urls.message, u
 
 /// Returns the condition for the rows that a search hides.
 fn hidden(search: &SearchQuery) -> &'static str {
-    if search.shows_list_fields {
-        "0"
-    } else {
-        ONLY_IN_LIST_FIELDS
-    }
+    let conditions = [ONLY_IN_LIST_FIELDS, "0"];
+    conditions[usize::from(search.shows_list_fields)]
 }
 
 /// Hazards of a row that has none.

@@ -387,11 +387,7 @@ impl SearchQuery {
 
 /// Returns the word before the next condition of a `WHERE` clause.
 fn conjunction(filter: &str) -> &'static str {
-    if filter.is_empty() {
-        " WHERE "
-    } else {
-        " AND "
-    }
+    [" AND ", " WHERE "][usize::from(filter.is_empty())]
 }
 
 /// Returns phrases as an FTS5 query, or `None` if there are none.
