@@ -357,7 +357,11 @@ pub fn texts<'m>(
         HeaderForm::Absent if policy.file_form == TextForm::Html => page(message, policy, sink),
         HeaderForm::Absent | HeaderForm::ANews => {
             let steps = DecodingSteps::new(message.raw, OffsetMap::default());
-            steps.texts(policy.file_form, None, None, sink);
+            let may_be_json = matches!(message.raw, [b'{' | b'[', ..]);
+            let is_json = may_be_json && archived_page::fields(message.raw).is_some();
+            let named = policy.file_form;
+            let form = if is_json { TextForm::Json } else { named };
+            steps.texts(form, None, None, sink);
             DecodeReport {
                 text_parts: 1,
                 ..DecodeReport::default()

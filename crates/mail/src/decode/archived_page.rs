@@ -4,9 +4,14 @@
 //! Date, sender, subject and Message-ID are in comments (`MHonArc`, hypermail), in headings and
 //! links (Pipermail, `HyperKitty`), in lines (public-inbox), or else in `meta` elements. The body
 //! of the message is between two marks. The links around it are for navigation in the archive.
+//!
+//! Pony Mail's API and exports of Yahoo Groups have messages in JSON. `form.rs` decodes its strings.
 
+use super::form::strings;
 use super::html::{ElementContent, Markup, markup};
+use super::transfer::base64;
 use super::{charset, html};
+use crate::lines::run_len;
 use crate::references::decode_references;
 use urlspool_text::limits::ARCHIVED_PAGE_BYTES;
 use urlspool_text::span::Span;
@@ -74,8 +79,11 @@ pub(super) fn body(html: &[u8]) -> Span {
     archiver(html).map_or(Span::new(0, html.len()), |(_, body)| body)
 }
 
-/// Returns the header fields stated on an archive page, or `None` for any other page.
+/// Returns the header fields stated on an archive page or in JSON, or `None` for any other text.
 pub(super) fn fields(html: &[u8]) -> Option<PageFields> {
+    if let [b'{' | b'[', ..] = html {
+        return json_fields(html);
+    }
     let (archiver, body) = archiver(html)?;
     let declared = html::declared_charset(html);
     let after = &html[body.end..html.len().min(body.end + ARCHIVED_PAGE_BYTES)];
@@ -161,15 +169,7 @@ fn public_inbox(head: &[u8]) -> PageFields {
 fn hyperkitty(head: &[u8]) -> PageFields {
     let reply = between(head, "In-Reply-To=", "\"").map(|id| percent_decoded(&id));
     let name = between(head, "<span class=\"name\">", "</span>");
-    let name = name.and_then(|name| {
-        Some(
-            name.trim_end_matches("</a>")
-                .rsplit('>')
-                .next()?
-                .trim()
-                .to_owned(),
-        )
-    });
+    let name = name.and_then(|name| trimmed(name.trim_end_matches("</a>").rsplit('>').next()?));
     PageFields {
         id: reply,
         date: between(head, "s time: ", "\""),
@@ -254,6 +254,43 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&urlspool_text::grammar::decode(text.as_bytes())).into_owned()
 }
 
+/// Returns the fields of a message in JSON: Pony Mail's `body` and `message-id`, or the `rawEmail`
+/// and `messageBody` of Yahoo Groups. Returns `None` without a message, or for several.
+fn json_fields(json: &[u8]) -> Option<PageFields> {
+    let text = |name| text_of(&strings(member(json, name)?).bytes);
+    let id = |name| text_of(&base64(member(json, name)?).bytes);
+    let seconds = text("epoch").or_else(|| text("postDate"));
+    let time = seconds.and_then(|text| jiff::Timestamp::from_second(text.parse().ok()?).ok());
+    let email = [b"\n", member(json, "rawEmail").unwrap_or_default()].concat();
+    let email = strings(&email).bytes;
+    let own = |name, field| text(name).or_else(|| between(&email, field, "\n"));
+    let date = own("date", "\nDate:");
+    let fields = PageFields {
+        id: own("message-id", "\nMessage-ID:").or_else(|| id("messageIdInHeader")),
+        date: time.map(|at| at.to_string()).or(date),
+        from: own("from", "\nFrom:"),
+        subject: own("subject", "\nSubject:"),
+    };
+    let has_body = ["body", "messageBody", "rawEmail"].map(|it| member(json, it)) != [None; 3];
+    Some(fields).filter(|fields| has_body && fields.from.is_some())
+}
+
+/// Returns the string or number with this name in JSON, if it is the only one. Linear.
+fn member<'j>(json: &'j [u8], name: &str) -> Option<&'j [u8]> {
+    let name = format!("\"{name}\"");
+    let at = memchr::memmem::find(json, name.as_bytes())?;
+    let value = &json[at + name.len()..];
+    let value = &value[run_len(value, |byte| b": \t\r\n".contains(&byte))..];
+    let content = value.strip_prefix(b"\"").unwrap_or(value);
+    let mut end = 0;
+    while content.len() < value.len() && content.get(end)? != &b'"' {
+        end += 1 + usize::from(content[end] == b'\\');
+    }
+    let digits = run_len(content, |byte| byte.is_ascii_digit());
+    let is_only = memchr::memmem::rfind(json, name.as_bytes()) == Some(at);
+    is_only.then(|| &content[..end.max(digits)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,13 +309,8 @@ mod tests {
     /// Returns the fields of a page whose body follows `head`.
     fn of(head: &[u8]) -> [Option<String>; 4] {
         let page = [head, b"<!--X-Body-of-Message-->"].concat();
-        let PageFields {
-            id,
-            date,
-            from,
-            subject,
-        } = fields(&page).expect("a page of an archive");
-        [id, date, from, subject]
+        let found = fields(&page).expect("a page of an archive");
+        [found.id, found.date, found.from, found.subject]
     }
 
     #[test]
@@ -359,13 +391,9 @@ mod tests {
     /// Returns the fields and the body of a page.
     fn read(page: &str) -> ([String; 4], &str) {
         let body = body(page.as_bytes());
-        let PageFields {
-            id,
-            date,
-            from,
-            subject,
-        } = fields(page.as_bytes()).unwrap();
-        let fields = [id, date, from, subject].map(Option::unwrap_or_default);
+        let found = fields(page.as_bytes()).unwrap();
+        let fields =
+            [found.id, found.date, found.from, found.subject].map(Option::unwrap_or_default);
         (fields, &page[body.start..body.end])
     }
 
@@ -395,6 +423,25 @@ mod tests {
             ["<m1@a.example>", "2015-01-05 10:00", "Ann", "Lamps"]
         );
         assert_eq!(text, "\n<div class=\"email-body\">see http://b</div>");
+    }
+
+    #[test]
+    fn json_without_exactly_one_message_has_no_fields() {
+        let raw = r#"[{"postDate": 9,"rawEmail":"From: a\r\nMessage-ID: &lt;b&gt;\r\n"}]"#;
+        let found = fields(raw.as_bytes()).unwrap();
+        assert_eq!(
+            (found.id.unwrap(), found.from.unwrap()),
+            ("<b>".into(), "a".into())
+        );
+        assert_eq!(found.date.unwrap(), "1970-01-01T00:00:09Z");
+        for json in [
+            raw.repeat(2).as_str(),
+            "{",
+            r#"{"body":"","from":"a\"#,
+            r#"{"from":"a"}"#,
+        ] {
+            assert!(fields(json.as_bytes()).is_none(), "{json}");
+        }
     }
 
     #[test]

@@ -187,7 +187,7 @@ fn nested_reference(text: &[u8]) -> Option<(usize, char)> {
 
 /// Decodes the escapes in JSON strings (RFC 8259, section 7) and puts each string on separate
 /// lines.
-fn strings(text: &[u8]) -> MappedBytes {
+pub(super) fn strings(text: &[u8]) -> MappedBytes {
     let mut out = MappedBytes::with_capacity(text.len());
     undo_each(text, 0, &mut out, |rest| match rest {
         [b'"', ..] => Some((1, '\n')),

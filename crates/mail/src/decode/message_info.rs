@@ -170,8 +170,8 @@ impl MessageInfo {
                 MessageInfo::wanted(raw, fields, max_bytes, wanted)
             }
             HeaderForm::ANews => MessageInfo::of_a_news(raw, max_bytes),
-            HeaderForm::Page => MessageInfo::of_page(raw, max_bytes)?,
-            HeaderForm::Absent => return None,
+            HeaderForm::Absent if !matches!(raw, [b'{' | b'[', ..]) => return None,
+            HeaderForm::Page | HeaderForm::Absent => MessageInfo::of_page(raw, max_bytes)?,
         };
         Some(if names.is_empty() || !wanted.contains(InfoFields::NAMED) {
             info
@@ -180,7 +180,7 @@ impl MessageInfo {
         })
     }
 
-    /// Reads the header fields stated on a mail archive's page. Returns `None` for any other page.
+    /// Reads the header fields stated by a mail archive. Returns `None` for any other text.
     fn of_page(html: &[u8], max_bytes: usize) -> Option<MessageInfo> {
         let fields = archived_page::fields(html)?;
         let mut cut = Cut::at(max_bytes);
@@ -346,11 +346,7 @@ fn group_names(text: &str) -> Vec<String> {
 
 /// Returns the text of a field's value, trimmed.
 fn trimmed(value: &[u8]) -> String {
-    let text = field_text(value);
-    match text.trim() {
-        whole if whole.len() == text.len() => text,
-        part => part.to_owned(),
-    }
+    field_text(value).trim().to_owned()
 }
 
 /// Returns the Message-IDs in a text, with their brackets.
