@@ -296,6 +296,14 @@ impl<'h, 's> HtmlReader<'h, 's> {
 
     /// Handles the end of a start tag that is followed by `content`.
     fn end_of_start_tag(&mut self, content: usize) {
+        // `<http://a.example/b>` is a tag to browsers, which hide the URL.
+        if self.element.ends_with(b":")
+            && let Some(tag) = memchr::memrchr(b'<', &self.html[..content])
+            && is_absolute(&self.html[tag + 1..content])
+        {
+            self.page.map.push_same(self.page.text.len(), tag);
+            self.page.text.extend_from_slice(&self.html[tag..content]);
+        }
         let mut hidden = [&b"script"[..], b"style"].into_iter();
         if let Some(name) = hidden.find(|name| *name == self.element) {
             self.hidden = Some(HiddenElement { name, content });
@@ -768,6 +776,15 @@ mod tests {
             parse(b"<tt>&lt;p&gt; is an element</tt>")
                 .shown_page()
                 .is_none()
+        );
+    }
+
+    #[test]
+    fn a_url_in_angle_brackets_is_text() {
+        let (_, text) = shown("see <http://a.example/b?c=d> or <a:b> and <FTP://b.example>x");
+        assert_eq!(
+            text,
+            "see <http://a.example/b?c=d> or  and <FTP://b.example>x"
         );
     }
 
