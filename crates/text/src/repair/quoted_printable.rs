@@ -14,7 +14,7 @@ use super::notation::Respelling;
 use super::quote_marks::{QuoteMarks, QuoteStyle};
 use super::url_run::{BareWord, url_run_end, word_terminator_len};
 use super::{LogicalLine, Repair, is_blank, is_line_end, line_start, rest_of_line};
-use crate::byte_scan::{prefix_len, suffix_len};
+use crate::byte_scan::{prefix_len, starts_with_caseless, suffix_len};
 use crate::grammar::escaped_byte;
 use crate::limits::{
     CONTINUATION_LINES, PREFILTER_BYTES, RESIDUE_SEARCH_BYTES, RESIDUE_WORD_BYTES,
@@ -109,7 +109,14 @@ fn has_residue_around(text: &[u8], url: Span) -> bool {
     }
     let traces = signs + others;
     let is_seen = 0 < others && 2 <= traces || MANY_SIGNS <= signs && plain == 0;
-    is_seen && plain <= traces && text[first..last].is_ascii()
+    is_seen && plain <= traces && text[first..last].is_ascii() || is_named(&text[first..url.start])
+}
+
+/// Returns `true` if the last transfer encoding in a text that quotes headers is quoted-printable.
+fn is_named(text: &[u8]) -> bool {
+    const NAME: &[u8] = b"ransfer-Encoding: ";
+    memchr::memmem::rfind(text, NAME)
+        .is_some_and(|at| starts_with_caseless(&text[at + NAME.len()..], b"quoted-printable"))
 }
 
 /// The text around `url` to search for residue.
