@@ -17,8 +17,8 @@ mod url_run;
 mod wrapper;
 
 pub use bare_url::{AT_SIGN_CONFIDENCE, restore_at_sign, unfold_bare_word};
+pub use continuation::JOIN_CONFIDENCE;
 pub use continuation::{Continuation, Feature, Features, line_break_evidence};
-pub use continuation::{JOIN_CONFIDENCE, is_frequent_word};
 pub use elsewhere::{Elsewhere, JoinedReading, UrlEvidence};
 pub use notation::{CORRECTED_CONFIDENCE, DEFANGED_CONFIDENCE, UNESCAPED_CONFIDENCE};
 pub use notation::{has_other_notation, restore_spelling};

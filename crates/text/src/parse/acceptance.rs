@@ -92,14 +92,15 @@ fn accept_widely<'u>(
     }
 }
 
-/// Returns `true` if WHATWG accepts the text, its scheme is special and its host plausible. In
-/// running text it must not contain white space.
+/// Returns `true` if WHATWG accepts the text, its scheme is special and its host plausible, or its
+/// path has a drive (`file:///C|/b`). In running text it must not contain white space.
 fn is_special(full: &[u8], verdicts: &Verdicts<'_>, context: TextContext) -> bool {
     verdicts
         .whatwg
         .as_ref()
         .is_some_and(|whatwg| whatwg.is_special)
-        && verdicts.components.host.is_some_and(plausible_host)
+        && (verdicts.components.host.is_some_and(plausible_host)
+            || matches!(verdicts.components.path, [b'/', _, b'|', b'/', ..]))
         && (context == TextContext::Attribute || !full.iter().any(u8::is_ascii_whitespace))
 }
 

@@ -41,6 +41,10 @@ const BEFORE_REFUSED_CONFIDENCE: f32 = 0.9;
 /// end.
 const GUESSED_END_CONFIDENCE: f32 = 0.9;
 
+/// Confidence in a URL that ends before a tag or an index in brackets. In nine archives the only such
+/// place was a path (`/[resource_name]`); trackers and `AsciiDoc` write links like that.
+const BRACKETED_END_CONFIDENCE: f32 = 0.6;
+
 /// Confidence in a URL in which residue of quoted-printable was decoded. The undecoded reading has
 /// the rest.
 const DECODED_CONFIDENCE: f32 = 0.95;
@@ -429,7 +433,12 @@ impl CandidateParser<'_> {
         let Some(other) = end.other else {
             return 1.0;
         };
-        let mut other = self.with_scheme(&self.candidate.line.text()[..other]);
+        let line = self.candidate.line.text();
+        let own = match line.get(end.word) {
+            Some(b'[' | b'{') => BRACKETED_END_CONFIDENCE,
+            _ => GUESSED_END_CONFIDENCE,
+        };
+        let mut other = self.with_scheme(&line[..other]);
         if self.reading(&other, TextContext::Bare).is_err()
             && let Some(refused) = end_before_refused(&other, self.scanner)
             && end.url < refused
@@ -438,10 +447,9 @@ impl CandidateParser<'_> {
             other.to_mut().truncate(written);
         }
         if self.reading(&other, TextContext::Bare).is_ok() {
-            let part = (1.0 - GUESSED_END_CONFIDENCE) * confidence;
-            alternates.add(&other, AlternateReason::OtherEnd, part);
+            alternates.add(&other, AlternateReason::OtherEnd, (1.0 - own) * confidence);
         }
-        GUESSED_END_CONFIDENCE
+        own
     }
 
     /// Adds the reading with tildes instead of overlines.

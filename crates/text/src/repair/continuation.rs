@@ -10,7 +10,6 @@ mod token;
 mod url_head;
 
 pub use features::{Feature, Features};
-pub use token::is_frequent_word;
 
 #[cfg(test)]
 mod tests;

@@ -172,7 +172,8 @@ fn is_prose_after_address(url: &[u8], next: Option<&u8>) -> bool {
 }
 
 /// Returns `true` if a bar in the content `url` precedes the label of a link, as in Slack's
-/// `<url|label>`. A bar in a path does, unless a digit follows. A bar in a query does if the label,
+/// `<url|label>`. A bar in a path does, unless a digit follows, or a slash as after the drive in
+/// `<file:///C|/x>`. A bar in a query does if the label,
 /// as `written`, has a blank or if it repeats the URL or its host. The text is then no wrapper.
 fn has_label(url: &[u8], written: &[u8]) -> bool {
     let Some(bar) = memchr::memchr(b'|', url) else {
@@ -184,7 +185,7 @@ fn has_label(url: &[u8], written: &[u8]) -> bool {
     let (url, label) = (&url[..bar], &url[bar + 1..]);
     let site = &url[after_slashes(url).unwrap_or(0)..];
     let Some(query) = memchr::memchr2(b'?', b'#', site) else {
-        return 1 < label.len() && !label[0].is_ascii_digit();
+        return 1 < label.len() && !matches!(label[0], b'/' | b'0'..=b'9');
     };
     let (before, after) = written.split_at(memchr::memchr(b'|', written).unwrap_or(0));
     after.contains(&b' ') && !before.contains(&b' ')

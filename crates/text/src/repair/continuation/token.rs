@@ -432,7 +432,7 @@ fn are_labels(text: &[u8]) -> bool {
 const WORDS: &[u8] = include_bytes!("words.txt");
 
 /// Returns `true` if `words.txt` contains `word`, in lower or upper case.
-pub fn is_frequent_word(word: &[u8]) -> bool {
+fn is_frequent_word(word: &[u8]) -> bool {
     let line = || [b"\n", &word.to_ascii_lowercase()[..], b"\n"].concat();
     !word.is_empty()
         && all(word, u8::is_ascii_alphabetic)
