@@ -1,5 +1,6 @@
 //! Unreadable and missing files, truncated mailboxes, rebuilt state, with a simulated clock.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use urlspool_daemon::{DaemonEvent, DaemonHost, SpoolReader, Status, rebuild_stat
 use urlspool_files::config::{Config, DedupeScope, Spool};
 
 use super::{mbox_message, message, read_segments};
-use crate::scene::{Folder, TestHost, assert_contains, when_unlocked};
+use crate::scene::{Folder, TestHost, assert_contains, scan, when_unlocked};
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -335,6 +336,35 @@ fn an_mbox_truncated_between_two_runs_is_reported_once() {
         (6..=10).all(|n| written[&format!("http://h.example/{n}-a.html")] == 1),
         "{written:?}"
     );
+}
+
+#[test]
+fn an_mbox_without_blank_lines_that_grows_in_pieces_has_the_records_of_a_scan() {
+    let text: String = (1..=6)
+        .map(|n| mbox(n).replace("too\n\n", "too\n"))
+        .collect();
+    let ids = |record: &serde_json::Value| record["id"].as_str().unwrap().to_owned();
+    let scanned: BTreeSet<String> = scan(&text, &[]).records.iter().map(ids).collect();
+    assert_eq!(scanned.len(), 12);
+    for bytes in [text.len(), 700, 97, 31] {
+        let (folder, mut host) = (Folder::in_memory(), TestHost::default());
+        let inbox = folder.write("spool/a", "");
+        let spool = inbox.parent().unwrap().to_owned();
+        let mut daemon = open(&config(folder.root(), &[spool]), &mut host);
+        for piece in text.as_bytes().chunks(bytes) {
+            append(&inbox, str::from_utf8(piece).unwrap());
+            daemon.handle(DaemonEvent::Overflow, host.time());
+            pass(&mut daemon, &mut host, 50);
+        }
+        days(&mut daemon, &mut host, 1);
+        daemon.close().unwrap();
+        let written = read_segments(&folder.path("out")).ids;
+        assert_eq!(
+            (written.len(), BTreeSet::from_iter(written)),
+            (12, scanned.clone()),
+            "{bytes}"
+        );
+    }
 }
 
 fn append(path: &Path, text: &str) {
