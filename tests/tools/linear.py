@@ -18,8 +18,7 @@ MAX_RATIO = 2.3
 MIN_INSTRUCTIONS = 1_000_000
 # Factor of the input of a family that needs fewer.
 CHEAP_FACTOR = 40
-# Exit code of a tool that cannot run here.
-SKIPPED = 77
+SKIPPED = 77  # Exit code of a tool that cannot run here.
 HEAD = b"From a@b Mon Jan  1 00:00:00 1996\nSubject: x\nMessage-ID: <1@x>\n"
 
 
@@ -173,18 +172,15 @@ def processor_time(binary, path):
     def once():
         process = subprocess.Popen(scan(binary, path), stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        assert process.returncode in (0, 1), f"{path}: ended with {process.returncode}"
+        process.returncode = status = os.waitstatus_to_exitcode(status)
+        assert status in (0, 1), f"{path}: ended with {status}"
         return usage.ru_utime + usage.ru_stime
     return min(once() for _ in range(5))
 
 
 def worst(make, sizes, measure, idle, folder, least=0):
     """The largest ratio of the work for twice the input, and the work per byte of the largest
-    input.
-
-    If the smallest input takes less work than `least`, all inputs are enlarged by CHEAP_FACTOR.
-    """
+    input. All inputs are enlarged if the smallest takes less work than `least`."""
     works = []
     for size in sizes:
         path = os.path.join(folder, "input")
