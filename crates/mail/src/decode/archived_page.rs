@@ -5,7 +5,7 @@
 //! links (Pipermail, `HyperKitty`), in lines (public-inbox), or else in `meta` elements. The body
 //! of the message is between two marks. The links around it are for navigation in the archive.
 //!
-//! Pony Mail's API and exports of Yahoo Groups have messages in JSON. `form.rs` decodes its strings.
+//! Pony Mail's API and exports of Yahoo Groups have messages in JSON.
 
 use super::form::strings;
 use super::html::{ElementContent, Markup, markup};

@@ -173,8 +173,8 @@ fn is_prose_after_address(url: &[u8], next: Option<&u8>) -> bool {
 
 /// Returns `true` if a bar in the content `url` precedes the label of a link, as in Slack's
 /// `<url|label>`. A bar in a path does, unless a digit follows, or a slash as after the drive in
-/// `<file:///C|/x>`. A bar in a query does if the label,
-/// as `written`, has a blank or if it repeats the URL or its host. The text is then no wrapper.
+/// `<file:///C|/x>`. A bar in a query does if the label, as `written`, has a blank or if it repeats
+/// the URL or its host. The text is then no wrapper.
 fn has_label(url: &[u8], written: &[u8]) -> bool {
     let Some(bar) = memchr::memchr(b'|', url) else {
         return false;
