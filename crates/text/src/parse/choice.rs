@@ -41,8 +41,8 @@ const BEFORE_REFUSED_CONFIDENCE: f32 = 0.9;
 /// end.
 const GUESSED_END_CONFIDENCE: f32 = 0.9;
 
-/// Confidence in a URL that ends before a tag or an index in brackets. In nine archives the only such
-/// place was a path (`/[resource_name]`); trackers and `AsciiDoc` write links like that.
+/// Confidence in a URL that ends before a tag or an index in brackets. In nine archives the only
+/// such place was a path (`/[resource_name]`); trackers and `AsciiDoc` write links like that.
 const BRACKETED_END_CONFIDENCE: f32 = 0.6;
 
 /// Confidence in a URL in which residue of quoted-printable was decoded. The undecoded reading has

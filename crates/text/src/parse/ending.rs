@@ -362,8 +362,8 @@ fn escapes_len(word: &[u8], escapes: &[&[u8; 3]]) -> usize {
         .count()
 }
 
-/// Minimum number of lowercase letters after a page extension that are a word of the text. They were
-/// one in all 13 URLs of nine archives.
+/// Minimum number of lowercase letters after a page extension that are a word of the text. They
+/// were one in all 13 URLs of nine archives.
 const GLUED_LETTERS: usize = 3;
 
 /// Returns the end of the page extension (`.htm`, `.html`) in the last path segment of `run`, if a
@@ -1218,8 +1218,8 @@ mod tests {
 
     #[test]
     fn a_word_glued_to_a_bracket_page_or_gateway_link_is_excluded() {
-        let cases = "http://a.example/b.html‖here http://a.example/b.html‖(for http://a.example/b[0]/‖{x \
-            http://a.example/?b={c‖ http://a.example/b_(c)[d]‖";
+        let cases = "http://a.example/b.html‖here http://a.example/b.html‖(for \
+            http://a.example/b[0]/‖{x http://a.example/?b={c‖ http://a.example/b_(c)[d]‖";
         cases.split(' ').for_each(|case| check(&format!(" {case}")));
         check_markup("(see «http://a.example/b#c»).There");
         check_markup("(see «http://a.example/b»)and");
@@ -1352,10 +1352,10 @@ mod tests {
 
     #[test]
     fn unescaped_letters_after_an_escaped_url_are_excluded() {
-        let cases = "http://a.example/%D9%86%D8%AA/x‖منشور http://a.example/%d9%86?ref=internal‖منشور \
-            http://a.example/%E4%B8%AD/12‖是一个 http://a.example/%E4%B8%AD是一个‖ \
-            http://a.example/%D9%86/منشور‖ http://a.example/%D9%86-منشور‖ \
-            http://a.example/a%20b?q=cمنشور‖ http://a.example/%C3%A9té‖";
+        let cases = "http://a.example/%D9%86%D8%AA/x‖منشور \
+            http://a.example/%d9%86?ref=internal‖منشور http://a.example/%E4%B8%AD/12‖是一个 \
+            http://a.example/%E4%B8%AD是一个‖ http://a.example/%D9%86/منشور‖ \
+            http://a.example/%D9%86-منشور‖ http://a.example/a%20b?q=cمنشور‖ http://a.example/%C3%A9té‖";
         cases.split(' ').for_each(|case| check(&format!(" {case}")));
     }
 
@@ -1367,9 +1367,9 @@ mod tests {
 
     #[test]
     fn a_list_item_ends_before_the_next_url() {
-        let cases = "http://a.example/‖,http://b.example/ http://web.example/2001/http://b.example/‖ \
-            http://a.example/?u=http://b.example‖ http://a.example/‖&gt; \
-            http://a.example/?b=c&amp;‖ http://a.example/?b=c&amp‖ \
+        let cases = "http://a.example/‖,http://b.example/ \
+            http://web.example/2001/http://b.example/‖ http://a.example/?u=http://b.example‖ \
+            http://a.example/‖&gt; http://a.example/?b=c&amp;‖ http://a.example/?b=c&amp‖ \
             http://a.example/b.html‖/http://b.example/ http://a.example/b/‖http://a.example/b/c \
             http://a.example/lamps-and-oil/‖https://b.example/ \
             http://a.example/b.cgi/http://b.example/‖ \
