@@ -1355,7 +1355,8 @@ mod tests {
         let cases = "http://a.example/%D9%86%D8%AA/x‖منشور \
             http://a.example/%d9%86?ref=internal‖منشور http://a.example/%E4%B8%AD/12‖是一个 \
             http://a.example/%E4%B8%AD是一个‖ http://a.example/%D9%86/منشور‖ \
-            http://a.example/%D9%86-منشور‖ http://a.example/a%20b?q=cمنشور‖ http://a.example/%C3%A9té‖";
+            http://a.example/%D9%86-منشور‖ \
+            http://a.example/%C3%A9té‖ http://a.example/a%20b?q=cمنشور‖";
         cases.split(' ').for_each(|case| check(&format!(" {case}")));
     }
 
