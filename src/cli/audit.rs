@@ -550,13 +550,18 @@ fn list_unsaved(args: &AuditSaveArgs, is_quiet: bool) -> CommandResult {
     if args.format.is_some() {
         list.due
             .truncate(usize::try_from(listed).unwrap_or(usize::MAX));
-        for (path, lines) in audit::seed_files(&args.output, &list.due) {
-            check_replacement(&path, None).map_err(|_| {
+        let files = audit::seed_files(&args.output, &list.due);
+        // A file that a longer list left behind would look like a part of this one.
+        let next = audit::seed_file(&args.output, files.len() + 1);
+        for path in files.iter().map(|(path, _)| path).chain([&next]) {
+            check_replacement(path, None).map_err(|_| {
                 CommandError::usage(format!(
                     "{} exists, and a list replaces no file; name another one with `-o`",
                     path.display()
                 ))
             })?;
+        }
+        for (path, lines) in files {
             let mut file = OutputFile::create(&path)?;
             file.put(lines.as_bytes())?;
             file.finish()?;

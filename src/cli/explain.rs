@@ -188,11 +188,7 @@ impl MessageLocation {
 
     /// The noun for the opened input.
     fn noun(&self) -> &'static str {
-        if self.file.member.is_empty() {
-            "file"
-        } else {
-            "member"
-        }
+        ["member", "file"][usize::from(self.file.member.is_empty())]
     }
 }
 

@@ -81,7 +81,10 @@ fn only_living_links_in_no_archive_are_listed() {
         std::fs::read_to_string(&file).unwrap(),
         "http://l.cern.ch/a\n"
     );
-    for mine in [&file, &folder.file("mine.txt", "mine")] {
+    // A longer list left its second file behind.
+    folder.write("new-2.txt", "http://l.cern.ch/b");
+    let new = folder.path("new.txt").display().to_string();
+    for mine in [&file, &folder.file("mine.txt", "mine"), &new] {
         let end = audit(&folder, "save", &["--format", "seeds", "-o", mine]);
         end.check(2, "exists, and a list replaces no file; name another one");
     }

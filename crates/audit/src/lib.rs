@@ -34,7 +34,7 @@ pub use protocols::{OldProtocol, check_protocols};
 pub use public_host::host_in_url;
 pub use report::{ReportFiles, ReportFormat, ReportJob, SenderPolicy, report};
 pub use save::{
-    LeftOut, SaveCounts, SaveJob, SaveList, SaveOutcome, save, seed_files, urls_to_save,
+    LeftOut, SaveCounts, SaveJob, SaveList, SaveOutcome, save, seed_file, seed_files, urls_to_save,
 };
 pub use state::{LinkState, PageState};
 pub use step::AuditProgress;

@@ -433,11 +433,7 @@ impl RowFacts {
         let is_confident_somewhere = MIN_CONFIDENCE <= confidence;
         let is_confident = is_in_a_body && is_confident_somewhere;
         let date = cited.map_or(UNDATED, digits);
-        let rank = if is_confident {
-            date
-        } else {
-            date + NOT_CHECKED
-        };
+        let rank = date + if is_confident { 0 } else { NOT_CHECKED };
         // Rows arrive in the order of their identifiers.
         if self.first_row == 0 || rank < self.rank {
             (self.first_row, self.rank) = (row, rank);

@@ -168,17 +168,22 @@ pub fn seed_files(path: &Path, urls: &[String]) -> Vec<(PathBuf, String)> {
     for url in urls {
         let is_full = |(_, text): &(_, String)| SEED_FILE_BYTES < text.len() + url.len() + 1;
         if files.last().is_none_or(is_full) && OutputPlace::of(path) != OutputPlace::Stdout {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let end = path.extension().unwrap_or_default().to_string_lossy();
-            let name = format!("{stem}-{}.{end}", files.len() + 1);
-            let name = name.trim_end_matches('.');
-            files.push((path.with_file_name(name), String::new()));
+            files.push((seed_file(path, files.len() + 1), String::new()));
         }
         if let Some((_, text)) = files.last_mut() {
             text.extend([url.as_str(), "\n"]);
         }
     }
     files
+}
+
+/// Returns the name of file `number` of a list, at least 2. The first file has the name `path`.
+#[must_use]
+pub fn seed_file(path: &Path, number: usize) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let end = path.extension().unwrap_or_default().to_string_lossy();
+    let name = format!("{stem}-{number}.{end}");
+    path.with_file_name(name.trim_end_matches('.'))
 }
 
 /// Submits the URLs that are due to a save service and queries their jobs. Setting `stop` ends it.
