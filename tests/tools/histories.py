@@ -184,7 +184,7 @@ class History:
         self.settle = SLOW_SETTLE if self.is_slow else SETTLE
         # Files with the printed lines, those of runs that were killed, the last one with each key,
         # and the number of bytes that were read of the current one.
-        self.prints = not tombstones and self.rng.random() < 0.4
+        self.prints = not tombstones and self.rng.random() < 0.6
         self.printed, self.killed, self.keys, self.read = [], set(), {}, 0
         # MH folders are read with the kind `message`.
         self.were_messages = self.spools["mh"].kind == "message"
