@@ -358,7 +358,7 @@ def packed(before, unit):
 
 TNEF = b"x\x9f>\"\1\0\1\x0c\x80\2\0\x17\0\0\0" + PLANTED + b"\0\0"
 SIGNED = (b"0\x80\6\x09*\x86H\x86\xf7\r\1\7\2\xa0\x800\x80\2\1\0001\0000\x80\6\1*\xa0\x80"
-          b"\4\x1eTo: a\n\n" + PLANTED)
+          b"\4\x1fTo: a\n\n" + PLANTED + b" ")
 PLANTED_RUN = b"<w:p><w:t>" + PLANTED + b"</w:t></w:p>"
 MAILS = {name: (lambda size, name=name: unit_mail(name, size)) for name in UNITS} | {
     "urls": numbered_mail(b"see http://a.example/xyz%d for text on lamps, wicks, oil and so on\n"),

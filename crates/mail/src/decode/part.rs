@@ -49,8 +49,8 @@ pub struct MimePart {
     pub(super) outer_encoding: Option<String>,
     /// Transfer encodings that the header names after the first one.
     pub(super) other_encodings: Vec<TransferEncoding>,
-    /// Base of relative links, if the header of the part or of a multipart around it names one and
-    /// the part may be or hold a page.
+    /// Base of relative links, if the part may be or hold a page, and its header or a multipart
+    /// around it names one.
     pub(super) base: Option<Arc<[u8]>>,
 }
 
@@ -274,10 +274,11 @@ pub(super) const DEFAULT_TYPE: &str = "text/plain";
 /// Default type in a digest (RFC 2046 section 5.1.5).
 const DEFAULT_TYPE_IN_DIGEST: &str = "message/rfc822";
 
-/// Returns the base of relative links, as named in the header of a part (RFC 2557, section 5; RFC
-/// 2110, section 4.2; in pages saved by Chromium, that of the page). A part without a base has the
-/// one of the multipart `around` it, to which a relative one is added. Removes white space, which
-/// comes from folding, and the quotes or brackets that some programs write around the URL.
+/// Returns the base of relative links in a part (RFC 2557, section 5; RFC 2110, section 4.2). Pages
+/// saved by Chromium name it in Snapshot-Content-Location. A part without a base inherits the base
+/// of the multipart `around` it, and a relative base is resolved against that base. Removes white
+/// space, which comes from folding, and the quotes or brackets that some programs write around the
+/// URL.
 fn named_base(raw: &[u8], fields: &HeaderFields, around: Option<&Arc<[u8]>>) -> Option<Arc<[u8]>> {
     const NAMES: [&str; 3] = [
         "content-base",
@@ -304,8 +305,7 @@ fn named_base(raw: &[u8], fields: &HeaderFields, around: Option<&Arc<[u8]>>) -> 
     joined.map(Arc::from).or_else(|| around.cloned())
 }
 
-/// Maximum length of a base that parts have from a multipart, and of what they add to it. There may
-/// be thousands of parts.
+/// Maximum length of an inherited base, and of a relative base. Thousands of parts may have one.
 const AROUND_BYTES: usize = 2 << 10;
 
 /// Returns the first [`NAME_BYTES`] characters of a name, the length kept in records.
@@ -722,7 +722,6 @@ mod tests {
         assert_eq!(base("Content-Location: d.html\n\n"), None);
     }
 
-    /// A part without a base has that of the page, if that is short: there may be many parts.
     #[test]
     fn a_multipart_names_the_base_of_its_parts() {
         let base = |header: &str, around: &str| {

@@ -114,20 +114,27 @@ impl<'l> Unpacking<'l> {
             self.problem(kind, message);
         } else if self.left == 0 && !matches!(stream.read(&mut [0]), Ok(0)) {
             // The bomb check may also refuse the next byte.
-            let max = self.limits.message_bytes;
-            let message = format!(
-                "{what} unpacks to more than {max} bytes (message_bytes): the rest is not read"
-            );
-            self.problem(DiagnosticKind::Limit, message);
+            self.report_limit(what);
         }
         bytes
     }
 
-    /// Copies bytes of the document up to the limit. `what` names them in messages.
-    fn copied(&mut self, what: &str, bytes: &[u8]) -> Vec<u8> {
-        self.unpack(what, bytes, |error| {
-            Diagnostic::new(DiagnosticKind::Damage, error.to_string())
-        })
+    /// Returns bytes of the document up to the limit. `what` names them in messages.
+    fn limited<'b>(&mut self, what: &str, bytes: &'b [u8]) -> &'b [u8] {
+        if self.left < bytes.len() {
+            self.report_limit(what);
+        }
+        let bytes = &bytes[..bytes.len().min(self.left)];
+        self.left -= bytes.len();
+        bytes
+    }
+
+    fn report_limit(&mut self, what: &str) {
+        let max = self.limits.message_bytes;
+        let message = format!(
+            "{what} unpacks to more than {max} bytes (message_bytes): the rest is not read"
+        );
+        self.problem(DiagnosticKind::Limit, message);
     }
 
     /// Returns the reading of a document that became `page`.

@@ -1,10 +1,12 @@
-//! Messages described by MAPI properties (MS-OXPROPS), as those of Outlook are, converted to MIME.
+//! Messages of Outlook, described by MAPI properties (MS-OXPROPS), converted to MIME.
 //!
 //! The message has the header fields of its transport, or fields made from its properties. Its
 //! bodies, its attachments and all messages attached to it follow, nested ones too, as parts on one
 //! level. All parts are in base64, so a boundary cannot occur in them.
 //!
 //! `outlook` and `tnef` read the file formats that hold the properties.
+
+use std::borrow::Cow;
 
 use data_encoding::BASE64_MIME;
 use encoding_rs::Encoding;
@@ -48,7 +50,7 @@ pub(super) const OBJECT: u16 = 0x000D;
 /// Properties of a message or of an attachment, in a file of any format.
 pub(super) trait Properties<'l> {
     /// Returns the value of a property with this type, as far as limits and damage allow.
-    fn value(&mut self, id: u16, kind: u16) -> Option<Vec<u8>>;
+    fn value(&mut self, id: u16, kind: u16) -> Option<Cow<'l, [u8]>>;
 
     /// Returns the value of a property of at most eight bytes.
     fn fixed(&self, id: u16) -> Option<u64>;
@@ -67,6 +69,11 @@ pub(super) trait Properties<'l> {
         };
         let text = text.trim_end_matches('\0');
         (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// Returns the text of a body, and its charset.
+    fn body(&mut self, id: u16) -> Option<(Cow<'l, [u8]>, &'static str)> {
+        Some((self.text(id)?.into_bytes().into(), "utf-8"))
     }
 
     /// Returns the encoding of a property that holds a code page number.
@@ -135,8 +142,14 @@ impl MimeWriter {
         self.push_line(&format!(
             "--{boundary}\nContent-Type: {content_type}\nContent-Transfer-Encoding: base64\n"
         ));
-        let encoded = BASE64_MIME.encode(bytes);
-        self.mime.extend_from_slice(encoded.as_bytes());
+        let start = self.mime.len();
+        let len = BASE64_MIME.encode_len(bytes.len());
+        // Without it, a large part would double the memory. Fields of parts follow.
+        if start < len {
+            self.mime.reserve_exact(len + len / 8);
+        }
+        self.mime.resize(start + len, 0);
+        BASE64_MIME.encode_mut(bytes, &mut self.mime[start..]);
     }
 
     /// Appends the header fields of a message, except the MIME fields.
@@ -181,8 +194,8 @@ impl MimeWriter {
 
     /// Appends the bodies of a message.
     fn bodies(&mut self, properties: &mut dyn Properties<'_>) {
-        if let Some(body) = properties.text(property::BODY) {
-            self.part("text/plain; charset=utf-8", body.as_bytes());
+        if let Some((body, charset)) = properties.body(property::BODY) {
+            self.part(&format!("text/plain; charset={charset}"), &body);
         }
         if let Some(html) = properties.value(property::HTML, BINARY) {
             let charset = properties.code_page(property::INTERNET_CODEPAGE);
@@ -190,8 +203,8 @@ impl MimeWriter {
                 format!("; charset={}", encoding.name())
             });
             self.part(&format!("text/html{charset}"), &html);
-        } else if let Some(html) = properties.text(property::HTML) {
-            self.part("text/html; charset=utf-8", html.as_bytes());
+        } else if let Some((html, charset)) = properties.body(property::HTML) {
+            self.part(&format!("text/html; charset={charset}"), &html);
         } else if let Some(packed) = properties.value(property::RTF_COMPRESSED, BINARY)
             && let Some(page) = page_of_rtf(&packed, properties.unpacking())
         {

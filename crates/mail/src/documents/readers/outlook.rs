@@ -3,6 +3,7 @@
 //! The crate `cfb` reads the compound file. It refuses sector chains that form a cycle or share
 //! sectors.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{self, Cursor};
 
@@ -62,9 +63,9 @@ struct Storage<'r, 'b> {
 }
 
 impl<'b> Properties<'b> for Storage<'_, 'b> {
-    fn value(&mut self, id: u16, kind: u16) -> Option<Vec<u8>> {
+    fn value(&mut self, id: u16, kind: u16) -> Option<Cow<'b, [u8]>> {
         let path = format!("{}__substg1.0_{id:04X}{kind:04X}", self.path);
-        self.reader.stream(&path)
+        self.reader.stream(&path).map(Cow::Owned)
     }
 
     fn fixed(&self, id: u16) -> Option<u64> {

@@ -39,14 +39,14 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
         return DocumentReading::default();
     }
     let mut unpacking = Unpacking::new(limits);
-    let (mut content, mut is_whole) = (Vec::new(), false);
+    let (mut content, mut is_whole) = (Vec::with_capacity(bytes.len()), false);
     // The element after the content is no OCTET STRING, so the ends of the elements around the
     // pieces do not matter.
     while let Some((tag, len)) = ber.header() {
         match (tag, len) {
             (OCTET_STRING, Some(len)) => {
                 let (piece, rest) = ber.0.split_at(len.min(ber.0.len()));
-                content.extend(unpacking.copied("signed content", piece));
+                content.extend_from_slice(unpacking.limited("signed content", piece));
                 ber.0 = rest;
             }
             (OCTET_STRINGS, _) | (END, Some(0)) => {}

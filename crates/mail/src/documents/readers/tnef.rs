@@ -2,6 +2,7 @@
 //!
 //! Checksums are not verified: an attribute with a wrong one is read like the others.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use encoding_rs::{Encoding, WINDOWS_1252};
@@ -72,9 +73,9 @@ struct TnefProperties<'b> {
 }
 
 impl<'b> Properties<'b> for TnefProperties<'b> {
-    fn value(&mut self, id: u16, kind: u16) -> Option<Vec<u8>> {
+    fn value(&mut self, id: u16, kind: u16) -> Option<Cow<'b, [u8]>> {
         let (_, bytes) = self.values.get(&id).filter(|(known, _)| *known == kind)?;
-        Some(self.unpacking.copied("a winmail.dat", bytes))
+        Some(self.unpacking.limited("a winmail.dat", bytes).into())
     }
 
     fn fixed(&self, id: u16) -> Option<u64> {
@@ -83,6 +84,14 @@ impl<'b> Properties<'b> for TnefProperties<'b> {
         let len = bytes.len().min(value.len());
         value[..len].copy_from_slice(&bytes[..len]);
         Some(u64::from_le_bytes(value))
+    }
+
+    /// Leaves byte strings as they are: in UTF-8 they may have twice the length.
+    fn body(&mut self, id: u16) -> Option<(Cow<'b, [u8]>, &'static str)> {
+        match self.value(id, STRING8) {
+            Some(bytes) => Some((bytes, self.encoding.name())),
+            None => Some((self.text(id)?.into_bytes().into(), "utf-8")),
+        }
     }
 
     fn encoding(&self) -> &'static Encoding {
