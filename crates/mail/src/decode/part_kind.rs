@@ -206,9 +206,13 @@ pub(super) fn text_form(media_type: &str, parameters: &BTreeMap<String, String>)
     }
 }
 
-/// Returns the form of a text file with this name; plain unless the name is specific.
+/// Returns the form of a text file with this name, perhaps a compressed one; plain unless the name
+/// is specific.
 #[must_use]
 pub fn form_of_name(name: &str) -> TextForm {
+    let is_packed = kind_of_name(name) == Some(PartReader::Archive);
+    let inner = name.rsplit_once('.').filter(|_| is_packed);
+    let name = inner.map_or(name, |(inner, _)| inner);
     match kind_of_name(name) {
         Some(PartReader::Text(form)) => form,
         _ => TextForm::Plain,
@@ -415,6 +419,7 @@ mod tests {
     #[test]
     fn texts_have_forms_by_their_types() {
         let of = |media_type| text_form(media_type, &BTreeMap::new());
+        assert_eq!(form_of_name("a.csv.gz"), TextForm::Cells);
         assert_eq!(of("image/svg+xml"), TextForm::Html);
         assert_eq!(of("application/rss+xml"), TextForm::Xml);
         assert_eq!(of("application/x-troff-man"), TextForm::Plain);
