@@ -7,6 +7,7 @@ mod archive;
 mod compression;
 mod error;
 mod input;
+mod process;
 mod repository;
 mod sparse_read;
 mod streams;
@@ -17,6 +18,7 @@ pub use input::{
     Input, ReadAt, SeekableInput, open, open_examined, open_stream, peek_stdin, read_small,
     start_of_stdin,
 };
-pub use repository::{GitHost, Repository, RepositoryContent, Selection, StartProgram};
+pub use process::{GitHost, StartProgram};
+pub use repository::{Repository, RepositoryContent, Selection};
 pub use sparse_read::{SparseRead, UnreadRange, hole_len};
 pub use streams::{StreamStep, Streams, is_container};

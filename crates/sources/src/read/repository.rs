@@ -9,8 +9,6 @@
 //! their sizes, and `cat-file --batch` prints their bytes. A single thread passes the names from
 //! one process to the next whenever it would otherwise wait for bytes.
 
-mod process;
-
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read};
@@ -18,9 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::rc::Rc;
 
-use self::process::GitProcess;
-pub use self::process::{GitHost, StartProgram};
 use super::error;
+use super::process::{ChildProcess, GitHost};
 use crate::walk;
 use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::{GIT_CHANGES, GIT_LINE_BYTES, GIT_PIPE_BYTES, GIT_ROOT_BYTES};
@@ -67,7 +64,7 @@ impl Repository {
         let Some(tip) = tip(path, host)? else {
             return Ok(RepositoryContent::Skipped(SkipReason::Empty));
         };
-        let layout = match GitProcess::run(host, path, &["ls-tree", &tip], GIT_ROOT_BYTES)? {
+        let layout = match ChildProcess::run(host, path, &["ls-tree", &tip], GIT_ROOT_BYTES)? {
             Some(root) if GIT_ROOT_BYTES < root.len() => None,
             Some(root) => layout(&root),
             None => Some(Layout::V1),
@@ -102,7 +99,7 @@ impl Repository {
     /// Git cannot be run.
     pub fn contains(&self, commit: &str) -> io::Result<bool> {
         let arguments = ["merge-base", "--is-ancestor", commit, &self.tip];
-        match GitProcess::run(&self.host, &self.path, &arguments, GIT_LINE_BYTES) {
+        match ChildProcess::run(&self.host, &self.path, &arguments, GIT_LINE_BYTES) {
             Ok(answer) => Ok(answer.is_some()),
             // Git does not know the commit.
             Err(error) if error.to_string().contains("ended with status 128") => Ok(false),
@@ -134,7 +131,7 @@ impl Repository {
     /// Starts the processes that list the objects of these revisions.
     fn names(&self, revisions: &[&str]) -> io::Result<NameSource> {
         let (host, path) = (&self.host, &self.path);
-        let mut commits = GitProcess::start(host, path, revisions, Stdio::null())?;
+        let mut commits = ChildProcess::start(host, path, revisions, Stdio::null())?;
         let (names, before) = match self.layout {
             Layout::V2 => (commits, None),
             Layout::V1 => {
@@ -148,7 +145,7 @@ impl Repository {
                     "--no-abbrev",
                 ];
                 let stdin = commits.take_stdout()?;
-                let names = GitProcess::start(host, path, &changes, stdin)?;
+                let names = ChildProcess::start(host, path, &changes, stdin)?;
                 (names, Some(commits))
             }
         };
@@ -212,7 +209,7 @@ pub(super) fn one_object(path: &Path, oid: &[u8], host: &GitHost) -> io::Result<
 fn tip(path: &Path, host: &GitHost) -> io::Result<Option<String>> {
     for branch in BRANCHES {
         let arguments = ["rev-parse", "--verify", "--quiet", branch];
-        let Some(line) = GitProcess::run(host, path, &arguments, GIT_LINE_BYTES)? else {
+        let Some(line) = ChildProcess::run(host, path, &arguments, GIT_LINE_BYTES)? else {
             continue;
         };
         let oid = line.strip_suffix(b"\n").filter(|oid| is_oid(oid));
@@ -287,10 +284,10 @@ pub(super) struct RepositoryObjects {
     /// `true` to count deletions in `deleted` instead of reading messages.
     lists_deletions: bool,
     /// Answers a name with its object id, type and size.
-    check: GitProcess,
+    check: ChildProcess,
     answers: LineBuffer,
     /// Answers an object id with the object.
-    contents: GitProcess,
+    contents: ChildProcess,
     /// The next items. Their objects were requested in this order.
     expected: VecDeque<Expected>,
     /// Number of names that `check` has not answered yet.
@@ -301,9 +298,9 @@ pub(super) struct RepositoryObjects {
 /// The process that prints the names of objects.
 #[derive(Debug)]
 struct NameSource {
-    names: GitProcess,
+    names: ChildProcess,
     /// The process that prints its input.
-    before: Option<GitProcess>,
+    before: Option<ChildProcess>,
     layout: Layout,
     lines: LineBuffer,
     /// Number of lines that it may still print.
@@ -339,14 +336,14 @@ impl RepositoryObjects {
             source,
             deleted: BlobCounts::new(),
             lists_deletions: false,
-            check: GitProcess::start(
+            check: ChildProcess::start(
                 host,
                 path,
                 &["cat-file", format, "--buffer"],
                 Stdio::piped(),
             )?,
             answers: LineBuffer::default(),
-            contents: GitProcess::start(
+            contents: ChildProcess::start(
                 host,
                 path,
                 &["cat-file", "--batch", "--buffer"],
@@ -596,7 +593,7 @@ struct LineBuffer {
 impl LineBuffer {
     /// Reads the available output of the process without waiting. Returns `true` if there was new
     /// output, or the output has ended.
-    fn read(&mut self, process: &mut GitProcess) -> io::Result<bool> {
+    fn read(&mut self, process: &mut ChildProcess) -> io::Result<bool> {
         if process.is_read() {
             return Ok(false);
         }

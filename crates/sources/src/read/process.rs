@@ -1,8 +1,9 @@
-//! A `git` process. It ignores the configuration of the user, the system and the repository as far
-//! as git would act on it. Its memory and its time of silence are limited, and it ends with its
-//! handle.
+//! Processes of `git` and `readpst`. Their memory and their time of silence are limited, and they
+//! end with their handles. Git ignores the configuration of the user, the system and the repository
+//! as far as it would act on it.
 //!
-//! Its pipes never block this process. The commands are in `repository`.
+//! Their pipes never block this process. The commands of git are in `repository`, the one of
+//! `readpst` in `outlook`.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -117,12 +118,12 @@ impl fmt::Debug for GitHost {
     }
 }
 
-/// A running `git` command. Dropping it kills it.
+/// A running program. Dropping it kills it.
 #[derive(Debug)]
-pub(super) struct GitProcess {
+pub(super) struct ChildProcess {
     child: Child,
-    /// Name of the command, for messages.
-    command: String,
+    /// Name of the program and its command, for messages.
+    name: String,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
@@ -135,15 +136,15 @@ pub(super) struct GitProcess {
     has_ended: bool,
 }
 
-impl GitProcess {
+impl ChildProcess {
     /// Starts `git` on the repository at `path`. `stdin` is its input; a pipe is filled by
-    /// [`GitProcess::send`].
+    /// [`ChildProcess::send`].
     pub(super) fn start(
         host: &GitHost,
         path: &Path,
         arguments: &[&str],
         stdin: Stdio,
-    ) -> io::Result<GitProcess> {
+    ) -> io::Result<ChildProcess> {
         let mut git_dir = OsString::from("--git-dir=");
         git_dir.push(path);
         let mut command = Command::new("git");
@@ -156,17 +157,28 @@ impl GitProcess {
             .arg(git_dir)
             .args(arguments)
             .stdin(stdin)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
             // An interrupt from the terminal ends this process, which then ends git.
             .process_group(0);
-        let mut child = (host.start)(command).map_err(|error| not_started(&error))?;
-        let process = GitProcess {
+        let name = format!("git {}", arguments.first().copied().unwrap_or_default());
+        ChildProcess::spawn(command, name, |command| {
+            (host.start)(command).map_err(|error| not_started(&error))
+        })
+    }
+
+    /// Starts a program with `start`. Its output and its messages are read without waiting.
+    pub(super) fn spawn(
+        mut command: Command,
+        name: String,
+        start: impl FnOnce(Command) -> io::Result<Child>,
+    ) -> io::Result<ChildProcess> {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = start(command)?;
+        let process = ChildProcess {
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
             child,
-            command: arguments.first().copied().unwrap_or_default().to_owned(),
+            name,
             messages: Vec::new(),
             unwritten: Vec::new(),
             input_ends: false,
@@ -192,7 +204,7 @@ impl GitProcess {
         arguments: &[&str],
         max: usize,
     ) -> io::Result<Option<Vec<u8>>> {
-        let mut process = GitProcess::start(host, path, arguments, Stdio::null())?;
+        let mut process = ChildProcess::start(host, path, arguments, Stdio::null())?;
         let mut output = Vec::new();
         let mut buffer = [0; 4 << 10];
         loop {
@@ -228,7 +240,7 @@ impl GitProcess {
         Ok(stdout.into())
     }
 
-    /// Queues bytes for its input. [`GitProcess::write`] writes them.
+    /// Queues bytes for its input. [`ChildProcess::write`] writes them.
     pub(super) fn send(&mut self, bytes: &[u8]) {
         self.unwritten.extend_from_slice(bytes);
     }
@@ -391,15 +403,16 @@ impl GitProcess {
         let reason = lines.next_back().map_or_else(String::new, |line| {
             format!(": {}", shortened(&printable(line), 200))
         });
-        io::Error::other(format!("git {} {end}{reason}", self.command))
+        io::Error::other(format!("{} {end}{reason}", self.name))
     }
 }
 
-impl Drop for GitProcess {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         if !self.has_ended {
-            // The process leads a separate group. If it has already ended, this only waits for it.
+            // Git leads a separate group. If the process has already ended, this only waits for it.
             let _ = kill_process_group(self.pid(), Signal::KILL);
+            let _ = self.child.kill();
             let _ = self.child.wait();
         }
     }
