@@ -168,6 +168,7 @@ def main():
     put("containers", gzip.compress(gzip.compress(letter)) + gzip.compress(letter))
     for _, data in fixtures("containers"):
         put("containers", data)
+    put("warc", (FIXTURES / "containers/pages.warc").read_bytes()[10:])
     for path, data in fixtures("documents"):
         put({".tnef": "tnef", ".p7m": "signed"}.get(path.suffix, "documents"), data)
         put("documents", data)

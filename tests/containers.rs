@@ -7,7 +7,9 @@ mod attached;
 mod bounds;
 mod commands;
 mod order;
+mod outlook;
 mod tars;
+mod warc;
 mod zips;
 
 use std::io::Write;

@@ -38,7 +38,7 @@ const ENVIRONMENT: &str = "std::env sd_notify";
 const USES_ENVIRONMENT: &str = "\
     files/config.rs cli.rs cli/audit.rs cli/config_path.rs cli/load.rs cli/terminal.rs \
     cli/watch/paths.rs daemon/service/process.rs text/planted_faults.rs \
-    sources/read/repository/process.rs";
+    sources/read/process.rs sources/read/archive/outlook.rs";
 
 /// The network, and the files that may use it.
 const NETWORK: &str = "\

@@ -47,7 +47,7 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
         let file = walked_file(path)?;
         let input =
             Input::file(read::open(&file).map_err(|error| CommandError::unreadable(path, error))?);
-        Streams::new(input, file.source, file.hint, &limits)
+        Streams::new(input, file.source, file.hint, &limits).with_outlook()
     };
     let MemberStream {
         source,

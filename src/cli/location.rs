@@ -114,6 +114,9 @@ pub(super) fn repository_streams(
 /// Opens the member with these names; without names, the source itself, decompressed. The error is
 /// a message.
 pub(super) fn open_member(streams: Streams, names: &[Vec<u8>]) -> Result<MemberStream, String> {
+    // A name may contain a `!`.
+    let joined = names.join(&b'!');
+    let is_named = |source: &Source| source.member().join(&b'!') == joined;
     let mut other = None;
     for step in streams {
         match step {
@@ -121,7 +124,7 @@ pub(super) fn open_member(streams: Streams, names: &[Vec<u8>]) -> Result<MemberS
                 source,
                 hint,
                 stream,
-            } if source.member() == names => {
+            } if is_named(&source) => {
                 return Ok(MemberStream {
                     source,
                     hint,
@@ -129,10 +132,10 @@ pub(super) fn open_member(streams: Streams, names: &[Vec<u8>]) -> Result<MemberS
                 });
             }
             StreamStep::Stream { source, .. } => other = other.or(Some(source)),
-            StreamStep::Failed(event) if event.source.member() == names => {
+            StreamStep::Failed(event) if is_named(&event.source) => {
                 return Err(event.diagnostic.message);
             }
-            StreamStep::Skipped { source, reason } if source.member() == names => {
+            StreamStep::Skipped { source, reason } if is_named(&source) => {
                 return Err(format!("skipped: {}", reason.name()));
             }
             _ => {}

@@ -26,6 +26,7 @@ use urlspool_files::evidence::add_evidence;
 use urlspool_files::pipeline::{self, Job, Summary};
 use urlspool_files::sink::Replacement;
 use urlspool_record::extract::Extractor;
+use urlspool_sources::read;
 use urlspool_text::origin::Source;
 
 pub(super) fn scan(args: &ScanArgs) -> CommandResult {
@@ -43,6 +44,7 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
         print_hints(args, &hints);
         return dry_run(&job, args);
     }
+    read::remove_abandoned_folders();
     // Must precede the start of the thread that waits for signals.
     pipeline::reserve_descriptors(&job);
     let mut report = open_outputs(args, &mut job, &mut hints)?;

@@ -214,7 +214,7 @@ fn stream(range: &Place) -> io::Result<Box<dyn Read>> {
         FormatHint::None,
         &Limits::default(),
     );
-    member_from(streams, range)
+    member_from(streams.with_outlook(), range)
 }
 
 /// Returns the bytes after the start of a place in a member.

@@ -15,6 +15,7 @@ use signal_hook::iterator::Signals;
 use super::error::{CommandError, Exit};
 use super::scan::SharedOutputs;
 use super::terminal::escaped;
+use urlspool_sources::read::leave_private_folders;
 use urlspool_text::limits::INTERRUPT_WAIT_MS;
 
 /// The signal that asked for the end.
@@ -90,6 +91,7 @@ fn wait(mut signals: Signals, outputs: &SharedOutputs, bar: &ProgressBar) {
         }
         thread::sleep(RETRY_INTERVAL);
     };
+    leave_private_folders();
     bar.finish_and_clear();
     // The terminal may be closed.
     let _ = writeln!(io::stderr(), "urlspool: {}", escaped(&clauses.join("; ")));

@@ -237,12 +237,12 @@ fn a_named_file_of_another_format_is_not_read_and_its_way_out_is_named() {
     let files: [(&str, &[u8], &str); 4] = [
         ("a.7z", b"7z\xbc\xaf\x27\x1c\0\x04", "7z x"),
         ("a.rar", b"Rar!\x1a\x07\0", "unrar x"),
-        ("a.pst", b"!BDN\0\0\0\0", "readpst"),
+        ("a.pst", b"!BDN\0\0\0\0", "pst-utils"),
         ("a.db", b"SQLite format 3\0", "urlspool search"),
     ];
     for (name, bytes, way_out) in files {
         let path = folder.file(name, bytes);
-        let named = ended(&mut urlspool(["scan", &path]), b"");
+        let named = ended(urlspool(["scan", &path]).env("PATH", "/nowhere"), b"");
         assert_eq!(named.status, Some(1), "{name}: {}", named.stderr);
         let line = named
             .stderr
@@ -255,7 +255,12 @@ fn a_named_file_of_another_format_is_not_read_and_its_way_out_is_named() {
         );
     }
     // In a folder such files are as common as pictures.
-    let beneath = ended(urlspool(["scan", "."]).current_dir(folder.root()), b"");
+    let beneath = ended(
+        urlspool(["scan", "."])
+            .current_dir(folder.root())
+            .env("PATH", "/nowhere"),
+        b"",
+    );
     assert_eq!(beneath.status, Some(0), "{}", beneath.stderr);
     assert!(
         !beneath.stderr.contains("was not read"),

@@ -47,6 +47,7 @@ def line(size):
 HTML = b"MIME-Version: 1.0\nContent-Type: text/html\n"
 QP = b"MIME-Version: 1.0\nContent-Transfer-Encoding: quoted-printable\n"
 TYPE = b"MIME-Version: 1.0\nContent-Type: "
+WARC = b"WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: %d\r\n\r\n<a href=//b>\r\n\r\n\r\n"
 MULTI = b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n"
 TNEF = b"x\x9f>\"\1\0"
 LIST = TNEF + b"\1\3\x90\6\0" + b"\xff" * 8
@@ -142,6 +143,9 @@ FAMILIES = [
      lambda size: b"<html>" + repeat(b"<pre\nid=b>\n\n<!-- /email-header: gravatar, ", size)),
     ("mailboxes of Dovecot",
      lambda size: b"2 M1e C5\n" + repeat(b"\x01\x02N          0000000000000007\nA: b\n\nx", size)),
+    ("WARC records", lambda size: repeat(WARC % 14, size)),
+    ("WARC records with a wrong length", lambda size: repeat(WARC % 10**9, size)),
+    ("WARC lines that start no record", lambda size: WARC % 14 + repeat(b"WARC/1\n\n", size)),
     ("separators without blank lines", lambda size: repeat(HEAD + b"\nx\n", size)),
     ("packed: attributes of TNEF", lambda size: TNEF + repeat(b"\1\x0c\x80" + bytes(8), size)),
     ("packed: attachments of TNEF", lambda size: TNEF + repeat(b"\2\2\x90" + bytes(8), size)),
@@ -161,8 +165,7 @@ def scan(binary, path):
 
 
 def instructions(binary, path):
-    valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no",
-                "--cachegrind-out-file=/dev/null"]
+    valgrind = "valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null".split()
     command = scan(binary, path) + ["--rejects", "/dev/null"]
     output = subprocess.run(valgrind + command, stderr=subprocess.PIPE, text=True).stderr
     return int(re.search(r"I\s+refs:\s+([\d,]+)", output)[1].replace(",", ""))
@@ -203,11 +206,8 @@ def main():
         print("SKIPPED: linear time: valgrind, which counts instructions, is not installed")
         sys.exit(SKIPPED)
     if args.large:
-        sizes, measure, unit = [], lambda path: processor_time(args.binary, path), "ns/byte"
-        size = 8
-        while size <= args.large:
-            sizes.append(size << 20)
-            size *= 2
+        sizes = [8 << 20 + doubled for doubled in range(args.large.bit_length() - 3)]
+        measure, unit = lambda path: processor_time(args.binary, path), "ns/byte"
     else:
         sizes, measure, unit = ([100 << 10, 200 << 10, 400 << 10],
                                 lambda path: instructions(args.binary, path), "instructions/byte")

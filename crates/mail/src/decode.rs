@@ -81,6 +81,7 @@ use self::part::DecodingSteps;
 use crate::split::{HeaderForm, Message};
 use urlspool_text::diagnostic::Diagnostic;
 use urlspool_text::limits::Limits;
+use urlspool_text::origin::WebPage;
 use urlspool_text::planted_faults::{PlantedFault, is_planted};
 use urlspool_text::span::{ByteMap, Span};
 
@@ -361,7 +362,8 @@ pub fn texts<'m>(
             let is_json = may_be_json && archived_page::fields(message.raw).is_some();
             let named = policy.file_form;
             let form = if is_json { TextForm::Json } else { named };
-            steps.texts(form, None, None, sink);
+            let charset = message.page.and_then(stated_charset);
+            steps.texts(form, charset.as_deref(), None, sink);
             DecodeReport {
                 text_parts: 1,
                 ..DecodeReport::default()
@@ -402,13 +404,27 @@ pub enum AttachmentPolicy {
     All,
 }
 
+/// Returns the charset that a Web server states.
+fn stated_charset(page: &WebPage) -> Option<String> {
+    let charset = mailparse::parse_content_type(&page.content_type)
+        .params
+        .remove("charset");
+    charset.filter(|charset| !charset.is_empty())
+}
+
 /// Decodes a source that is an HTML page.
 fn page(
     message: &Message<'_>,
     policy: TextPolicy,
     sink: &mut dyn FnMut(DecodedText<'_>),
 ) -> DecodeReport {
-    let part = MimePart::page(html::declared_charset(message.raw));
+    let charset = message.page.and_then(stated_charset);
+    let charset = charset.or_else(|| html::declared_charset(message.raw));
+    let base = message.page.map(|page| Arc::from(&*page.base));
+    let part = MimePart {
+        base: base.filter(|base: &Arc<[u8]>| !base.is_empty()),
+        ..MimePart::page(charset)
+    };
     if policy.skip_html {
         let raw = Span::new(0, message.raw.len());
         return DecodeReport {

@@ -26,7 +26,7 @@ pub(crate) use mbox::is_field;
 use crate::documents::DocumentKind;
 use crate::lines::line_end;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
-use urlspool_text::origin::SourceKind;
+use urlspool_text::origin::{SourceKind, WebPage};
 use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
 
 /// One message in its source.
@@ -50,6 +50,8 @@ pub struct Message<'b> {
     pub extent: Extent<'b>,
     /// Ratio of the file's unpacked size to its packed size; 0 if the file is not a container.
     pub unpacked_times: u64,
+    /// What a Web server states about the source.
+    pub page: Option<&'b WebPage>,
 }
 
 /// Part of a message that is available.
@@ -111,6 +113,7 @@ impl<'b> Message<'b> {
             wire: false,
             extent: Extent::Whole,
             unpacked_times: 0,
+            page: None,
         }
     }
 

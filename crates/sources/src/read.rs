@@ -12,7 +12,10 @@ mod repository;
 mod sparse_read;
 mod streams;
 
-pub use archive::{ZipMember, ZipMembers, is_office_document};
+pub use archive::{
+    ZipMember, ZipMembers, has_readpst, is_office_document, is_outlook, leave_private_folders,
+    remove_abandoned_folders,
+};
 pub use error::{error_diagnostic, panicked};
 pub use input::{
     Input, ReadAt, SeekableInput, open, open_examined, open_stream, peek_stdin, read_small,

@@ -157,8 +157,9 @@ limits! {
     /// Git holds a blob in memory. Mail servers accept 10 to 64 MB.
     git_blob_bytes: Bytes, at least 1, default 128 << 20;
 
-    /// Maximum number of seconds for which `git` may write no output while a repository is read.
-    /// Then it is terminated, and the rest is not read.
+    /// Maximum number of seconds for which `git` may write no output while a repository is read,
+    /// and `readpst` while it unpacks an Outlook folder. Then it is terminated, and the rest is
+    /// not read.
     ///
     /// Git lists the commits of a large repository in less than a minute, or in several minutes on
     /// a slow disk or server.
@@ -202,7 +203,8 @@ limits! {
 
     /// Number of bytes that the archives and documents attached to one message may unpack to,
     /// including nested ones, in addition to `nested_ratio` times the size of the message. The
-    /// rest is not read.
+    /// rest is not read. Also limits what `readpst` may write for an Outlook folder, in addition
+    /// to `nested_ratio` times its size.
     ///
     /// A short message may have a log of one repeated line attached, and a mailbox has thousands
     /// of such messages.

@@ -56,6 +56,8 @@ pub enum FormatHint {
     /// The file is in a news spool of INN's timehash method, whose paths do not contain group
     /// names.
     Timehash,
+    /// A Web server states that it is an HTML page.
+    Page,
 }
 
 /// A byte range of a file, as a unit of work for another machine or thread. It contains the
@@ -84,6 +86,32 @@ pub struct Source {
     /// The names of the members, from the outermost archive inwards; `None` for the file itself.
     /// They are labels and never used as paths.
     member: Option<Arc<[Vec<u8>]>>,
+    /// What a Web server states about it.
+    page: Option<Arc<WebPage>>,
+}
+
+/// What a Web server, or an archive of Web pages, states about a page.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct WebPage {
+    /// The field Content-Type.
+    pub content_type: String,
+    /// The URL, which is the base of relative links.
+    pub base: Vec<u8>,
+}
+
+impl WebPage {
+    /// Returns `true` if it is an HTML page.
+    #[must_use]
+    pub fn is_html(&self) -> bool {
+        let media_type = self
+            .content_type
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim();
+        let mut pages = ["text/html", "application/xhtml+xml"].iter();
+        pages.any(|name| media_type.eq_ignore_ascii_case(name))
+    }
 }
 
 impl Source {
@@ -93,6 +121,7 @@ impl Source {
         Source {
             path: path.into(),
             member: None,
+            page: None,
         }
     }
 
@@ -103,7 +132,23 @@ impl Source {
         Source {
             path: Arc::clone(&self.path),
             member: Some(names.collect()),
+            page: None,
         }
+    }
+
+    /// Returns this source with what a Web server states about it.
+    #[must_use]
+    pub fn with_page(self, page: WebPage) -> Source {
+        Source {
+            page: Some(Arc::new(page)),
+            ..self
+        }
+    }
+
+    /// Returns what a Web server states about it.
+    #[must_use]
+    pub fn page(&self) -> Option<&WebPage> {
+        self.page.as_deref()
     }
 
     /// The names of the members, from the outermost archive inwards. Empty for a file.

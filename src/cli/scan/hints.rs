@@ -160,7 +160,7 @@ const UNREAD_FORMATS: &[(&[u8], &str, &str)] = &[
     (
         b"!BDN",
         "an Outlook folder (pst)",
-        "convert it: `readpst -o FOLDER FILE`",
+        "install the package pst-utils: its program `readpst` unpacks a named file",
     ),
     (
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
@@ -215,6 +215,9 @@ pub(in crate::cli) fn unread_inputs(job: &Job, summary: &Summary) -> Vec<String>
         };
         let mut formats = UNREAD_FORMATS.iter();
         let (_, name, way_out) = formats.find(|(magic, ..)| begins_as(&start, magic))?;
+        if !is_stdin && read::is_outlook(&start) && read::has_readpst() {
+            return None;
+        }
         let (path, is_read) = if is_stdin {
             let is_read = DocumentKind::of(&start).is_some();
             ("standard input".to_owned(), is_read)

@@ -15,6 +15,7 @@ use super::super::terminal::escaped;
 use super::absolute;
 use urlspool_files::config::{Config, DedupeScope, ExistingMail, Spool, resolved};
 use urlspool_record::record::{LineFormat, Links, is_written_file};
+use urlspool_sources::read::is_outlook;
 use urlspool_text::hash::hash_pieces;
 use urlspool_text::limits::SHOWN_SETTLE_MS;
 use urlspool_text::origin::Source;
@@ -142,6 +143,12 @@ fn check_path(path: &Path) -> Result<(), CommandError> {
         return refused(
             path,
             "it is a database, not mail; `urlspool search` and `urlspool stats` read it",
+        );
+    }
+    if is_outlook(&start) {
+        return refused(
+            path,
+            "it is an Outlook folder, which `urlspool scan` reads; watch the mailbox on its server",
         );
     }
     if is_written_file(&start) {

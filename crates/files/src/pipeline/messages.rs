@@ -86,9 +86,11 @@ impl MessageSource {
         given: Option<Format>,
         limits: &Limits,
     ) -> MessageSource {
+        let messages = MessageSource::new(input, file.source.clone(), file.hint, given, limits);
         MessageSource {
             skips_earlier_outputs: given.is_none() && file.is_in_root(),
-            ..MessageSource::new(input, file.source.clone(), file.hint, given, limits)
+            streams: messages.streams.map(Streams::with_outlook),
+            ..messages
         }
     }
 
@@ -458,7 +460,12 @@ pub struct MessageBlock {
 impl MessageBlock {
     /// Passes each message to `sink`, in order, after the diagnostics about its borders.
     pub fn messages<'b>(&'b self, sink: &mut dyn FnMut(SplitOutput<'b>)) {
-        messages(&self.block, self.format, sink);
+        messages(&self.block, self.format, &mut |mut output| {
+            if let SplitOutput::Message(message) = &mut output {
+                message.page = self.source.page();
+            }
+            sink(output);
+        });
     }
 }
 

@@ -98,8 +98,8 @@ impl Worker<'_> {
         let read_bytes = bytes.len() as u64;
         match &opened {
             Err(error) => self.builder.chunk().unreadable(&file.source, error),
-            // The file has grown, or its name now refers to another file.
-            Ok(_) if SMALL_FILE_BYTES <= read_bytes => self.defer(file),
+            // The file has grown, or its name now refers to another file, or `readpst` reads it.
+            Ok(_) if SMALL_FILE_BYTES <= read_bytes || read::is_outlook(&bytes) => self.defer(file),
             Ok(_) if read::is_container(&bytes) => {
                 match self.container_steps(file, std::mem::take(&mut bytes)) {
                     Some(steps) => {

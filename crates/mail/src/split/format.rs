@@ -110,7 +110,7 @@ pub(super) fn sniff(start: &[u8], hint: FormatHint) -> Result<Format, SkipReason
                 SourceKind::News
             }
             (FormatHint::Numbered, HeaderKind::Mail) => SourceKind::Mh,
-            (FormatHint::None, _) => SourceKind::Message,
+            (FormatHint::None | FormatHint::Page, _) => SourceKind::Message,
         }));
     }
     if hint == FormatHint::Maildir {
@@ -121,6 +121,8 @@ pub(super) fn sniff(start: &[u8], hint: FormatHint) -> Result<Format, SkipReason
     }
     if is_binary(start) {
         Err(SkipReason::Binary)
+    } else if hint == FormatHint::Page {
+        Ok(Format::Html)
     } else {
         Ok(Format::Text)
     }

@@ -6,7 +6,9 @@
 //! from the current member of the one below it.
 
 mod git;
+mod outlook;
 mod tar;
+mod warc;
 mod zip;
 
 use std::cell::{Cell, RefCell};
@@ -17,12 +19,17 @@ use super::compression::{Compression, UnpackLimits, damaged, decompress};
 use super::error::{self, error_diagnostic};
 use super::input::{ByteCount, CountingReader, Input, SeekableInput};
 use super::repository::{RepositoryObjects, SharedObjects};
+use crate::walk;
 use git::{GitReader, RepositoryReader};
+pub(super) use outlook::OutlookReader;
+pub use outlook::{has_readpst, is_outlook, leave_private_folders, remove_abandoned_folders};
 use tar::TarReader;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
 use urlspool_text::limits::Limits;
+use urlspool_text::origin::{FormatHint, WebPage};
 use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
 use urlspool_text::unpack_balance::{UnpackBalance, UnpackRatio};
+use warc::WarcReader;
 pub use zip::is_office_document;
 use zip::{StatedMember, ZipDirectory, ZipStream};
 
@@ -32,7 +39,7 @@ pub(super) fn is_archive(start: &[u8]) -> bool {
     if is_office_document(start) {
         return false;
     }
-    tar::is_tar(start) || zip::is_zip(start) || git::is_git_stream(start)
+    tar::is_tar(start) || zip::is_zip(start) || git::is_git_stream(start) || warc::is_warc(start)
 }
 
 /// An archive that is being read.
@@ -46,6 +53,10 @@ pub(super) enum Archive {
     Git(GitReader),
     /// A git repository.
     Repository(RepositoryReader),
+    /// An Outlook folder.
+    Outlook(OutlookReader),
+    /// An archive of Web pages.
+    Warc(WarcReader),
 }
 
 impl Archive {
@@ -55,6 +66,9 @@ impl Archive {
         match input {
             input if tar::is_tar(start) => Archive::Tar(TarReader::new(feed(input))),
             input if git::is_git_stream(start) => Archive::Git(GitReader::new(feed(input))),
+            input if warc::is_warc(start) => {
+                Archive::Warc(WarcReader::new(Box::new(input.into_stream())))
+            }
             Input::Stream(_) => Archive::ZipStream(ZipStream::new(feed(input))),
             Input::Seekable(input) => Archive::zip(input, balance),
         }
@@ -92,6 +106,8 @@ impl Archive {
             Archive::ZipStream(stream) => stream.next_entry(),
             Archive::Git(git) => git.next_entry(),
             Archive::Repository(repository) => repository.next_entry(),
+            Archive::Outlook(outlook) => outlook.next_entry(),
+            Archive::Warc(warc) => warc.next_entry(),
         };
         if let Ok(Some(entry)) = &entry {
             panic_at_mark(PlantedFault::PanicInArchive, &entry.name);
@@ -100,16 +116,40 @@ impl Archive {
     }
 
     /// Returns `true` if the number of entries is limited. An entry is cheap to create but
-    /// expensive to read. Git streams are exempt: each object has its own bytes, and mirrors of
-    /// mailing lists have millions.
+    /// expensive to read. Git streams and WARCs are exempt: each object has its own bytes, and
+    /// mirrors of mailing lists have millions.
     pub(super) fn limits_entries(&self) -> bool {
-        !matches!(self, Archive::Git(_) | Archive::Repository(_))
+        !matches!(
+            self,
+            Archive::Git(_) | Archive::Repository(_) | Archive::Warc(_)
+        )
+    }
+
+    /// Returns the offset of the last entry, if it is part of the name.
+    pub(super) fn entry_start(&self) -> Option<u64> {
+        match self {
+            Archive::Warc(warc) => Some(warc.record_start()),
+            _ => None,
+        }
+    }
+
+    /// Returns the hint about the format of a member.
+    ///
+    /// # Errors
+    ///
+    /// The reason to skip the member.
+    pub(super) fn member_hint(&self, name: &[u8]) -> Result<FormatHint, SkipReason> {
+        match self {
+            Archive::Warc(_) | Archive::Outlook(_) => Ok(FormatHint::None),
+            _ => walk::member_hint(name),
+        }
     }
 
     /// Returns the warning about an archive that was read completely.
-    pub(super) fn warning(&self) -> Option<&'static str> {
+    pub(super) fn warning(&self) -> Option<String> {
         match self {
-            Archive::Tar(tar) => tar.warning(),
+            Archive::Tar(tar) => tar.warning().map(str::to_owned),
+            Archive::Outlook(outlook) => outlook.warning(),
             _ => None,
         }
     }
@@ -121,8 +161,9 @@ impl Archive {
             Archive::Tar(tar) => tar.feed.member_failure(),
             Archive::ZipStream(stream) => stream.feed.member_failure(),
             Archive::Git(git) => git.feed.member_failure(),
+            Archive::Warc(warc) => warc.member_failure(),
             Archive::Repository(repository) => repository.stream.feed.member_failure(),
-            Archive::ZipDirectory(_) => None,
+            Archive::ZipDirectory(_) | Archive::Outlook(_) => None,
         }
     }
 }
@@ -147,11 +188,7 @@ pub(super) enum EntryContent {
 impl EntryContent {
     /// Returns content that is neither compressed nor checked.
     fn plain(packed: Box<dyn Read>) -> EntryContent {
-        EntryContent::Data(EntryData {
-            packed,
-            compression: None,
-            stated: None,
-        })
+        EntryContent::Data(EntryData::plain(packed))
     }
 }
 
@@ -161,9 +198,20 @@ pub(super) struct EntryData {
     compression: Option<Compression>,
     /// Properties of the unpacked bytes that the archive states, to be checked.
     stated: Option<StatedMember>,
+    /// What a Web server states about the bytes.
+    pub(super) page: Option<WebPage>,
 }
 
 impl EntryData {
+    fn plain(packed: Box<dyn Read>) -> EntryData {
+        EntryData {
+            packed,
+            compression: None,
+            stated: None,
+            page: None,
+        }
+    }
+
     /// Returns a reader of the unpacked bytes.
     pub(super) fn stream(self, limits: UnpackLimits) -> Box<dyn Read> {
         let stream = match self.compression {

@@ -104,6 +104,14 @@ impl SeekableInput {
         Ok(read)
     }
 
+    /// Returns the file, if the bytes are in one.
+    pub(super) fn open_file(&self) -> Option<io::Result<File>> {
+        match &self.storage {
+            Storage::File(file) => Some(file.try_clone()),
+            Storage::Memory(_) | Storage::Object(_) => None,
+        }
+    }
+
     /// Returns all bytes as a seekable stream.
     #[must_use]
     pub fn whole(&self) -> impl SparseRead + Seek + 'static {

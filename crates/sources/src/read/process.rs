@@ -387,8 +387,47 @@ impl ChildProcess {
         Ok(())
     }
 
-    fn pid(&self) -> Pid {
+    pub(super) fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
+    }
+
+    /// Reads available output to the end of `log`, of which it keeps at most `max` bytes, and
+    /// standard error.
+    pub(super) fn read_output(&mut self, log: &mut Vec<u8>, max: usize) -> io::Result<()> {
+        let mut buffer = [0; 4 << 10];
+        self.read_messages();
+        while let Some(read @ 1..) = self.read(&mut buffer)? {
+            log.extend_from_slice(&buffer[..read.min(max - log.len())]);
+        }
+        Ok(())
+    }
+
+    /// Waits for output or messages, at most `max_ms` milliseconds. Returns `true` if none came.
+    pub(super) fn is_silent(&self, max_ms: u32) -> io::Result<bool> {
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: i64::from(max_ms) * 1_000_000,
+        };
+        let mut polled = Vec::new();
+        self.add_pipes(true, &mut polled);
+        Ok(rustix::io::retry_on_intr(|| poll(&mut polled, Some(&timeout)))? == 0)
+    }
+
+    /// Returns the status of the process if it has ended.
+    pub(super) fn try_end(&mut self) -> io::Result<Option<ExitStatus>> {
+        let status = self.child.try_wait()?;
+        self.has_ended |= status.is_some();
+        Ok(status)
+    }
+
+    /// Returns the error of a process with this status, unless it succeeded. `last` is the last
+    /// line of its output.
+    pub(super) fn success(&mut self, status: ExitStatus, last: &[u8]) -> io::Result<()> {
+        if status.success() {
+            return Ok(());
+        }
+        self.messages.extend_from_slice(last);
+        Err(self.failure(status))
     }
 
     /// Returns the error of a process that did not succeed.
@@ -410,9 +449,8 @@ impl ChildProcess {
 impl Drop for ChildProcess {
     fn drop(&mut self) {
         if !self.has_ended {
-            // Git leads a separate group. If the process has already ended, this only waits for it.
+            // The process leads a separate group. If it has already ended, this only waits for it.
             let _ = kill_process_group(self.pid(), Signal::KILL);
-            let _ = self.child.kill();
             let _ = self.child.wait();
         }
     }

@@ -5,9 +5,12 @@
 //! below it on the stack.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::{self, Read};
 
-use super::archive::{Archive, ArchiveEntry, EntryContent, is_archive};
+use super::archive::{
+    Archive, ArchiveEntry, EntryContent, OutlookReader, has_readpst, is_archive, is_outlook,
+};
 use super::compression::{Compression, UnpackLimits, decompress};
 use super::error::{self, error_diagnostic};
 use super::input::{ByteCount, Input};
@@ -15,7 +18,6 @@ use super::process::GitHost;
 use super::repository::{Repository, RepositoryObjects, Selection, one_object};
 use super::sparse_read::SparseRead;
 use crate::packed_news_batch::batch_line_bytes;
-use crate::walk;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use urlspool_text::limits::{Limits, MAGIC_BYTES, STREAM_BYTES};
 use urlspool_text::origin::{FormatHint, Source};
@@ -77,6 +79,7 @@ pub struct Streams {
     /// Archives that are being read, outermost first.
     archives: Vec<OpenArchive>,
     is_unpacked: bool,
+    reads_outlook: bool,
 }
 
 /// An input that is not open yet.
@@ -112,6 +115,15 @@ impl Streams {
         streams
     }
 
+    /// Reads a file that is an Outlook folder, if `readpst` is installed. It unpacks to disk.
+    #[must_use]
+    pub fn with_outlook(self) -> Streams {
+        Streams {
+            reads_outlook: true,
+            ..self
+        }
+    }
+
     fn empty(limits: &Limits) -> Streams {
         let bytes_read = ByteCount::default();
         let ratio = UnpackRatio::new(limits.unpack_ratio, limits.unpack_ratio_from_bytes);
@@ -123,6 +135,7 @@ impl Streams {
             queue: VecDeque::new(),
             archives: Vec::new(),
             is_unpacked: false,
+            reads_outlook: false,
         }
     }
 
@@ -213,6 +226,15 @@ impl Streams {
         } = pending;
         loop {
             let (start, whole) = input.peek();
+            if depth == 0
+                && self.reads_outlook
+                && is_outlook(&start)
+                && has_readpst()
+                && let Input::Seekable(input) = &whole
+                && let Some(file) = input.open_file()
+            {
+                return self.open_outlook(source, file);
+            }
             let compression = Compression::of(&start);
             if compression.is_none() && !is_archive(&start) {
                 self.is_unpacked = depth > 0;
@@ -242,6 +264,22 @@ impl Streams {
             debug_assert!(line.is_ok());
             let unpacked = decompress(stream, compression, self.unpack_limits(depth));
             input = Input::stream(unpacked);
+        }
+    }
+
+    /// Unpacks an Outlook folder, to read its items from now on.
+    fn open_outlook(&mut self, source: Source, file: io::Result<File>) {
+        let unpacked = file.and_then(|file| {
+            let bytes = file.metadata()?.len();
+            self.bytes_read.set(self.bytes_read.get() + bytes);
+            OutlookReader::unpack(file, bytes, &self.limits)
+        });
+        match unpacked {
+            Ok(reader) => self.begin_archive(source, Archive::Outlook(reader), 1),
+            Err(error) => {
+                let event = error_diagnostic(&error, None).of(&source);
+                self.queue.push_back(StreamStep::Failed(event));
+            }
         }
     }
 
@@ -301,9 +339,14 @@ impl Streams {
     /// Queues the step for an entry, or makes it the pending input.
     fn member(&mut self, level: &OpenArchive, entry: ArchiveEntry) {
         let max = self.limits.member_name_bytes;
-        let source = level
-            .source
-            .within(&entry.name[..entry.name.len().min(max)]);
+        let start = level.archive.entry_start();
+        let mut source = match start {
+            Some(start) => level.source.within(start.to_string().as_bytes()),
+            None => level.source.clone(),
+        };
+        if start.is_none() || !entry.name.is_empty() {
+            source = source.within(&entry.name[..entry.name.len().min(max)]);
+        }
         if entry.name.len() > max {
             let message = format!(
                 "a member's name of {} bytes is cut after {max}",
@@ -311,7 +354,7 @@ impl Streams {
             );
             self.warn(DiagnosticKind::Limit, message, &source);
         }
-        if leaves_folder(&entry.name) {
+        if start.is_none() && leaves_folder(&entry.name) {
             let message = "a member's name points out of the archive: it is used as a label, not \
                            as a path";
             self.warn(DiagnosticKind::Ambiguous, message, &source);
@@ -324,9 +367,15 @@ impl Streams {
             EntryContent::Broken(error) => self.queue.push_back(StreamStep::Failed(
                 error_diagnostic(&error, None).of(&source),
             )),
-            EntryContent::Data(data) => match walk::member_hint(&entry.name) {
+            EntryContent::Data(mut data) => match level.archive.member_hint(&entry.name) {
                 Err(reason) => self.queue.push_back(StreamStep::Skipped { source, reason }),
-                Ok(hint) => {
+                Ok(mut hint) => {
+                    if let Some(page) = data.page.take() {
+                        if page.is_html() {
+                            hint = FormatHint::Page;
+                        }
+                        source = source.with_page(page);
+                    }
                     let stream = data.stream(self.unpack_limits(level.depth));
                     self.pending = Some(PendingInput {
                         source,

@@ -84,6 +84,10 @@ pub const TAR_EXTENSION_BYTES: u64 = 1 << 20;
 /// have attachments that unpack to a hundred times theirs.
 pub const ORDINARY_UNPACK_RATIO: u64 = 32;
 
+/// Maximum size, in bytes, of the header of a WARC record, and of the HTTP header in it. Servers
+/// accept 8 to 64 KiB.
+pub const WARC_HEAD_BYTES: usize = 256 << 10;
+
 /// Number of bytes charged for starting a compressed stream or frame, or an archive entry, in
 /// addition to its unpacked bytes.
 ///
@@ -122,6 +126,28 @@ pub const GIT_PIPE_BYTES: usize = 64 << 10;
 
 /// Maximum number of bytes to keep from a `git` process's standard error.
 pub const GIT_MESSAGE_BYTES: usize = 4 << 10;
+
+/// Maximum number of bytes to keep of the output of `readpst`: two lines for each folder.
+pub const OUTLOOK_LOG_BYTES: usize = 1 << 20;
+
+/// Maximum number of milliseconds that a round of waiting for `readpst` takes.
+pub const UNPACK_ROUND_MS: u32 = 100;
+
+/// Number of entries in the folder into which `readpst` writes for each of which one more round
+/// passes until the folder is listed again. Listing that many takes some milliseconds.
+pub const UNPACK_ENTRIES_PER_ROUND: usize = 2_000;
+
+/// Minimum free space, in bytes, in the file system into which `readpst` writes. It does not report
+/// a full disk.
+pub const UNPACK_FREE_BYTES: u64 = 16 << 20;
+
+/// Maximum number of random numbers in an item of an Outlook folder that become the same in every
+/// run. Each attached message has one in its boundaries.
+pub const OUTLOOK_NUMBERS: usize = 1_000;
+
+/// Size, in bytes, of the pieces in which an item of an Outlook folder is searched for boundaries.
+/// Lines with a boundary are shorter.
+pub const OUTLOOK_LINE_BYTES: usize = 64 << 10;
 
 /// Number of bytes at the start of a message read in pieces that are kept, because later pieces
 /// need its header and digest.

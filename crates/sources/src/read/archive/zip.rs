@@ -89,6 +89,7 @@ impl StatedMember {
             packed,
             compression,
             stated: Some(self),
+            page: None,
         })
     }
 }
