@@ -47,8 +47,8 @@ impl StatusSnapshot {
 
     /// Serves the status as JSON at the control socket, on a separate thread.
     pub(super) fn serve_control(&self, path: &Path) -> io::Result<SocketFile> {
-        // This process holds the lock of the state, so no other daemon serves the socket. One that is
-        // being killed may still have it open.
+        // This process holds the lock of the state, so no other daemon serves the socket. One that
+        // is being killed may still have it open.
         let _ = fs::remove_file(path);
         let (listener, file) = SocketFile::bind(path)?;
         let accept = move || accept_unix(&listener);
