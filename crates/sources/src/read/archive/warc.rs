@@ -114,7 +114,7 @@ impl WarcReader {
         let Some(length) = length.and_then(|text| text.parse().ok()) else {
             return Ok(Some(broken("a record has no length")));
         };
-        (state.left, state.is_after_blank_line) = (length, false);
+        (state.left, state.is_after_blank_line) = (length, true);
         self.content(state, &head).map(Some)
     }
 
@@ -470,6 +470,10 @@ mod tests {
             (
                 lying("61"),
                 "0: 7 bytes after this record belong to no record and were skipped",
+            ),
+            (
+                "WARC/1.0\r\nContent-Length: 56\r\n\r\n".to_owned(),
+                "0: the next record starts 56 bytes before the end of this one",
             ),
             (lying("x"), "0: a record has no length"),
             (
