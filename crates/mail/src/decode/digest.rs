@@ -200,6 +200,7 @@ mod tests {
             wire,
             extent: Extent::Whole,
             unpacked_times: 0,
+            page: None,
         };
         digest(&message, &HeaderFields::of(message.raw, usize::MAX))
     }
@@ -301,6 +302,7 @@ mod tests {
             let (header, extent) = (HeaderForm::Absent, Extent::Whole);
             let message = Message {
                 raw, start: 0, envelope: 0, kind, header, wire, extent, unpacked_times: 0,
+                page: None,
             };
             let put = |max_bytes| {
                 let mut kept = Vec::new();
