@@ -185,13 +185,15 @@ enum Content {
 fn content(file: &WalkedFile, given: Option<Format>) -> io::Result<Content> {
     let start = SourceStart::read(&mut read::open(file)?)?;
     // A given kind is the kind of the members of a container.
-    let given = given.filter(|_| !start.is_container);
+    let is_outlook = read::is_outlook(&start.bytes) && read::has_readpst();
+    let is_container = start.is_container || is_outlook;
+    let given = given.filter(|_| !is_container);
     Ok(match start.format(given, file.hint) {
         Ok(format) if is_skipped_output(file, given, format, &start) => {
             Content::Skipped(SkipReason::EarlierOutput.name())
         }
         Ok(format) => Content::Read(format.kind().name()),
-        Err(reason) if start.is_container => Content::Read(reason.name()),
+        Err(reason) if is_container => Content::Read(reason.name()),
         Err(reason) => Content::Skipped(reason.name()),
     })
 }

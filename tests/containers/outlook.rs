@@ -85,6 +85,8 @@ fn items_of_an_outlook_folder_are_members() {
         explained.stderr
     );
     assert_eq!(scene.left(), 0);
+    let listed = ended(&mut scene.command(&["scan", "--dry-run", "./-a.pst"]), b"");
+    assert!(listed.text().contains("./-a.pst"), "{}", listed.stderr);
     ended(&mut scene.command(&["watch", "./-a.pst"]), b"").check(2, "it is an Outlook folder");
 }
 
