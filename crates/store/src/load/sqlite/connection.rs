@@ -334,7 +334,11 @@ impl Owner {
 /// logs.
 fn check_owner(path: &Path) -> Result<(), LoadError> {
     match open_immutable(path) {
-        Ok((_, Owner::Nobody)) if has_foreign_log(path) => Owner::Other.check(path),
+        Ok((_, Owner::Nobody)) if has_foreign_log(path) => match open_immutable(path) {
+            // Another load has marked the file in the meantime, and then made its log.
+            Ok((_, found @ Owner::Ourselves(_))) => found.check(path),
+            _ => Owner::Other.check(path),
+        },
         Ok((_, found)) => found.check(path),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
             // `SQLite` will roll back a partly written first page that a crash left in a new
