@@ -50,7 +50,7 @@ pub struct Message<'b> {
     pub extent: Extent<'b>,
     /// Ratio of the file's unpacked size to its packed size; 0 if the file is not a container.
     pub unpacked_times: u64,
-    /// What a Web server states about the source.
+    /// Content type and URL of the source, if it comes from a Web server.
     pub page: Option<&'b WebPage>,
 }
 

@@ -86,11 +86,11 @@ pub struct Source {
     /// The names of the members, from the outermost archive inwards; `None` for the file itself.
     /// They are labels and never used as paths.
     member: Option<Arc<[Vec<u8>]>>,
-    /// What a Web server states about it.
+    /// Statement of a Web server, if it comes from one.
     page: Option<Arc<WebPage>>,
 }
 
-/// What a Web server, or an archive of Web pages, states about a page.
+/// Content type and URL of a page, as stated by a Web server or an archive of Web pages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WebPage {
     /// The field Content-Type.

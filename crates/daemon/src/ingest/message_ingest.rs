@@ -818,7 +818,7 @@ pub(super) mod tests {
     use urlspool_record::record::LineFormat;
     use urlspool_text::limits::COMMIT_BATCH_BYTES;
 
-    /// What an ingest needs besides the session.
+    /// Parts of an ingest other than the session.
     pub(in super::super) struct Needs {
         parsers: ParserPool,
         pub(in super::super) extractor: Extractor,

@@ -441,7 +441,7 @@ pub enum DaemonEvent {
     Stop,
 }
 
-/// What a notification reveals about the writer of a file.
+/// State of the writer of a file, as far as a notification reveals it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileChange {
     /// Its content changed, so a writer is active.

@@ -198,7 +198,7 @@ pub(super) struct EntryData {
     compression: Option<Compression>,
     /// Properties of the unpacked bytes that the archive states, to be checked.
     stated: Option<StatedMember>,
-    /// What a Web server states about the bytes.
+    /// Content type and URL of the bytes, if they come from a Web server.
     pub(super) page: Option<WebPage>,
 }
 
