@@ -188,7 +188,11 @@ impl MessageLocation {
 
     /// The noun for the opened input.
     fn noun(&self) -> &'static str {
-        ["member", "file"][usize::from(self.file.member.is_empty())]
+        if self.file.member.is_empty() {
+            "file"
+        } else {
+            "member"
+        }
     }
 }
 

@@ -319,7 +319,11 @@ impl SpoolReader {
                 Some(known) => known == EXISTING_NOTED,
                 None => !state.has_spool(spool)?,
             };
-        let now = [EXISTING_READ, EXISTING_NOTED][usize::from(is_skipped)];
+        let now = if is_skipped {
+            EXISTING_NOTED
+        } else {
+            EXISTING_READ
+        };
         if known != Some(now) {
             state.set_meta_value(&name, now)?;
         }

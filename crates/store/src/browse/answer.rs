@@ -130,8 +130,8 @@ impl Answerer {
         let search = match filter.search() {
             Ok(search) => search,
             Err(reason) => {
-                let codes = [StatusCode::OK, StatusCode::BAD_REQUEST];
-                let status = codes[usize::from(is_file)];
+                let (done, refused) = (StatusCode::OK, StatusCode::BAD_REQUEST);
+                let status = if is_file { refused } else { done };
                 return Ok(Answer::page(status, pages::not_searched(&filter, reason)));
             }
         };

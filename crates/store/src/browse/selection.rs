@@ -153,8 +153,11 @@ const ROW: &str = "urls.id, urls.cited, urls.source, urls.start, urls.message, u
 
 /// Returns the condition for the rows that a search hides.
 fn hidden(search: &SearchQuery) -> &'static str {
-    let conditions = [ONLY_IN_LIST_FIELDS, "0"];
-    conditions[usize::from(search.shows_list_fields)]
+    if search.shows_list_fields {
+        "0"
+    } else {
+        ONLY_IN_LIST_FIELDS
+    }
 }
 
 /// Hazards of a row that has none.

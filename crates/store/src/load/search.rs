@@ -387,7 +387,11 @@ impl SearchQuery {
 
 /// Returns the word before the next condition of a `WHERE` clause.
 fn conjunction(filter: &str) -> &'static str {
-    [" AND ", " WHERE "][usize::from(filter.is_empty())]
+    if filter.is_empty() {
+        " WHERE "
+    } else {
+        " AND "
+    }
 }
 
 /// Returns phrases as an FTS5 query, or `None` if there are none.
