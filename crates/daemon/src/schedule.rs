@@ -8,10 +8,8 @@
 //! | `reader` | the events that wake a reader, its state, its loop; unreadable files |
 //! | `fs_events` | kernel notifications (inotify) |
 //! | `file_check` | the check of one file or git repository, and the time of the next one |
-//! | `census` | messages that are gone with missing files |
-//! | `spool_scan` | the scan of a whole spool, its next scan, and the purge of old state |
+//! | `spool_scan` | the scan of a whole spool; gone messages; the purge of old state |
 
-mod census;
 mod file_check;
 mod fs_events;
 mod reader;

@@ -5,7 +5,6 @@
 //! all of them.
 
 mod process;
-mod process_host;
 mod reader_thread;
 #[cfg(target_os = "linux")]
 mod sandbox;

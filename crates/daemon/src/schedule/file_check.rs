@@ -12,14 +12,14 @@ use std::time::Duration;
 use super::reader::{
     HeldLock, InodeVersion, RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile,
 };
-use crate::Result;
-use crate::environment::{LogRecord, MonotonicTime};
 use crate::ingest::{
     FileOutcome, FileReadState, FileVersion, IngestContext, SettleState, WriterLock,
     file_read_state,
 };
+use crate::own_files::is_state_database;
 use crate::status::{LastError, read_error_kind};
-use crate::store::{Session, is_state_database};
+use crate::store::Session;
+use crate::{LogRecord, MonotonicTime, Result};
 use urlspool_sources::read::{self, GitHost, Repository, RepositoryContent};
 use urlspool_sources::walk::{self, WalkedFile};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};

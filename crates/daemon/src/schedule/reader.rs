@@ -11,11 +11,10 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use super::watched_spool::WatchedSpool;
-use crate::environment::{DaemonHost, Heartbeat, MonotonicTime};
 use crate::ingest::{ExistingFiles, FileVersion, ParserPool, Suspects, WriterLock};
 use crate::status::{Counters, DaemonState, FailedFile, LastError, LockedFile, Status};
 use crate::store::{Session, SharedWriter, Writer};
-use crate::{ErrorKind, Result};
+use crate::{DaemonHost, ErrorKind, Heartbeat, MonotonicTime, Result};
 use urlspool_files::config::Config;
 use urlspool_record::extract::Extractor;
 use urlspool_sources::read::GitHost;
@@ -583,9 +582,8 @@ impl RetryTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DaemonError;
-    use crate::environment::LogRecord;
     use crate::store::StoreFixture;
+    use crate::{DaemonError, LogRecord};
     use urlspool_files::config::DedupeScope;
     use urlspool_files::config::Spool;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::environment::MonotonicTime;
+use crate::MonotonicTime;
 use crate::ingest::{FileReadState, FileVersion, mailbox_scopes, why_locked};
 use crate::status::{Notices, SpoolState, SpoolStatus, WithheldBy};
 use crate::store::{Hash128, HolderKey, SpoolIdentity, path_key};

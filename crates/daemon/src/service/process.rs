@@ -15,12 +15,11 @@ use sd_notify::NotifyState;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
-use super::process_host::ProcessHost;
-use super::reader_thread::{RunEnd, RunMode, StateSource};
+use super::reader_thread::{ProcessHost, RunEnd, RunMode, StateSource};
 use super::sandbox;
 use super::status_server::{SocketFile, StatusSnapshot, control_socket};
 use super::supervisor::{Supervisor, SupervisorEvent, config_changes, log_refusal};
-use crate::segment;
+use crate::own_files;
 use crate::status::{DaemonState, Status};
 use crate::store::rebuild_state;
 use crate::{AtPath, DaemonError, Result};
@@ -165,7 +164,8 @@ impl StatusPublisher {
         if !textfile.as_os_str().is_empty() && is_due {
             self.textfile_written = Some(Instant::now());
             let metrics = status.metrics();
-            if let Err(error) = segment::replace(textfile, metrics.as_bytes(), segment::SHARED) {
+            if let Err(error) = own_files::replace(textfile, metrics.as_bytes(), own_files::SHARED)
+            {
                 tracing::warn!("cannot write metrics to {}: {error}", textfile.display());
             }
         }

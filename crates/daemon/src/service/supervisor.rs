@@ -10,14 +10,12 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::process_host::ProcessHost;
-use super::reader_thread::{ReaderThread, RunEnd, RunMode};
-use crate::environment::{DaemonHost, LogRecord};
+use super::reader_thread::{ProcessHost, ReaderThread, RunEnd, RunMode};
 use crate::ingest::{ParserPool, Suspects, can_share};
 use crate::schedule::{ReaderResources, SpoolReader};
 use crate::status::{Counters, DaemonState, Status, timestamp};
 use crate::store::{SharedWriter, StateDb};
-use crate::{DaemonError, ErrorKind, Result};
+use crate::{DaemonError, DaemonHost, ErrorKind, LogRecord, Result};
 use urlspool_files::config::{Config, Spool, resolved};
 use urlspool_record::extract::Extractor;
 use urlspool_sources::read::{GitHost, StartProgram};

@@ -15,12 +15,9 @@ use std::path::Path;
 
 use rusqlite::params;
 
-use super::state_db::{Hash128, MailboxId, STORED_KEY_BYTES, StoredKey, stored_key};
+use super::state_db::{Hash128, HolderKey, MailboxId, STORED_KEY_BYTES, StoredKey, stored_key};
 use super::state_db::{StateDb, digest_bytes, hash128, unsigned};
 use crate::Result;
-
-/// A holder: a file, or one pass over an mbox, whose messages count as present.
-pub(crate) type HolderKey = u64;
 
 /// The digest of a message's content, as the state stores it.
 pub(super) type DigestBytes = [u8; 16];
@@ -606,7 +603,7 @@ impl ReleasedRows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::mail_rows::GrowingMessage;
+    use crate::store::state_db::GrowingMessage;
     use crate::store::tests::StoreFixture;
 
     const SPOOL: &str = "/var/mail";

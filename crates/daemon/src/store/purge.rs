@@ -13,8 +13,7 @@ use rusqlite::params;
 use super::state_db::{
     Hash128, MailboxId, STORED_KEY_BYTES, StateDb, StoredKey, linked_keys, unsigned,
 };
-use crate::Result;
-use crate::environment::{DaemonHost, MonotonicTime};
+use crate::{DaemonHost, MonotonicTime, Result};
 use urlspool_text::limits::{AGE_SAVE_INTERVAL_S, MAX_DOWNTIME_S, PURGE_DAYS, PURGED_PER_SURVEY};
 
 /// Maximum rows changed per transaction. Bounds the write-ahead log.
@@ -255,7 +254,7 @@ impl WatchTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::LogRecord;
+    use crate::LogRecord;
     use crate::store::StoreFixture;
 
     /// A host with a system clock.

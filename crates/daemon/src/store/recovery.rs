@@ -11,13 +11,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use super::committer::{Committer, UnsealedSegment, publish_if_hidden};
 use super::sidecar_rows::{COMPARABLE, StateSidecar};
 use super::state_db::StateDb;
-use super::state_paths::{InstanceLock, StatePaths, create_folders, meta_name, reserve_space};
-use crate::environment::DaemonHost;
-use crate::segment::{self, SegmentDir, number, remove_if_exists};
-use crate::{AtPath, DaemonError, ErrorKind, REBUILD, Result};
+use super::writer::{Committer, UnsealedSegment, publish_if_hidden};
+use crate::own_files::{
+    self, InstanceLock, SegmentDir, StatePaths, create_folders, meta_name, number,
+    remove_if_exists, reserve_space,
+};
+use crate::{AtPath, DaemonError, DaemonHost, ErrorKind, REBUILD, Result};
 use urlspool_files::config::Config;
 use urlspool_files::keyed_hash::HashKey;
 use urlspool_files::sink::random_bytes;
@@ -92,7 +93,7 @@ fn secret_key(dir: &SegmentDir, paths: &StatePaths, has_output: bool) -> Result<
         // A restored file may be readable by others.
         let is_private = fs::metadata(place).is_ok_and(|found| found.mode() & 0o777 == 0o600);
         if kept != Some(key) || !is_private {
-            segment::replace(place, &key, segment::PRIVATE).at(place)?;
+            own_files::replace(place, &key, own_files::PRIVATE).at(place)?;
         }
     }
     Ok(HashKey::new(key))
@@ -110,7 +111,8 @@ fn check_instance(paths: &StatePaths, db: &StateDb) -> Result<()> {
         ))),
         Err(_) => {
             let line = format!("{own}\n");
-            segment::replace(&paths.instance, line.as_bytes(), segment::SHARED).at(&paths.instance)
+            own_files::replace(&paths.instance, line.as_bytes(), own_files::SHARED)
+                .at(&paths.instance)
         }
     }
 }
@@ -194,7 +196,7 @@ fn cut_to_committed(
     if unsealed.len == 0 {
         return remove_if_exists(part).at(part);
     }
-    if segment::hash_of(part, unsealed.len).at(part)? != Some(unsealed.hash) {
+    if own_files::hash_of(part, unsealed.len).at(part)? != Some(unsealed.hash) {
         return Err(DaemonError::inconsistent(format!(
             "{} differs from the committed data; {REBUILD}",
             part.display()
@@ -206,7 +208,7 @@ fn cut_to_committed(
             "removed {uncommitted} uncommitted bytes from the end of {}",
             part.display()
         ));
-        segment::cut(part, unsealed.len).at(part)?;
+        own_files::cut(part, unsealed.len).at(part)?;
     }
     Ok(())
 }
@@ -261,7 +263,7 @@ pub fn rebuild_state(config: &Config, host: &mut dyn DaemonHost) -> Result<()> {
     dir.remember(next - 1).at(dir.path())?;
     let messages = fill(&db, &sidecars, next)?;
     db.close()?;
-    segment::replace_with(&new, &paths.db).at(&paths.db)?;
+    own_files::replace_with(&new, &paths.db).at(&paths.db)?;
     // The log was copied into the database, so an empty one that remains is harmless.
     let _ = fs::remove_file(new.with_extension("db-wal"));
     let snapshot = if from == 1 { "" } else { "a snapshot and " };
@@ -313,7 +315,7 @@ fn rename_old_state(state: &Path) -> Result<()> {
 fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<StateSidecar>> {
     let mut found = BTreeMap::new();
     for folder in [dir.path(), &dir.hidden(""), &paths.sidecars] {
-        for entry in segment::entries(folder) {
+        for entry in own_files::entries(folder) {
             let path = entry.map_err(std::io::Error::from).at(folder)?.into_path();
             if path.extension() != Some("meta".as_ref()) {
                 continue;
@@ -337,7 +339,7 @@ fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<bool> {
     }
     let hash = u64::from_str_radix(&sidecar.xxh3_64, 16).ok();
     let is_complete = fs::metadata(&part).is_ok_and(|metadata| metadata.len() == sidecar.len)
-        && segment::hash_of(&part, sidecar.len).is_ok_and(|found| found == hash);
+        && own_files::hash_of(&part, sidecar.len).is_ok_and(|found| found == hash);
     if !is_complete {
         return Ok(false);
     }
@@ -402,10 +404,9 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::store::committer::Committer;
     use crate::store::gone::GivenMessage;
-    use crate::store::mail_rows::{FileLook, GrowingMessage, ReadFile};
     use crate::store::recovery::open;
+    use crate::store::state_db::{FileLook, GrowingMessage, ReadFile};
     use crate::store::tests::{NoHost, StoreFixture};
 
     #[test]
@@ -563,7 +564,7 @@ mod tests {
         assert!(!root.join("state/built.db").exists());
         let snapshot = root.join("state/sidecars/snapshot.db");
         let len = fs::metadata(&snapshot).unwrap().len();
-        segment::cut(&snapshot, len / 2).unwrap();
+        own_files::cut(&snapshot, len / 2).unwrap();
         let error = rebuild_state(&config, &mut NoHost).unwrap_err();
         assert!(
             error.kind == ErrorKind::Inconsistent

@@ -9,10 +9,11 @@ use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::gone::GivenRow;
-use super::mail_rows::{FileLook, GrowingMessage, ReadFile, position_of};
 use super::spools::{SpoolRow, path_of, path_text};
-use super::state_db::{Hash128, MailboxId, StoredKey, stored_key};
-use super::state_db::{StateDb, digest_bytes, digests_in, hash128, optional, unsigned};
+use super::state_db::{FileLook, GrowingMessage, Hash128, MailboxId, ReadFile, StateDb, StoredKey};
+use super::state_db::{
+    digest_bytes, digests_in, hash128, optional, position_of, stored_key, unsigned,
+};
 use crate::Result;
 use urlspool_record::record::Sidecar;
 

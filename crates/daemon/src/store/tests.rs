@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::state_db::StateDb;
 use super::writer::SharedWriter;
-use crate::environment::{DaemonHost, LogRecord, MonotonicTime};
+use crate::{DaemonHost, LogRecord, MonotonicTime};
 use urlspool_files::config::Config;
 use urlspool_text::limits::COMMIT_BATCH_BYTES;
 
