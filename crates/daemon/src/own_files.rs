@@ -112,11 +112,6 @@ impl SegmentDir {
         file.sync_all()
     }
 
-    /// Creates a hidden file without a name. It disappears when its descriptor is closed.
-    pub(crate) fn unnamed(&self) -> io::Result<File> {
-        tempfile::tempfile_in(&self.open)
-    }
-
     /// Renames a hidden file to its published name. Never replaces a file. The caller syncs
     /// afterwards.
     ///

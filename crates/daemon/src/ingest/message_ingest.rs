@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt;
-use std::fs::File;
-use std::io::Write;
+use std::io::{self, Seek, Write};
 use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,6 +13,7 @@ use std::thread::{available_parallelism, sleep};
 use std::time::Duration;
 
 use rayon::prelude::*;
+use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
 use super::EndCertainty;
 use super::identity::{
@@ -366,7 +366,7 @@ impl MessageIngest<'_> {
         let mut output = self.output(identified, earlier, writer);
         if is_existing {
             // These identifiers let the earlier URLs be recognised when the message has grown.
-            (output.lines, output.file, output.records) = (Vec::new(), None, 0);
+            (output.lines, output.records) = (None, 0);
         }
         output
     }
@@ -430,6 +430,7 @@ impl MessageIngest<'_> {
         });
         let (message, source) = (identified.message, &self.source);
         let held_bytes = HELD_RECORDS_BYTES.min(message.raw.len() * HELD_RECORDS_RATIO);
+        let mut line = Vec::new();
         let mut unpacking = None;
         extract(
             self.extractor,
@@ -459,10 +460,9 @@ impl MessageIngest<'_> {
                     for hazard in record.hazards() {
                         *output.hazards.entry(hazard).or_default() += 1;
                     }
-                    writer.write(record, &mut output.lines);
-                    if held_bytes < output.lines.len() {
-                        output.move_lines(self.session);
-                    }
+                    writer.write(record, &mut line);
+                    output.put_line(&line, held_bytes, self.session);
+                    line.clear();
                 }
                 Finding::Large if unpacking.is_none() => {
                     let lock = self.parsers.unpacking.lock();
@@ -480,6 +480,9 @@ impl MessageIngest<'_> {
                 _ => {}
             },
         );
+        if let (Some(lines), None) = (&mut output.lines, &output.failure) {
+            output.failure = lines.rewind().at("output folder").err();
+        }
         // A filter may hold back URLs that an earlier one let through. They stay recorded.
         let found: HashSet<u128> = output.url_ids.iter().copied().collect();
         let missing = recorded.difference(&found).copied();
@@ -517,12 +520,15 @@ impl MessageIngest<'_> {
         if output.is_some() && !writer.db()?.mark_seen(mailbox, message.key)? {
             (output, growing) = (None, None);
         }
-        if let Some(output) = &output {
+        if let Some(output) = &mut output {
             // A grown message has records even if its new part has none.
             if output.records > 0 || !message.earlier.is_empty() {
                 writer.db()?.mark_in_open_segment(mailbox, message.key)?;
             }
-            writer.put(output.file.as_ref(), &output.lines, output.records)?;
+            match &mut output.lines {
+                Some(lines) => writer.put(lines, output.records)?,
+                None => writer.put(&mut io::empty(), 0)?,
+            }
         }
         let state = writer.db()?;
         if let Some(given) = &given {
@@ -668,11 +674,9 @@ impl MailboxProgress {
 /// Encoded records of a message, and its events.
 #[derive(Default)]
 struct MessageOutput {
-    /// JSON lines that follow those in `file`.
-    lines: Vec<u8>,
-    /// The first lines of a message that has many.
-    file: Option<File>,
-    /// The error of writing lines to `file`.
+    /// JSON lines, of which a file holds all if there are many; `None` if there are none.
+    lines: Option<SpooledTempFile>,
+    /// The error of writing lines.
     failure: Option<DaemonError>,
     /// Number of lines.
     records: u64,
@@ -687,24 +691,16 @@ struct MessageOutput {
 }
 
 impl MessageOutput {
-    /// Moves the lines to the file.
-    fn move_lines(&mut self, session: &Session) {
+    /// Adds a line. More than `held_bytes` of lines go to a file.
+    ///
+    /// An error ends the committer at the message's turn. Ended here, the error would be lost:
+    /// earlier messages would only find that the committer has ended.
+    fn put_line(&mut self, line: &[u8], held_bytes: usize, session: &Session) {
+        let new = || spooled_tempfile_in(held_bytes, &session.records_dir);
+        let lines = self.lines.get_or_insert_with(new);
         if self.failure.is_none() {
-            self.failure = self.append_lines(session).err();
+            self.failure = lines.write_all(line).at("output folder").err();
         }
-        self.lines.clear();
-    }
-
-    fn append_lines(&mut self, session: &Session) -> Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => {
-                // An error ends the committer at the message's turn. Ended here, the error would be
-                // lost: earlier messages would only find that the committer has ended.
-                self.file.insert(session.lock()?.lines_file()?)
-            }
-        };
-        file.write_all(&self.lines).at("output folder")
     }
 }
 

@@ -401,8 +401,6 @@ fn fill(db: &StateDb, sidecars: &[StateSidecar], next_segment: u64) -> Result<us
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
     use crate::store::gone::GivenMessage;
     use crate::store::recovery::open;
@@ -414,7 +412,7 @@ mod tests {
         for steps in 0..=4 {
             let fixture = StoreFixture::new(&format!("steps-{steps}"));
             let mut committer = open(&fixture.config(), &mut NoHost).unwrap();
-            committer.put(None, b"{}\n", 1).unwrap();
+            committer.put(&mut &b"{}\n"[..], 1).unwrap();
             committer.commit().unwrap();
             committer.prepare_seal().unwrap();
             if 1 <= steps {
@@ -446,32 +444,24 @@ mod tests {
     fn lines_of_a_message_that_was_not_committed_are_cut_off() {
         let fixture = StoreFixture::new("uncommitted");
         let mut committer = open(&fixture.config(), &mut NoHost).unwrap();
-        let mut add = |text: &str, lines: usize| {
-            let mut file = committer.dir.unnamed().unwrap();
-            file.write_all(format!("{text}\n").repeat(lines).as_bytes())
-                .unwrap();
-            committer.put_file(&file).unwrap();
-            committer
-                .put(None, b"{\"last\":1}\n", lines as u64 + 1)
-                .unwrap();
-            // A segment with a pending batch is not sealed.
-            assert!(committer.is_dirty());
-            committer.commit().unwrap();
-        };
-        add("{}", 300_000);
+        let lines = b"{}\n".repeat(300_000);
+        committer.put(&mut &lines[..], 300_000).unwrap();
+        // A segment with a pending batch is not sealed.
+        assert!(committer.is_dirty());
+        committer.commit().unwrap();
         let path = committer.dir.part(1);
         let committed = fs::metadata(&path).unwrap().len();
-        assert_eq!(committed, 900_000 + 11);
-        let mut file = committer.dir.unnamed().unwrap();
-        file.write_all(&b"{}\n".repeat(200_000)).unwrap();
-        committer.put_file(&file).unwrap();
+        assert_eq!(committed, 900_000);
+        committer.put(&mut &lines[..600_000], 200_000).unwrap();
         assert_eq!(committer.pending_bytes(), 600_000);
-        assert_eq!(fs::metadata(&path).unwrap().len(), committed + 600_000);
+        // Two pieces, up to the end of a line.
+        let written = fs::metadata(&path).unwrap().len() - committed;
+        assert_eq!(written, (512 << 10) / 3 * 3);
         drop(committer);
         let committer = open(&fixture.config(), &mut NoHost).unwrap();
         assert_eq!((committer.unsealed.seq, committer.unsealed.len), (2, 0));
         committer.close().unwrap();
-        assert_eq!((fixture.segments().len(), fixture.lines()), (1, 300_001));
+        assert_eq!((fixture.segments().len(), fixture.lines()), (1, 300_000));
     }
 
     #[test]
@@ -480,7 +470,7 @@ mod tests {
         let (config, kept) = (fixture.config(), fixture.folder.join("kept.db"));
         let seal = |lines: &[u8]| {
             let mut committer = open(&config, &mut NoHost).unwrap();
-            committer.put(None, lines, 1).unwrap();
+            committer.put(&mut &lines[..], 1).unwrap();
             committer.close().unwrap();
         };
         seal(b"{}\n");
@@ -517,7 +507,7 @@ mod tests {
         };
         let look = FileLook::default();
         state.mark_file_read(mailbox, &file, look).unwrap();
-        committer.put(None, b"{}\n", 1).unwrap();
+        committer.put(&mut &b"{}\n"[..], 1).unwrap();
         committer.commit().unwrap();
         assert!(committer.seal().unwrap());
     }
@@ -607,7 +597,7 @@ mod tests {
                 let state = &committer.db;
                 let mailbox = state.mailbox(7, 7, 1).unwrap();
                 while !state.release_orphans(mailbox).unwrap().is_done {}
-                committer.put(None, b"{}\n", 1).unwrap();
+                committer.put(&mut &b"{}\n"[..], 1).unwrap();
                 committer.commit().unwrap();
                 if is_sealed {
                     committer.seal().unwrap();
@@ -628,7 +618,7 @@ mod tests {
             commit_message(&mut committer, 5 << 100);
             let state = &committer.db;
             state.batch(loss).unwrap();
-            committer.put(None, b"{}\n", 1).unwrap();
+            committer.put(&mut &b"{}\n"[..], 1).unwrap();
             committer.commit().unwrap();
             drop(committer);
             let error = open().unwrap_err().to_string();

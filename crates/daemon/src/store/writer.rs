@@ -10,10 +10,9 @@
 //! reader. No thread waits for a source while it holds the lock of the writer.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, IsTerminal, Read, Seek, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use rusqlite::params;
@@ -59,6 +58,8 @@ pub struct Session {
     term: u64,
     /// The secret key of the state.
     pub hash_key: HashKey,
+    /// Folder for the records of messages that have many.
+    pub records_dir: PathBuf,
 }
 
 impl SharedWriter {
@@ -131,11 +132,13 @@ impl SharedWriter {
     /// [`ErrorKind::OutOfSpace`] during a pause, or the error that ended the committer.
     pub fn session(&self, heartbeat: &Arc<Heartbeat>) -> Result<Session> {
         let writer = self.lock();
+        let committer = writer.committer()?;
         Ok(Session {
             writer: self.clone(),
             heartbeat: Arc::clone(heartbeat),
             term: writer.term,
-            hash_key: writer.committer()?.hash_key,
+            hash_key: committer.hash_key,
+            records_dir: committer.dir.hidden(""),
         })
     }
 }
@@ -200,15 +203,9 @@ impl Writer {
         )
     }
 
-    /// Creates a file for lines of a message.
-    pub fn lines_file(&self) -> Result<File> {
-        let dir = &self.committer()?.dir;
-        dir.unnamed().at(dir.path())
-    }
-
-    /// Adds a message's lines to the batch. The file `first` contains the first of them.
-    pub fn put(&mut self, first: Option<&File>, lines: &[u8], records: u64) -> Result<()> {
-        self.run(|committer| committer.put(first, lines, records))
+    /// Adds a message's lines to the batch.
+    pub fn put(&mut self, lines: &mut impl Read, records: u64) -> Result<()> {
+        self.run(|committer| committer.put(lines, records))
     }
 
     /// Adds a line for each gone message to the batch.
@@ -661,31 +658,21 @@ impl Committer {
         Ok(())
     }
 
-    /// Adds a message's lines to the batch. The file `first` contains the first of them.
-    pub(super) fn put(&mut self, first: Option<&File>, lines: &[u8], records: u64) -> Result<()> {
-        if let Some(first) = first {
-            self.put_file(first)?;
+    /// Adds a message's lines to the batch. Whole pieces go to the segment at once, so that memory
+    /// holds one of them. All lines count with the message at the next commit.
+    pub(super) fn put(&mut self, lines: &mut impl Read, records: u64) -> Result<()> {
+        let mut piece = lines.take(PIECE_BYTES);
+        while PIECE_BYTES as usize
+            <= piece
+                .read_to_end(&mut self.batch.lines)
+                .at(self.dir.path())?
+        {
+            self.write_lines()?;
+            piece.set_limit(PIECE_BYTES);
         }
-        self.batch.lines.extend_from_slice(lines);
         self.batch.records += records;
         self.batch.messages += 1;
         Ok(())
-    }
-
-    /// Adds lines of the next message, which its reader has written to a file, to the batch. The
-    /// lines go to the segment at once, in pieces. They count with the message at the next commit.
-    pub(super) fn put_file(&mut self, mut lines: &File) -> Result<()> {
-        lines.rewind().at(self.dir.path())?;
-        loop {
-            let piece = lines.take(PIECE_BYTES);
-            let read = { piece }
-                .read_to_end(&mut self.batch.lines)
-                .at(self.dir.path())?;
-            self.write_lines()?;
-            if read == 0 {
-                return Ok(());
-            }
-        }
     }
 
     /// Number of bytes that wait for a commit.
@@ -1020,7 +1007,7 @@ mod tests {
     fn put(session: &Session) -> Result<()> {
         let mut writer = session.lock()?;
         writer.db()?.mark_seen(1, 2)?;
-        writer.put(None, b"{}\n", 1)
+        writer.put(&mut &b"{}\n"[..], 1)
     }
 
     /// Pauses work, as lack of space does.
