@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::io::{self, Seek, Write};
 use std::num::NonZero;
-use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -582,10 +581,8 @@ impl MessageIngest<'_> {
         }
         Some(GivenMessage {
             digest,
-            key: message.key,
-            mailbox: (mailbox(&self.source.path, message.message.kind).as_os_str())
-                .as_bytes()
-                .to_vec(),
+            path: mailbox(&self.source.path, message.message.kind).into(),
+            keys: vec![message.key],
             earlier: earlier.into_iter().collect(),
         })
     }

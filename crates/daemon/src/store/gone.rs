@@ -11,10 +11,12 @@
 //! a holder, so its file is read again if it comes back.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::params;
+use serde::{Deserialize, Serialize};
 
+use super::spools::path_text;
 use super::state_db::{Hash128, HolderKey, MailboxId, STORED_KEY_BYTES, StoredKey, stored_key};
 use super::state_db::{StateDb, digest_bytes, hash128, unsigned};
 use crate::Result;
@@ -22,40 +24,43 @@ use crate::Result;
 /// The digest of a message's content, as the state stores it.
 pub(super) type DigestBytes = [u8; 16];
 
-/// A message whose records were written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Messages whose records were written, and which share a digest. In a sidecar, one without keys is
+/// another mailbox that the records name.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GivenMessage {
-    /// The digest in its records. Texts, and messages in pieces, share one digest if they differ
+    /// The digest in the records. Texts, and messages in pieces, share one digest if they differ
     /// only far from their start.
     pub digest: u128,
-    /// The key of the message, or of a piece of it.
-    pub key: Hash128,
-    /// The mailbox named in its records.
-    pub mailbox: Vec<u8>,
-    /// Other digests under which its URLs were written, before it had grown. These records remain
-    /// valid as long as this message exists.
+    /// The mailbox named in the records.
+    #[serde(with = "path_text")]
+    pub path: PathBuf,
+    /// The keys of the messages, or of pieces of them.
+    pub keys: Vec<Hash128>,
+    /// Other digests under which the URLs were written, before the message had grown. These records
+    /// remain valid as long as this message exists.
     pub earlier: Vec<u128>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct GivenRow {
-    pub(super) mailbox: MailboxId,
-    pub(super) digest: DigestBytes,
-    pub(super) path: i64,
+    mailbox: MailboxId,
+    digest: DigestBytes,
+    path: i64,
     /// Concatenated stored keys.
-    pub(super) keys: Vec<u8>,
+    keys: Vec<u8>,
     /// Concatenated earlier digests.
-    pub(super) earlier: Vec<u8>,
-    pub(super) files: i64,
+    earlier: Vec<u8>,
+    /// Number of holders.
+    files: i64,
 }
 
 impl GivenRow {
     /// The keys under which the messages with this digest were read.
-    pub(super) fn keys(&self) -> &[StoredKey] {
+    fn keys(&self) -> &[StoredKey] {
         self.keys.as_chunks::<STORED_KEY_BYTES>().0
     }
 
-    pub(super) fn earlier(&self) -> &[DigestBytes] {
+    fn earlier(&self) -> &[DigestBytes] {
         self.earlier.as_chunks::<16>().0
     }
 
@@ -174,12 +179,7 @@ impl StateDb {
     }
 
     /// Records another mailbox that the message's records name.
-    pub(super) fn put_other_path(
-        &self,
-        mailbox: MailboxId,
-        digest: DigestBytes,
-        path: i64,
-    ) -> Result<()> {
+    fn put_other_path(&self, mailbox: MailboxId, digest: DigestBytes, path: i64) -> Result<()> {
         let added = self.count_changes(
             "INSERT OR IGNORE INTO other_path SELECT ?1,?2,?3 WHERE NOT EXISTS (SELECT 1 FROM \
              given WHERE digest=?1 AND mailbox=?2 AND path=?3)",
@@ -192,7 +192,7 @@ impl StateDb {
     }
 
     /// The mailboxes that the message's records name.
-    pub(super) fn given_paths(&self, row: &GivenRow) -> Result<Vec<i64>> {
+    fn given_paths(&self, row: &GivenRow) -> Result<Vec<i64>> {
         let sql = "SELECT path FROM other_path WHERE digest=?1 AND mailbox=?2 ORDER BY path";
         let others = self.all(sql, params![row.digest, row.mailbox], |row| row.get(0))?;
         Ok([vec![row.path], others].concat())
@@ -200,25 +200,27 @@ impl StateDb {
 
     /// Records that records of a message were written. No effect if that is already known.
     pub fn put_given(&self, mailbox: MailboxId, message: &GivenMessage) -> Result<()> {
-        self.put_given_row(GivenRow {
+        let digest = message.digest.to_be_bytes();
+        let path = self.path_id(message.path.as_os_str().as_encoded_bytes())?;
+        if message.keys.is_empty() {
+            return self.put_other_path(mailbox, digest, path);
+        }
+        let keys = message.keys.iter().map(|key| stored_key(*key));
+        let mut row = GivenRow {
             mailbox,
-            digest: message.digest.to_be_bytes(),
-            path: self.path_id(&message.mailbox)?,
-            keys: stored_key(message.key).to_vec(),
+            digest,
+            path,
+            keys: keys.flatten().collect(),
             earlier: digest_bytes(&message.earlier),
             files: 0,
-        })
-    }
-
-    pub(super) fn put_given_row(&self, mut row: GivenRow) -> Result<()> {
-        if let Some(mut known) = self.given_row(row.mailbox, row.digest)? {
+        };
+        if let Some(mut known) = self.given_row(mailbox, digest)? {
             if !known.merge(&row) {
                 return Ok(());
             }
-            self.put_other_path(row.mailbox, row.digest, row.path)?;
+            self.put_other_path(mailbox, digest, path)?;
             row = known;
         }
-        let (mailbox, digest) = (row.mailbox, row.digest);
         self.run(
             "INSERT OR REPLACE INTO given VALUES(?1,?2,?3,?4,?5,?6)",
             params![digest, mailbox, row.path, row.keys, row.earlier, row.files],
@@ -291,7 +293,7 @@ impl StateDb {
     }
 
     /// The number of a path. Adds the path if it is new.
-    pub(super) fn path_id(&self, path: &[u8]) -> Result<i64> {
+    fn path_id(&self, path: &[u8]) -> Result<i64> {
         let sql = "SELECT id FROM path WHERE path=?1";
         if let Some(id) = self.find(sql, params![path], |row| row.get(0))? {
             return Ok(id);
@@ -371,16 +373,16 @@ impl StateDb {
         // Grown messages come first: one line then names all digests of each.
         let grown = "SELECT held.mailbox, held.digest FROM held JOIN given USING(mailbox, digest)
              WHERE holder=?1 AND earlier<>x'' LIMIT ?2";
-        let mut unheld = self.release_messages(holder, grown)?;
-        if unheld.released == 0 {
-            unheld = self.release_messages(holder, ALL_HELD)?;
-        }
-        let is_done = unheld.released == 0;
+        let unheld = match self.release_messages(holder, grown)? {
+            None => self.release_messages(holder, ALL_HELD)?,
+            unheld => unheld,
+        };
+        let is_done = unheld.is_none();
         if is_done {
             self.run("DELETE FROM holder WHERE key=?1", params![key])?;
         }
         Ok(Release {
-            gone: self.remove_messages(unheld.rows)?,
+            gone: self.remove_messages(unheld.unwrap_or_default())?,
             is_done,
         })
     }
@@ -393,7 +395,7 @@ impl StateDb {
         }
         let forget = "DELETE FROM file WHERE key=?1";
         if 0 < self.count_changes(forget, params![file.cast_signed()])? {
-            while 0 < self.release_messages(file, ALL_HELD)?.released {}
+            while self.release_messages(file, ALL_HELD)?.is_some() {}
         }
         Ok(())
     }
@@ -420,13 +422,14 @@ impl StateDb {
         })?;
         let unheld = with_earlier(orphans, |mailbox, digest| self.given_row(mailbox, digest))?;
         Ok(Release {
-            is_done: unheld.rows.is_empty(),
-            gone: self.remove_messages(unheld.rows)?,
+            is_done: unheld.is_none(),
+            gone: self.remove_messages(unheld.unwrap_or_default())?,
         })
     }
 
-    /// Releases the messages that a query selects, with their earlier digests.
-    fn release_messages(&self, holder: HolderKey, sql: &str) -> Result<ReleasedRows> {
+    /// Releases the messages that a query selects, with their earlier digests. Returns those
+    /// without another holder, or `None` if the query selects no message.
+    fn release_messages(&self, holder: HolderKey, sql: &str) -> Result<Option<UnheldRows>> {
         let holder = holder.cast_signed();
         let held = self.all(sql, params![holder, RELEASED_MESSAGES], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -566,38 +569,27 @@ pub struct OrphanedMailbox {
     pub dev: u64,
 }
 
-/// Messages that were released.
-#[derive(Default)]
-struct ReleasedRows {
-    /// Number of released messages, with or without other holders.
-    released: usize,
-    /// The messages without another holder.
-    rows: UnheldRows,
-}
-
-/// Takes messages with `take`, each with its earlier digests.
+/// Takes messages with `take`, each with its earlier digests. Returns those without a holder, or
+/// `None` if there are no messages.
 fn with_earlier(
     messages: Vec<(MailboxId, DigestBytes)>,
     take: impl Fn(MailboxId, DigestBytes) -> Result<Option<GivenRow>>,
-) -> Result<ReleasedRows> {
-    let mut released = ReleasedRows::default();
+) -> Result<Option<UnheldRows>> {
+    if messages.is_empty() {
+        return Ok(None);
+    }
+    let mut taken = Vec::new();
     for (mailbox, digest) in messages {
-        released.released += 1;
         let row = take(mailbox, digest)?;
         for earlier in row.iter().flat_map(GivenRow::earlier) {
-            released.add(take(mailbox, *earlier)?);
+            taken.extend(take(mailbox, *earlier)?);
         }
-        released.add(row);
+        taken.extend(row);
     }
-    Ok(released)
-}
-
-impl ReleasedRows {
-    fn add(&mut self, row: Option<GivenRow>) {
-        if let Some(row) = row.filter(|row| row.files == 0) {
-            self.rows.insert((row.mailbox, row.digest), row);
-        }
-    }
+    let unheld = taken.into_iter().filter(|row| row.files == 0);
+    Ok(Some(
+        unheld.map(|row| ((row.mailbox, row.digest), row)).collect(),
+    ))
 }
 
 #[cfg(test)]
@@ -612,8 +604,8 @@ mod tests {
     fn message(digest: u128) -> GivenMessage {
         GivenMessage {
             digest,
-            key: digest,
-            mailbox: b"/var/mail/a".to_vec(),
+            path: "/var/mail/a".into(),
+            keys: vec![digest],
             earlier: Vec::new(),
         }
     }
@@ -718,10 +710,10 @@ mod tests {
         let state = fixture.state();
         let mailbox = state.mailbox(7, 7, 1).unwrap();
         let (one, mut other) = (message(5), message(5));
-        (other.key, other.earlier) = (9 << 100, vec![3, 4]);
+        (other.keys, other.earlier) = (vec![9 << 100], vec![3, 4]);
         state.put_given(mailbox, &one).unwrap();
         state.open_holder(1, SPOOL.as_ref(), 1).unwrap();
-        state.hold(1, mailbox, 5, one.key).unwrap();
+        state.hold(1, mailbox, 5, one.keys[0]).unwrap();
         for _ in 0..2 {
             state.put_given(mailbox, &other).unwrap();
             let row = state
@@ -733,10 +725,10 @@ mod tests {
                 (2, 2, 1)
             );
         }
-        for key in [one.key, other.key] {
+        for key in [one.keys[0], other.keys[0]] {
             assert!(state.is_given(mailbox, 5, key).unwrap());
         }
-        assert!(!state.is_given(mailbox + 1, 5, one.key).unwrap());
+        assert!(!state.is_given(mailbox + 1, 5, one.keys[0]).unwrap());
     }
 
     #[test]
@@ -745,17 +737,18 @@ mod tests {
         let state = fixture.state();
         let spool = state.mailbox(7, 7, 1).unwrap();
         let (one, mut other) = (message(5), message(5));
-        (other.key, other.mailbox) = (9 << 100, b"/var/mail/b".to_vec());
+        (other.keys, other.path) = (vec![9 << 100], "/var/mail/b".into());
         state.put_given(spool, &one).unwrap();
         state.put_given(spool, &other).unwrap();
-        for (holder, key) in [(1, one.key), (2, other.key)] {
+        for (holder, key) in [(1, one.keys[0]), (2, other.keys[0])] {
             state.open_holder(holder, SPOOL.as_ref(), 1).unwrap();
             state.hold(holder, spool, 5, key).unwrap();
         }
         assert!(state.release_holder(1).unwrap().gone.is_empty());
         let gone = state.release_holder(2).unwrap().gone;
         let mailboxes: Vec<_> = gone.into_iter().map(|message| message.mailbox).collect();
-        assert_eq!(mailboxes, [one.mailbox, other.mailbox]);
+        let named = [one.path, other.path].map(|path| path.into_os_string().into_encoded_bytes());
+        assert_eq!(mailboxes, named);
     }
 
     #[test]
@@ -771,13 +764,13 @@ mod tests {
         assert_eq!(counts(&state), ["[Integer(5), Integer(0)]"]);
     }
 
-    const MAILBOX: &[u8] = b"/var/mail/a";
+    const MAILBOX: &str = "/var/mail/a";
 
     struct GoneTest {
         state: StateDb,
         mailbox: MailboxId,
         /// The mailbox named in the records.
-        path: &'static [u8],
+        path: &'static str,
         _fixture: StoreFixture,
     }
 
@@ -805,8 +798,8 @@ mod tests {
             self.state.mark_seen(self.mailbox, key).unwrap();
             let given = GivenMessage {
                 digest,
-                key,
-                mailbox: self.path.to_vec(),
+                path: self.path.into(),
+                keys: vec![key],
                 earlier: earlier.to_vec(),
             };
             self.state.put_given(self.mailbox, &given).unwrap();
@@ -879,7 +872,7 @@ mod tests {
         test.read(1, 5, &[]);
         let other = GoneTest {
             mailbox: test.state.mailbox(9, 8, 1).unwrap(),
-            path: b"/var/mail/b",
+            path: "/var/mail/b",
             ..test
         };
         other.read(2, 5, &[]);

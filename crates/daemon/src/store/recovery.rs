@@ -585,8 +585,8 @@ mod tests {
                 let mailbox = state.mailbox(7, 7, 1).unwrap();
                 let given = GivenMessage {
                     digest: n,
-                    key: n << 100,
-                    mailbox: b"/a".to_vec(),
+                    path: "/a".into(),
+                    keys: vec![n << 100],
                     earlier: Vec::new(),
                 };
                 state.put_given(mailbox, &given).unwrap();
@@ -610,8 +610,8 @@ mod tests {
             let mailbox = state.mailbox(7, 7, 1).unwrap();
             let given = GivenMessage {
                 digest: 5,
-                key: 5 << 100,
-                mailbox: b"/a".to_vec(),
+                path: "/a".into(),
+                keys: vec![5 << 100],
                 earlier: Vec::new(),
             };
             state.put_given(mailbox, &given).unwrap();

@@ -2,18 +2,14 @@
 //! rebuild a state.
 
 use std::collections::{BTreeMap, HashSet};
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
-use super::gone::GivenRow;
-use super::spools::{SpoolRow, path_of, path_text};
+use super::gone::GivenMessage;
+use super::spools::{SpoolRow, path_of};
 use super::state_db::{FileLook, GrowingMessage, Hash128, MailboxId, ReadFile, StateDb, StoredKey};
-use super::state_db::{
-    digest_bytes, digests_in, hash128, optional, position_of, stored_key, unsigned,
-};
+use super::state_db::{digests_in, hash128, optional, position_of, stored_key, unsigned};
 use crate::Result;
 use urlspool_record::record::Sidecar;
 
@@ -46,34 +42,18 @@ pub(super) struct SidecarMailbox {
     files: Vec<ReadFile>,
     /// All messages that may grow; `None` if neither they nor the mailbox have changed.
     growing: Option<Vec<GrowingMessage>>,
-    /// Messages whose records were written, followed by other mailboxes that records with these
-    /// digests name.
-    given: Vec<SidecarGiven>,
+    /// Messages whose records were written.
+    given: Vec<GivenMessage>,
     /// Digests of messages that are gone.
     gone: Vec<Hash128>,
     /// The stored keys of messages that were removed from the read messages.
     unread: Vec<Hash128>,
 }
 
-/// A message whose records were written, as in the table `given`. Without keys, it is another
-/// mailbox that the message's records name.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct SidecarGiven {
-    digest: Hash128,
-    #[serde(with = "path_text")]
-    path: PathBuf,
-    keys: Vec<Hash128>,
-    earlier: Vec<Hash128>,
-}
-
 type SidecarMailboxes = BTreeMap<MailboxId, SidecarMailbox>;
 
-/// Removed messages that earlier sidecars list.
-#[derive(Default)]
-pub(super) struct RemovedRows {
-    keys: HashSet<(MailboxId, StoredKey)>,
-    digests: HashSet<(MailboxId, Hash128)>,
-}
+/// The stored keys and the digests of removed messages that earlier sidecars list.
+pub(super) type RemovedRows = HashSet<(MailboxId, Vec<u8>)>;
 
 /// The key in the table `meta` of the number of the first comparable segment. Sidecars list every
 /// message removed since then.
@@ -120,20 +100,7 @@ impl StateDb {
             self.remove_seen(mailbox, &stored_key(*key))?;
         }
         for given in &changes.given {
-            let digest = given.digest.to_be_bytes();
-            let path = self.path_id(given.path.as_os_str().as_bytes())?;
-            if given.keys.is_empty() {
-                self.put_other_path(mailbox, digest, path)?;
-                continue;
-            }
-            self.put_given_row(GivenRow {
-                mailbox,
-                digest,
-                path,
-                keys: given.keys.iter().flat_map(|key| stored_key(*key)).collect(),
-                earlier: digest_bytes(&given.earlier),
-                files: 0,
-            })?;
+            self.put_given(mailbox, given)?;
         }
         for file in &changes.files {
             self.mark_file_read(mailbox, file, FileLook::default())?;
@@ -161,37 +128,30 @@ impl StateDb {
             return Ok(false);
         };
         for key in &changes.keys {
-            let is_removed = removed.keys.contains(&(mailbox, stored_key(*key)));
+            let is_removed = removed.contains(&(mailbox, stored_key(*key).into()));
             if !is_removed && !self.is_seen(mailbox, *key)? {
                 return Ok(false);
             }
         }
         let given = self.tracks_holders().then_some(&changes.given);
-        for SidecarGiven { digest, .. } in given.into_iter().flatten() {
-            let is_removed = removed.digests.contains(&(mailbox, *digest));
-            if !is_removed && self.given_row(mailbox, digest.to_be_bytes())?.is_none() {
+        for GivenMessage { digest, .. } in given.into_iter().flatten() {
+            let digest = digest.to_be_bytes();
+            let is_removed = removed.contains(&(mailbox, digest.into()));
+            if !is_removed && self.given_row(mailbox, digest)?.is_none() {
                 return Ok(false);
             }
         }
-        let keys = changes.unread.iter().map(|key| (mailbox, stored_key(*key)));
-        removed.keys.extend(keys);
-        let digests = changes.gone.iter().map(|digest| (mailbox, *digest));
-        removed.digests.extend(digests);
+        let keys = changes.unread.iter().map(|key| stored_key(*key).to_vec());
+        let digests = changes.gone.iter().map(|gone| gone.to_be_bytes().to_vec());
+        removed.extend(keys.chain(digests).map(|bytes| (mailbox, bytes)));
         Ok(true)
     }
 
     /// The messages that were removed since the last segment was sealed.
     pub(super) fn newly_removed(&self) -> Result<RemovedRows> {
-        let keys = self.all("SELECT mailbox, key FROM fresh_unread", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-        let digests = self.all("SELECT mailbox, digest FROM fresh_gone", [], |row| {
-            Ok((row.get(0)?, hash128(row, 1)?))
-        })?;
-        Ok(RemovedRows {
-            keys: keys.into_iter().collect(),
-            digests: digests.into_iter().collect(),
-        })
+        let sql = "SELECT mailbox, key FROM fresh_unread UNION ALL SELECT * FROM fresh_gone";
+        let removed = self.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(removed.into_iter().collect())
     }
 
     /// Records that messages are removed without being listed in a sidecar.
@@ -244,7 +204,7 @@ impl StateDb {
         self.each_of_mailbox(sql, all, |row, mailbox| {
             let keys: Vec<u8> = row.get(3)?;
             let (keys, _) = keys.as_chunks();
-            mailbox.given.push(SidecarGiven {
+            mailbox.given.push(GivenMessage {
                 digest: hash128(row, 1)?,
                 path: path_of(row, 2)?,
                 keys: keys.iter().map(listed_key).collect(),
