@@ -8,7 +8,7 @@
 //! folder nor an unmounted file system. While a file is unread that may contain the messages of a
 //! missing one, the missing one waits.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -18,14 +18,14 @@ use std::time::Duration;
 
 use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
 use super::watched_spool::{
-    CensusBlock, ExistingState, MissingFiles, MissingHolder, SpoolCensus, UnreadablePaths,
-    change_time,
+    CensusBlock, ExistingState, LastingFile, MissingFiles, MissingHolder, UnreadSince,
+    UnreadablePaths,
 };
-use crate::ingest::{ExistingFiles, FileVersion};
+use crate::ingest::{ExistingFiles, FileReadState, FileVersion, mailbox_scopes, why_locked};
 use crate::status::WithheldBy;
 use crate::store::{
     Hash128, HolderKey, HolderRow, OrphanedMailbox, PurgeStats, Release, SeenFiles, SpoolIdentity,
-    StateDb,
+    StateDb, path_key,
 };
 use crate::{DaemonError, MonotonicTime, Result};
 use urlspool_files::config::ExistingMail;
@@ -33,7 +33,8 @@ use urlspool_files::keyed_hash::HashKey;
 use urlspool_sources::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
 use urlspool_text::diagnostic::{DiagnosticKind, Event, counted};
 use urlspool_text::limits::{
-    EXISTING_FILES, MISSING_FILES, PURGE_DAYS, REPORTED_FAILURES, SURVEYED_FILES,
+    EXISTING_FILES, MISSING_FILES, PURGE_DAYS, REMEMBERED_FAILURES, REPORTED_FAILURES,
+    SURVEYED_FILES,
 };
 use urlspool_text::origin::FormatHint;
 
@@ -46,14 +47,21 @@ const CHANGED_FILES_MS: u64 = 250;
 /// Consecutive scans of a changing spool before other spools get their turn.
 const IMMEDIATE_RESCANS: u32 = 3;
 
+/// The reason for a gap in a scan.
+const METADATA_GAP: &str = "the metadata of some files cannot be read";
+
 /// Age of a folder's last change at which the listing is reliable, for any clock resolution.
 const FOLDER_AGE: Duration = Duration::from_secs(1);
 
-/// Progress of the scan of one spool.
-#[derive(Default)]
+/// Progress of the scan of one spool, and the files that it found.
 struct SpoolScan {
     /// Index of the spool.
     spool: usize,
+    identity: Arc<SpoolIdentity>,
+    hash_key: HashKey,
+    start: MonotonicTime,
+    /// Time at which the census ended; the start time until then.
+    end: MonotonicTime,
     /// Time at which changed files were last checked.
     changed_checked: MonotonicTime,
     /// Number of files so far.
@@ -64,10 +72,28 @@ struct SpoolScan {
     unreadable: UnreadablePaths,
     /// The reason why an unlisted file may exist; `None` if all files were listed.
     gap: Option<String>,
-    /// The survey made along with the scan, if one is due.
-    survey: Option<SpoolSurvey>,
-    /// The present files, if tombstones are written.
-    census: Option<SpoolCensus>,
+    /// Day of the survey made along with the scan, if one is due.
+    survey_day: Option<u64>,
+    /// Mounted file systems and, for a survey, the files.
+    seen: SeenFiles,
+    /// `true` if the scan is a census, because tombstones are written.
+    is_census: bool,
+    /// Holders whose files are present.
+    holders: Vec<HolderKey>,
+    /// Files that were not read.
+    unread: Vec<UnreadFile>,
+    /// Folders known from earlier scans, with their times of change before this one.
+    folders_before: HashMap<PathBuf, Option<i64>>,
+}
+
+/// A file that was not read.
+struct UnreadFile {
+    path: PathBuf,
+    hint: FormatHint,
+    version: FileVersion,
+    read_state: FileReadState,
+    /// The reason to assume that a writer is about to write the file, which is empty.
+    lock: Option<String>,
 }
 
 impl SpoolReader {
@@ -78,14 +104,8 @@ impl SpoolReader {
         let start = host.now();
         let old = self.latest_change(spool, FOLDER_AGE, host);
         let is_present = self.check_root(spool, host)?;
-        let mut scan = SpoolScan {
-            spool,
-            changed_checked: start,
-            ..SpoolScan::default()
-        };
+        let mut scan = self.begin_scan(spool, start)?;
         if is_present {
-            scan.survey = self.begin_survey(spool, start)?;
-            scan.census = self.begin_census(spool, start);
             self.walk_spool(&mut scan, host)?;
             if self.stopping {
                 self.spools[spool].mark(start);
@@ -94,19 +114,55 @@ impl SpoolReader {
         }
         self.spools[spool].status.files = scan.files as u64;
         self.spools[spool].scanned = is_present;
-        self.replace_unreadable(spool, scan.unreadable, host);
-        if let Some(census) = &mut scan.census {
-            census.is_incomplete |= scan.gap.is_some();
-        }
-        if let Some(survey) = scan.survey {
-            self.finish_survey(spool, survey, scan.gap, host)?;
-        }
-        if let Some(census) = scan.census {
-            self.finish_census(census, host)?;
+        self.replace_unreadable(spool, std::mem::take(&mut scan.unreadable), host);
+        if is_present {
+            self.finish_survey(&mut scan, host)?;
+            self.finish_census(&mut scan, host)?;
         }
         self.writer()?.save_watch_time(host)?;
-        self.plan_next_scan(spool, scan.folders, old, host.now());
+        self.plan_next_scan(scan, old, host.now());
         Ok(())
+    }
+
+    /// Starts the scan of a spool. The first scan of a day is also a survey.
+    fn begin_scan(&self, spool: usize, start: MonotonicTime) -> Result<SpoolScan> {
+        let watched = &self.spools[spool];
+        let session = self.session()?;
+        let writer = session.lock()?;
+        let name = survey_day_name(watched.identity.key);
+        let last = writer.db()?.meta_value(&name)?;
+        let survey_day = writer.watch_day(start).filter(|day| last != Some(*day));
+        // The lock is released first because the spool may not answer.
+        drop(writer);
+        let root = &watched.spool.path;
+        let mut seen = SeenFiles::default();
+        seen.devs.extend(root.metadata().map(|root| root.dev()));
+        let is_census = self.config.output.tombstones;
+        let mut folders_before = HashMap::new();
+        let known = self.folders.keys().filter(|_| is_census);
+        for path in known.filter(|path| path.starts_with(root)) {
+            let version = path.metadata().ok().map(|found| FileVersion::of(&found));
+            seen.devs.extend(version.map(|version| version.id.dev));
+            folders_before.insert(path.clone(), version.map(|version| version.ctime));
+        }
+        Ok(SpoolScan {
+            spool,
+            identity: Arc::clone(&watched.identity),
+            hash_key: session.hash_key,
+            start,
+            end: start,
+            changed_checked: start,
+            files: 0,
+            folders: HashMap::new(),
+            unreadable: UnreadablePaths::default(),
+            gap: None,
+            survey_day,
+            seen,
+            is_census,
+            holders: Vec::new(),
+            unread: Vec::new(),
+            folders_before,
+        })
     }
 
     /// Returns `true` if the root of a spool is present. Logs when it disappears or comes back.
@@ -172,18 +228,14 @@ impl SpoolReader {
                     let metadata = file.source.path.symlink_metadata();
                     scan.add(&file, &metadata);
                     let read_state = self.check_file(scan.spool, &file, metadata, host)?;
-                    if let Some(census) = &mut scan.census {
-                        census.add(&file, read_state);
-                    }
+                    scan.count(&file, read_state);
                 }
                 WalkStep::Repository(source) => {
                     let checked = self.check_repository(scan.spool, &source.path, host)?;
                     scan.files += 1;
                     if let Some((file, version, read_state)) = checked {
                         scan.survey(&file, version);
-                        if let Some(census) = &mut scan.census {
-                            census.add(&file, read_state);
-                        }
+                        scan.count(&file, read_state);
                     }
                 }
                 WalkStep::Failed(event) => self.fail(scan, &event, host),
@@ -205,20 +257,14 @@ impl SpoolReader {
     /// Plans the next scan. A folder that changed during the scan, after `old`, is scanned again
     /// until it is stable: listing a folder while its entries are renamed returns some of them
     /// twice and misses others.
-    fn plan_next_scan(
-        &mut self,
-        spool: usize,
-        folders: HashMap<PathBuf, i64>,
-        old: i64,
-        now: MonotonicTime,
-    ) {
-        let is_stable = folders.iter().all(|(path, before)| {
+    fn plan_next_scan(&mut self, scan: SpoolScan, old: i64, now: MonotonicTime) {
+        let is_stable = scan.folders.iter().all(|(path, before)| {
             change_time(path) == Some(*before)
                 && (*before <= old || self.folders.get(path) == Some(before))
         });
-        self.folders.extend(folders);
+        self.folders.extend(scan.folders);
         let rescan_ms = self.config.watch.sweep.as_millis() as u64;
-        let watched = &mut self.spools[spool];
+        let watched = &mut self.spools[scan.spool];
         if is_stable {
             let is_polled = !watched.notices || !watched.status.present;
             let wait_ms = rescan_ms.min(if is_polled { POLL_MS } else { u64::MAX });
@@ -242,16 +288,11 @@ impl SpoolScan {
         match metadata {
             Ok(metadata) => self.survey(file, FileVersion::of(metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(_) => self.gap = Some("the metadata of some files cannot be read".to_owned()),
+            Err(_) => self.gap = Some(METADATA_GAP.to_owned()),
         }
         if SURVEYED_FILES < self.files {
             self.gap = Some(format!("it has more than {SURVEYED_FILES} files"));
-            if let Some(survey) = &mut self.survey {
-                survey.seen.files = Vec::new();
-            }
-            if let Some(census) = &mut self.census {
-                (census.holders, census.unread) = (Vec::new(), Vec::new());
-            }
+            (self.seen.files, self.holders, self.unread) = Default::default();
         }
         // The time of change of a folder whose entries mail programs rename.
         if file.hint != FormatHint::None
@@ -265,10 +306,47 @@ impl SpoolScan {
 
     /// Adds an existing file with this version to the survey.
     fn survey(&mut self, file: &WalkedFile, version: FileVersion) {
-        if let Some(survey) = &mut self.survey {
-            survey.seen.devs.insert(version.id.dev);
-            let keys = version.presence(file, &survey.identity, survey.hash_key);
-            survey.seen.files.extend(keys);
+        self.seen.devs.insert(version.id.dev);
+        if self.survey_day.is_some() {
+            let keys = version.presence(file, &self.identity, self.hash_key);
+            self.seen.files.extend(keys);
+        }
+    }
+
+    /// Counts a file as present in the census.
+    fn count(&mut self, file: &WalkedFile, read_state: FileReadState) {
+        if !self.is_census {
+            return;
+        }
+        let version = match file.source.path.symlink_metadata() {
+            Ok(metadata) => FileVersion::of(&metadata),
+            // The file was renamed or removed since its check; the next census shows which.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if let FileReadState::Read(holder) = read_state {
+                    self.holders.push(holder);
+                }
+                return;
+            }
+            Err(_) => {
+                self.gap = Some(METADATA_GAP.to_owned());
+                return;
+            }
+        };
+        let is_empty = matches!(read_state, FileReadState::Empty(_));
+        // A mail program rewrites a mailbox in place, under its lock.
+        let lock = if is_empty { why_locked(file) } else { None };
+        if !is_empty || lock.is_some() {
+            // A file that is not read now still holds its earlier messages.
+            self.holders.extend(read_state.holder());
+        }
+        if !matches!(read_state, FileReadState::Read(_)) {
+            self.unread.push(UnreadFile {
+                path: file.source.path.to_path_buf(),
+                hint: file.hint,
+                version,
+                read_state,
+                lock,
+            });
         }
     }
 }
@@ -377,60 +455,23 @@ fn existing_name(spool: Hash128) -> String {
     format!("existing {spool:032x}")
 }
 
-/// The files that exist in a spool, collected during a scan.
-#[derive(Debug)]
-pub(super) struct SpoolSurvey {
-    day: u64,
-    identity: Arc<SpoolIdentity>,
-    hash_key: HashKey,
-    seen: SeenFiles,
-}
-
 impl SpoolReader {
-    /// Starts the survey of the next scan, if one is due today.
-    fn begin_survey(&self, spool: usize, now: MonotonicTime) -> Result<Option<SpoolSurvey>> {
-        let session = self.session()?;
-        let writer = session.lock()?;
-        let watched = &self.spools[spool];
-        let name = survey_day_name(watched.identity.key);
-        let last = writer.db()?.meta_value(&name)?;
-        let Some(day) = writer.watch_day(now).filter(|day| last != Some(*day)) else {
-            return Ok(None);
+    /// Marks missing files, and purges the state of those missing for long, if a survey was made.
+    fn finish_survey(&mut self, scan: &mut SpoolScan, host: &mut dyn ReaderHost) -> Result<()> {
+        let Some(day) = scan.survey_day else {
+            return Ok(());
         };
-        // The lock is released first because the spool may not answer.
-        drop(writer);
-        let root = watched.spool.path.metadata();
-        let seen = SeenFiles {
-            devs: root.map(|metadata| metadata.dev()).into_iter().collect(),
-            ..SeenFiles::default()
-        };
-        Ok(Some(SpoolSurvey {
-            day,
-            identity: Arc::clone(&watched.identity),
-            hash_key: session.hash_key,
-            seen,
-        }))
-    }
-
-    /// Marks missing files, and purges the state of those missing for long.
-    pub(super) fn finish_survey(
-        &mut self,
-        spool: usize,
-        mut survey: SpoolSurvey,
-        gap: Option<String>,
-        host: &mut dyn ReaderHost,
-    ) -> Result<()> {
+        let (spool, key) = (scan.spool, scan.identity.key);
         let root = self.spools[spool].status.path.clone();
         let has_failures = self.failures.has_any_in(&self.spools[spool].spool.path);
-        let gap = gap.or_else(|| has_failures.then(|| "some files cannot be read".to_owned()));
-        let (key, day) = (survey.identity.key, survey.day);
+        let gap = has_failures.then(|| "some files cannot be read".to_owned());
         let mut writer = self.writer()?;
-        let stats = if let Some(gap) = gap {
+        let stats = if let Some(gap) = scan.gap.clone().or(gap) {
             host.warn(format!("{root}: no state is purged today: {gap}"));
             None
         } else {
-            survey.seen.files.sort_unstable();
-            Some(writer.survey(key, &survey.seen, day)?)
+            scan.seen.files.sort_unstable();
+            Some(writer.survey(key, &scan.seen, day)?)
         };
         writer.db()?.set_meta_value(&survey_day_name(key), day)?;
         drop(writer);
@@ -467,29 +508,6 @@ fn survey_day_name(spool: Hash128) -> String {
 }
 
 impl SpoolReader {
-    /// Starts the census of a spool; `None` if tombstones are not written.
-    pub(super) fn begin_census(&self, spool: usize, start: MonotonicTime) -> Option<SpoolCensus> {
-        if !self.config.output.tombstones {
-            return None;
-        }
-        let root = &self.spools[spool].spool.path;
-        let mut devs: BTreeSet<u64> = root.metadata().map(|root| root.dev()).into_iter().collect();
-        let mut folders = HashMap::new();
-        for path in self.folders.keys().filter(|path| path.starts_with(root)) {
-            let version = path.metadata().ok().map(|found| FileVersion::of(&found));
-            devs.extend(version.map(|version| version.id.dev));
-            folders.insert(path.clone(), version.map(|version| version.ctime));
-        }
-        Some(SpoolCensus {
-            spool,
-            start,
-            end: start,
-            devs,
-            folders,
-            ..SpoolCensus::default()
-        })
-    }
-
     /// Schedules a scan of a spool soon, because a file is gone or was rewritten.
     pub(super) fn mark_for_gone(&mut self, spool: usize, now: MonotonicTime) {
         if !self.config.output.tombstones {
@@ -519,36 +537,32 @@ impl SpoolReader {
         watched.mark(now.plus(gone_after));
     }
 
-    /// Releases the holders that have been missing for long, and writes the gone messages.
-    pub(super) fn finish_census(
-        &mut self,
-        mut census: SpoolCensus,
-        host: &mut dyn ReaderHost,
-    ) -> Result<()> {
-        let spool = census.spool;
+    /// Releases the holders that have been missing for long, and writes the gone messages, if the
+    /// scan was a census.
+    fn finish_census(&mut self, scan: &mut SpoolScan, host: &mut dyn ReaderHost) -> Result<()> {
+        if !scan.is_census {
+            return Ok(());
+        }
+        let spool = scan.spool;
         let mut missing = std::mem::take(&mut self.spools[spool].missing);
         missing.is_waiting = false;
-        census.end = host.now();
-        missing.before_last = missing.last.replace(census.end);
-        let watched = &self.spools[spool];
-        if census.is_incomplete || !watched.has_same_root() || self.is_absent(spool)? {
+        scan.end = host.now();
+        missing.before_last = missing.last.replace(scan.end);
+        if scan.gap.is_some() || !self.spools[spool].has_same_root() || self.is_absent(spool)? {
             self.spools[spool].missing = MissingFiles {
                 last: missing.last,
                 ..MissingFiles::default()
             };
             return Ok(());
         }
-        census.holders.sort_unstable();
-        let identity = &watched.identity;
+        scan.holders.sort_unstable();
         let lock_timeout = self.config.watch.lock_timeout;
-        missing.follow_unread(&census, identity, lock_timeout, |path| {
-            self.why_unread(path)
-        });
+        missing.follow_unread(scan, lock_timeout, |path| self.why_unread(path));
         missing.blocked.clear();
-        missing.complete_since.get_or_insert(census.end);
+        missing.complete_since.get_or_insert(scan.end);
         self.spools[spool].missing = missing;
-        let gone = self.release_missing(&census, host)?;
-        let gone = gone + self.release_orphans(&census, host)?;
+        let gone = self.release_missing(scan, host)?;
+        let gone = gone + self.release_orphans(scan, host)?;
         self.report_withheld(spool, host);
         if 0 < gone {
             let gone = counted(gone, "message is gone", "messages are gone");
@@ -592,78 +606,78 @@ impl SpoolReader {
     }
 
     /// Releases the holders that have been missing for long. Returns the number of gone messages.
-    fn release_missing(&mut self, census: &SpoolCensus, host: &mut dyn ReaderHost) -> Result<u64> {
-        let missing = self.missing_holders(census)?;
+    fn release_missing(&mut self, scan: &SpoolScan, host: &mut dyn ReaderHost) -> Result<u64> {
+        let missing = self.missing_holders(scan)?;
         // Sorted, so each run uses the same order.
         let mut holders: Vec<HolderKey> = missing.keys().copied().collect();
         holders.sort_unstable();
         let is_full = missing.len() == MISSING_FILES;
-        self.spools[census.spool].missing.holders = missing;
-        self.spools[census.spool].missing.is_waiting = is_full;
+        self.spools[scan.spool].missing.holders = missing;
+        self.spools[scan.spool].missing.is_waiting = is_full;
         let mut gone = 0;
         for holder in holders {
-            if !self.is_due(census, holder)? {
+            if !self.is_due(scan, holder)? {
                 continue;
             }
             gone += self.release(host, |state| state.release_holder(holder))?;
             if self.stopping {
                 break;
             }
-            self.spools[census.spool].missing.holders.remove(&holder);
+            self.spools[scan.spool].missing.holders.remove(&holder);
         }
         Ok(gone)
     }
 
     /// Returns `true` if a holder has been missing for long and its messages cannot be elsewhere.
     /// Records if they can.
-    fn is_due(&mut self, census: &SpoolCensus, holder: HolderKey) -> Result<bool> {
+    fn is_due(&mut self, scan: &SpoolScan, holder: HolderKey) -> Result<bool> {
         let mut spools = self.spools.iter();
         let mailboxes = if spools.all(|watched| watched.missing.blocks.is_empty()) {
             Vec::new()
         } else {
             self.writer()?.db()?.held_mailboxes(holder)?
         };
-        let holders = &self.spools[census.spool].missing.holders;
+        let holders = &self.spools[scan.spool].missing.holders;
         let Some(missing) = holders.get(&holder).copied() else {
             return Ok(false);
         };
-        if self.is_blocked(census.spool, &mailboxes, missing.since, missing.present) {
-            let holders = &mut self.spools[census.spool].missing.holders;
+        if self.is_blocked(scan.spool, &mailboxes, missing.since, missing.present) {
+            let holders = &mut self.spools[scan.spool].missing.holders;
             if let Some(missing) = holders.get_mut(&holder) {
-                missing.blocked = census.end;
+                missing.blocked = scan.end;
             }
             return Ok(false);
         }
-        let is_due = missing.blocked.plus(self.config.watch.gone_after) <= census.start
-            && missing.since != census.end;
-        self.spools[census.spool].missing.is_waiting |= !is_due;
+        let is_due = missing.blocked.plus(self.config.watch.gone_after) <= scan.start
+            && missing.since != scan.end;
+        self.spools[scan.spool].missing.is_waiting |= !is_due;
         Ok(is_due)
     }
 
     /// The holders of a spool that are not present.
-    fn missing_holders(
-        &mut self,
-        census: &SpoolCensus,
-    ) -> Result<HashMap<HolderKey, MissingHolder>> {
-        let known = &mut self.spools[census.spool].missing;
+    fn missing_holders(&mut self, scan: &SpoolScan) -> Result<HashMap<HolderKey, MissingHolder>> {
+        let known = &mut self.spools[scan.spool].missing;
         let before = std::mem::take(&mut known.holders);
         let new = MissingHolder {
             present: known.before_last,
-            since: census.end,
-            blocked: census.end,
+            since: scan.end,
+            blocked: scan.end,
         };
-        let identity = Arc::clone(&self.spools[census.spool].identity);
         let mut missing = HashMap::new();
         let mut last = None;
         loop {
-            let rows = self.writer()?.db()?.holders_after(&identity.path, last)?;
+            let rows = self
+                .writer()?
+                .db()?
+                .holders_after(&scan.identity.path, last)?;
             let Some(row) = rows.last() else {
                 return Ok(missing);
             };
             last = Some(row.key);
             for HolderRow { key, dev } in rows {
                 // A file system that is not mounted keeps its files.
-                let is_missing = !census.has(key) && census.devs.contains(&dev);
+                let is_missing =
+                    scan.holders.binary_search(&key).is_err() && scan.seen.devs.contains(&dev);
                 if is_missing && missing.len() < MISSING_FILES {
                     missing.insert(key, *before.get(&key).unwrap_or(&new));
                 }
@@ -673,8 +687,8 @@ impl SpoolReader {
 
     /// Writes the messages that no file was found to contain since the state was rebuilt. Returns
     /// their number.
-    fn release_orphans(&mut self, census: &SpoolCensus, host: &mut dyn ReaderHost) -> Result<u64> {
-        let key = self.spools[census.spool].identity.key;
+    fn release_orphans(&mut self, scan: &SpoolScan, host: &mut dyn ReaderHost) -> Result<u64> {
+        let key = scan.identity.key;
         let mailboxes = self.writer()?.db()?.orphaned_mailboxes(key)?;
         let gone_after = self.config.watch.gone_after;
         let mut gone = 0;
@@ -684,21 +698,21 @@ impl SpoolReader {
             let Some(since) = since.collect::<Option<Vec<_>>>() else {
                 return Ok(gone);
             };
-            let since = since.into_iter().max().unwrap_or(census.end);
-            if !census.devs.contains(&dev) {
+            let since = since.into_iter().max().unwrap_or(scan.end);
+            if !scan.seen.devs.contains(&dev) {
                 continue;
             }
-            let is_blocked = self.is_blocked(census.spool, &[key], since, None);
-            let blocked = &mut self.spools[census.spool].missing.orphans_blocked;
+            let is_blocked = self.is_blocked(scan.spool, &[key], since, None);
+            let blocked = &mut self.spools[scan.spool].missing.orphans_blocked;
             if is_blocked {
-                blocked.insert(key, census.end);
+                blocked.insert(key, scan.end);
                 continue;
             }
             let since = blocked
                 .get(&key)
                 .map_or(since, |blocked| since.max(*blocked));
-            if census.start < since.plus(gone_after) {
-                self.spools[census.spool].missing.is_waiting = true;
+            if scan.start < since.plus(gone_after) {
+                self.spools[scan.spool].missing.is_waiting = true;
                 continue;
             }
             gone += self.release(host, |state| state.release_orphans(id))?;
@@ -758,4 +772,108 @@ impl SpoolReader {
             }
         }
     }
+}
+
+impl MissingFiles {
+    /// Updates the unread files and the mailboxes that they block. `why` returns the reason why a
+    /// file cannot be read. An empty file that has been locked for `lock_timeout` contains no more
+    /// than it did before: its lock was left behind.
+    fn follow_unread(
+        &mut self,
+        scan: &SpoolScan,
+        lock_timeout: Duration,
+        why: impl Fn(&Path) -> Option<String>,
+    ) {
+        let unread_before = std::mem::take(&mut self.unread);
+        let empty_before = std::mem::take(&mut self.empty);
+        self.lasting.clear();
+        self.blocks.clear();
+        for file in &scan.unread {
+            let id = file.version.id.hash();
+            if matches!(file.read_state, FileReadState::Empty(_)) && file.lock.is_none() {
+                let mtime = file.version.mtime;
+                self.empty.insert(id, mtime);
+                // A mail program without locks rewrites a mailbox in place; the file is then empty
+                // for a moment.
+                if empty_before.get(&id) == Some(&mtime) {
+                    continue;
+                }
+            }
+            let mut known = UnreadSince {
+                since: scan.start,
+                version: file.version,
+                changed: scan.start,
+            };
+            if let Some(before) = unread_before.get(&id) {
+                known.since = before.since;
+                if before.version == file.version {
+                    known.changed = before.changed;
+                }
+            }
+            self.unread.insert(id, known);
+            let mailboxes = mailbox_scopes(&file.path, file.hint, &scan.identity);
+            if let Some(why) = &file.lock
+                && known.changed.plus(lock_timeout) <= scan.start
+            {
+                if file.read_state.holder().is_some() {
+                    self.add_lasting(file, why.clone(), mailboxes);
+                }
+                continue;
+            }
+            let why = why(&file.path);
+            // It contains other messages only if they were added by a later change.
+            let was_read = matches!(file.read_state, FileReadState::Unread(Some(_)));
+            let block = CensusBlock {
+                since: known.since,
+                is_failure: why.is_some(),
+                changed: (why.is_some() && was_read).then_some(known.changed),
+            };
+            for mailbox in &mailboxes {
+                self.add_block(*mailbox, block);
+            }
+            if let Some(why) = why {
+                self.add_lasting(file, why, mailboxes);
+            }
+        }
+        let block = CensusBlock::default();
+        for (folder, before) in &scan.folders_before {
+            // Entries were renamed during the scan, so the scan may have seen neither name.
+            if change_time(folder) == *before {
+                continue;
+            }
+            // For MH, the folders themselves; for Maildirs, the parents of `new` and `cur`.
+            let folder = scan.identity.path_of(folder);
+            for mailbox in [Some(&*folder), folder.parent()].into_iter().flatten() {
+                self.add_block(path_key(mailbox), block);
+            }
+        }
+    }
+
+    fn add_lasting(&mut self, file: &UnreadFile, why: String, mailboxes: Vec<Hash128>) {
+        if self.lasting.len() < REMEMBERED_FAILURES {
+            self.lasting.push(LastingFile {
+                file: WithheldBy {
+                    path: file.path.display().to_string(),
+                    why,
+                },
+                mailboxes,
+                is_emptied: file.lock.is_some(),
+            });
+        }
+    }
+
+    fn add_block(&mut self, mailbox: Hash128, block: CensusBlock) {
+        let known = self.blocks.entry(mailbox).or_insert(block);
+        known.since = known.since.min(block.since);
+        known.is_failure &= block.is_failure;
+        let changed = known.changed.zip(block.changed);
+        known.changed = changed.map(|(known, other)| known.max(other));
+    }
+}
+
+/// Returns the time at which a folder was last changed, in nanoseconds since 1970. Programs cannot
+/// set it.
+fn change_time(folder: &Path) -> Option<i64> {
+    let metadata = folder.metadata().ok()?;
+    Some(FileVersion::of(&metadata).ctime)
 }

@@ -2,20 +2,18 @@
 //! that a scan finds in it, and, if tombstones are written, the missing ones.
 
 use std::collections::{BTreeSet, HashMap};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::MonotonicTime;
-use crate::ingest::{FileReadState, FileVersion, mailbox_scopes, why_locked};
+use crate::ingest::FileVersion;
 use crate::status::{Notices, SpoolState, SpoolStatus, WithheldBy};
-use crate::store::{Hash128, HolderKey, SpoolIdentity, path_key};
+use crate::store::{Hash128, HolderKey, SpoolIdentity};
 use urlspool_files::config::Spool;
-use urlspool_sources::walk::{DeviceInode, WalkedFile};
+use urlspool_sources::walk::DeviceInode;
 use urlspool_text::diagnostic::{Event, counted};
 use urlspool_text::limits::REMEMBERED_FAILURES;
-use urlspool_text::origin::FormatHint;
 
 /// A spool, and the time of its next scan.
 #[derive(Debug)]
@@ -208,45 +206,14 @@ impl UnreadablePaths {
     }
 }
 
-/// The files present in a spool, collected during a scan.
-#[derive(Debug, Default)]
-pub(super) struct SpoolCensus {
-    /// Index of the spool.
-    pub(super) spool: usize,
-    pub(super) start: MonotonicTime,
-    /// Time at which the census ended; its start time until then.
-    pub(super) end: MonotonicTime,
-    /// Holders whose files are present.
-    pub(super) holders: Vec<HolderKey>,
-    /// Mounted file systems.
-    pub(super) devs: BTreeSet<u64>,
-    /// Files that were not read.
-    pub(super) unread: Vec<UnreadFile>,
-    /// Folders whose entries mail programs rename, with their times of change before the scan.
-    pub(super) folders: HashMap<PathBuf, Option<i64>>,
-    /// `true` if unlisted files may be present.
-    pub(super) is_incomplete: bool,
-}
-
-/// A file that was not read.
-#[derive(Debug)]
-pub(super) struct UnreadFile {
-    path: PathBuf,
-    hint: FormatHint,
-    version: FileVersion,
-    read_state: FileReadState,
-    /// The reason to assume that a writer is about to write the file, which is empty.
-    lock: Option<String>,
-}
-
 /// A file that was unread at the last census.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnreadSince {
     /// Time of the first census at which it was unread.
-    since: MonotonicTime,
-    version: FileVersion,
+    pub(super) since: MonotonicTime,
+    pub(super) version: FileVersion,
     /// Time of the first of these censuses at which it had this version.
-    changed: MonotonicTime,
+    pub(super) changed: MonotonicTime,
 }
 
 /// A file that is unreadable, or has been locked for longer than `watch.lock_timeout`.
@@ -254,9 +221,9 @@ pub(super) struct UnreadSince {
 pub(super) struct LastingFile {
     pub(super) file: WithheldBy,
     /// The mailboxes that its messages may belong to.
-    mailboxes: Vec<Hash128>,
+    pub(super) mailboxes: Vec<Hash128>,
     /// `true` if it is empty. Only messages that it contained before are then withheld.
-    is_emptied: bool,
+    pub(super) is_emptied: bool,
 }
 
 /// Files of a spool that were missing at its last census.
@@ -324,156 +291,10 @@ impl CensusBlock {
     }
 }
 
-impl SpoolCensus {
-    /// Adds a present file.
-    pub(super) fn add(&mut self, file: &WalkedFile, read_state: FileReadState) {
-        let version = match file.source.path.symlink_metadata() {
-            Ok(metadata) => FileVersion::of(&metadata),
-            // The file was renamed or removed since its check; the next census shows which.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if let FileReadState::Read(holder) = read_state {
-                    self.holders.push(holder);
-                }
-                return;
-            }
-            Err(_) => {
-                self.is_incomplete = true;
-                return;
-            }
-        };
-        self.devs.insert(version.id.dev);
-        let is_empty = matches!(read_state, FileReadState::Empty(_));
-        // A mail program rewrites a mailbox in place, under its lock.
-        let lock = if is_empty { why_locked(file) } else { None };
-        if !is_empty || lock.is_some() {
-            // A file that is not read now still holds its earlier messages.
-            self.holders.extend(read_state.holder());
-        }
-        if !matches!(read_state, FileReadState::Read(_)) {
-            self.unread.push(UnreadFile {
-                path: file.source.path.to_path_buf(),
-                hint: file.hint,
-                version,
-                read_state,
-                lock,
-            });
-        }
-    }
-
-    pub(super) fn has(&self, holder: HolderKey) -> bool {
-        self.holders.binary_search(&holder).is_ok()
-    }
-}
-
-impl MissingFiles {
-    /// Updates the unread files and the mailboxes that they block. `why` returns the reason why a
-    /// file cannot be read. An empty file that has been locked for `lock_timeout` contains no more
-    /// than it did before: its lock was left behind.
-    pub(super) fn follow_unread(
-        &mut self,
-        census: &SpoolCensus,
-        spool: &SpoolIdentity,
-        lock_timeout: Duration,
-        why: impl Fn(&Path) -> Option<String>,
-    ) {
-        let unread_before = std::mem::take(&mut self.unread);
-        let empty_before = std::mem::take(&mut self.empty);
-        self.lasting.clear();
-        self.blocks.clear();
-        for file in &census.unread {
-            let id = file.version.id.hash();
-            if matches!(file.read_state, FileReadState::Empty(_)) && file.lock.is_none() {
-                let mtime = file.version.mtime;
-                self.empty.insert(id, mtime);
-                // A mail program without locks rewrites a mailbox in place; the file is then empty
-                // for a moment.
-                if empty_before.get(&id) == Some(&mtime) {
-                    continue;
-                }
-            }
-            let mut known = UnreadSince {
-                since: census.start,
-                version: file.version,
-                changed: census.start,
-            };
-            if let Some(before) = unread_before.get(&id) {
-                known.since = before.since;
-                if before.version == file.version {
-                    known.changed = before.changed;
-                }
-            }
-            self.unread.insert(id, known);
-            let mailboxes = mailbox_scopes(&file.path, file.hint, spool);
-            if let Some(why) = &file.lock
-                && known.changed.plus(lock_timeout) <= census.start
-            {
-                if file.read_state.holder().is_some() {
-                    self.add_lasting(file, why.clone(), mailboxes);
-                }
-                continue;
-            }
-            let why = why(&file.path);
-            // It contains other messages only if they were added by a later change.
-            let was_read = matches!(file.read_state, FileReadState::Unread(Some(_)));
-            let block = CensusBlock {
-                since: known.since,
-                is_failure: why.is_some(),
-                changed: (why.is_some() && was_read).then_some(known.changed),
-            };
-            for mailbox in &mailboxes {
-                self.add_block(*mailbox, block);
-            }
-            if let Some(why) = why {
-                self.add_lasting(file, why, mailboxes);
-            }
-        }
-        let block = CensusBlock::default();
-        for (folder, before) in &census.folders {
-            // Entries were renamed during the scan, so the scan may have seen neither name.
-            if change_time(folder) == *before {
-                continue;
-            }
-            // For MH, the folders themselves; for Maildirs, the parents of `new` and `cur`.
-            let folder = spool.path_of(folder);
-            for mailbox in [Some(&*folder), folder.parent()].into_iter().flatten() {
-                self.add_block(path_key(mailbox), block);
-            }
-        }
-    }
-
-    fn add_lasting(&mut self, file: &UnreadFile, why: String, mailboxes: Vec<Hash128>) {
-        if self.lasting.len() < REMEMBERED_FAILURES {
-            self.lasting.push(LastingFile {
-                file: WithheldBy {
-                    path: file.path.display().to_string(),
-                    why,
-                },
-                mailboxes,
-                is_emptied: file.lock.is_some(),
-            });
-        }
-    }
-
-    fn add_block(&mut self, mailbox: Hash128, block: CensusBlock) {
-        let known = self.blocks.entry(mailbox).or_insert(block);
-        known.since = known.since.min(block.since);
-        known.is_failure &= block.is_failure;
-        let changed = known.changed.zip(block.changed);
-        known.changed = changed.map(|(known, other)| known.max(other));
-    }
-}
-
 impl LastingFile {
     /// Returns `true` if the file prevents messages from being reported as gone. `blocked` are the
     /// mailboxes whose missing messages may be in unread files.
     pub(super) fn withholds(&self, blocked: &BTreeSet<Hash128>) -> bool {
         self.is_emptied || self.mailboxes.iter().any(|key| blocked.contains(key))
     }
-}
-
-/// Returns the time at which a folder was last changed, in nanoseconds since 1970. Programs cannot
-/// set it.
-pub(super) fn change_time(folder: &Path) -> Option<i64> {
-    let metadata = folder.metadata().ok()?;
-    Some(FileVersion::of(&metadata).ctime)
 }
