@@ -21,10 +21,10 @@ use std::io;
 use crate::store::HolderKey;
 use urlspool_text::diagnostic::SkipReason;
 
-pub(crate) use file_ingest::{ExistingFiles, IngestContext, file_read_state};
-pub(crate) use identity::{FileVersion, can_share, mailbox_scopes};
+pub(crate) use file_ingest::file_read_state;
+pub(crate) use identity::{ExistingFiles, FileVersion, can_share, mailbox_scopes};
 pub(crate) use mbox::{WriterLock, why_locked};
-pub(crate) use message_ingest::ParserPool;
+pub(crate) use message_ingest::{IngestContext, ParserPool};
 pub(crate) use suspects::Suspects;
 
 /// State of a file's content: settled, or still changing.

@@ -8,25 +8,21 @@
 //! start whenever it changes. It then becomes a new holder of the messages that no commit deletes.
 //! Messages held only by the previous holder are gone, as in a rewritten file.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::identity::{FileVersion, mailbox_key, place_key};
 use super::mbox::{MboxFile, head_hash, looks_complete, read_at};
-use super::message_ingest::ParserPool;
-use super::message_ingest::{MailboxProgress, MessageIngest};
+use super::message_ingest::{IngestContext, MailboxProgress, MessageIngest};
 use super::{EndCertainty, FileOutcome, FileReadState, SettleState};
 use crate::Result;
-use crate::status::Counters;
 use crate::store::{
-    FileId, GrowingMessage, Hash128, HolderKey, LookChange, MANY, MIXED, MailboxId, MboxCursor,
-    ReadFile, Session, SpoolIdentity, StateDb,
+    Hash128, HolderKey, LookChange, MANY, MIXED, MailboxId, MboxCursor, ReadFile, Session,
+    SpoolIdentity, StateDb,
 };
-use urlspool_files::config::Spool;
 use urlspool_files::pipeline::{InputStep, MessageSource};
 use urlspool_mail::split::{Block, BlockReader, BlockRole, Format, SourceStart};
-use urlspool_record::extract::Extractor;
 use urlspool_record::record::is_written_file;
 use urlspool_sources::read::{self, Input, Repository, Selection, SparseRead};
 use urlspool_sources::walk::WalkedFile;
@@ -34,132 +30,39 @@ use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use urlspool_text::hash::hash_pieces;
 use urlspool_text::origin::{FormatHint, Source};
 
-/// The files that existed when their spool was watched for the first time, with their versions at
-/// that time. For repositories, also the last commit.
-#[derive(Debug, Default)]
-pub(crate) struct ExistingFiles {
-    /// Sizes and times of change. `EXISTING_FILES` states the memory: 40 bytes per entry in a table
-    /// that is half full.
-    files: HashMap<FileId, (u64, i64)>,
-    /// Last commits of repositories.
-    tips: HashMap<FileId, String>,
-}
-
-impl ExistingFiles {
-    /// Adds a file, or a repository with its last commit. Returns the number of files.
-    pub(crate) fn insert(&mut self, version: FileVersion, tip: Option<String>) -> usize {
-        self.files.insert(version.id, (version.size, version.mtime));
-        self.tips.extend(tip.map(|tip| (version.id, tip)));
-        self.files.len()
-    }
-
-    /// The last commit that a repository had at that time.
-    pub(super) fn tip(&self, version: FileVersion) -> Option<&str> {
-        self.tips.get(&version.id).map(String::as_str)
-    }
-
-    /// Returns `true` if the file with this version has not changed since.
-    pub(crate) fn is_unchanged(&self, version: FileVersion) -> bool {
-        self.end_in(version) == u64::MAX
-    }
-
-    /// Returns the offset up to which this version of a file already existed: 0 if the file is new,
-    /// or shorter than it was.
-    fn end_in(&self, version: FileVersion) -> u64 {
-        match self.files.get(&version.id) {
-            // Offsets in a compressed file refer to its decompressed content.
-            Some(known) if *known == (version.size, version.mtime) => u64::MAX,
-            Some((size, _)) if *size <= version.size => *size,
-            _ => 0,
-        }
-    }
-}
-
-/// Context for ingesting one file of a spool.
-pub(crate) struct IngestContext<'i> {
-    pub session: &'i Session,
-    pub parsers: &'i ParserPool,
-    pub extractor: &'i Extractor,
-    pub counters: &'i mut Counters,
-    /// Events of the file and its messages.
-    pub events: &'i mut Vec<Event>,
-    pub spool: &'i Spool,
-    /// The spool as the state knows it.
-    pub identity: &'i SpoolIdentity,
-    /// The files that existed when the spool was watched for the first time, if their URLs are not
-    /// written.
-    pub existing: &'i ExistingFiles,
-}
-
 impl IngestContext<'_> {
     /// The format that the configuration sets for the spool, if any.
-    pub(super) fn configured_format(&self) -> Option<Format> {
+    fn configured_format(&self) -> Option<Format> {
         self.spool.kind.map(Format::of)
     }
 
-    fn mailbox(&self, key: Hash128, version: FileVersion) -> Result<MailboxProgress> {
-        let (spool, dev) = (self.identity.key, version.id.dev);
+    fn mailbox(&self, key: Hash128) -> Result<MailboxProgress> {
+        let (spool, dev) = (self.identity.key, self.version.id.dev);
         let id = self.session.lock()?.db()?.mailbox(key, spool, dev)?;
         Ok(MailboxProgress::new(id, key))
     }
 
-    /// Returns the mailbox of a file's messages.
-    fn mailbox_of(
-        &self,
-        file: &WalkedFile,
-        format: Format,
-        version: FileVersion,
-    ) -> Result<MailboxProgress> {
-        let (path, dedupe) = (&file.source.path, self.spool.dedupe);
-        let key = mailbox_key(path, format.kind(), self.identity, dedupe);
-        self.mailbox(key, version)
+    /// Returns the mailbox of the file's messages.
+    fn mailbox_of(&self, format: Format) -> Result<MailboxProgress> {
+        let (path, dedupe) = (&self.file.source.path, self.spool.dedupe);
+        self.mailbox(mailbox_key(path, format.kind(), self.identity, dedupe))
     }
 
-    /// The key in the state of this version of a file, for a file that is read completely.
-    fn key(&self, file: &WalkedFile, version: FileVersion) -> u64 {
-        version.key(file, self.identity, self.session.hash_key)
+    /// The key in the state of this version of the file, if it is read completely.
+    fn key(&self) -> u64 {
+        let hash_key = self.session.hash_key;
+        self.version.key(self.file, self.identity, hash_key)
     }
 
-    /// The [`place_key`] of a file.
-    pub(super) fn place(&self, file: &WalkedFile) -> u64 {
-        let path = self.identity.path_of(&file.source.path);
+    /// The [`place_key`] of the file.
+    fn place(&self) -> u64 {
+        let path = self.identity.path_of(&self.file.source.path);
         place_key(&path, self.session.hash_key)
     }
 
-    /// Creates the ingest for the messages of a source, which is this version of a file or one of
-    /// its members.
-    pub(super) fn messages(
-        &mut self,
-        source: Source,
-        version: FileVersion,
-        mailbox: MailboxProgress,
-        growing: Vec<GrowingMessage>,
-    ) -> MessageIngest<'_> {
-        MessageIngest {
-            existing_end: self.existing.end_in(version),
-            session: self.session,
-            parsers: self.parsers,
-            extractor: self.extractor,
-            counters: &mut *self.counters,
-            events: &mut *self.events,
-            source,
-            mailbox,
-            growing,
-            earlier_lengths: Vec::new(),
-            holder: None,
-            positions: VecDeque::new(),
-            first_digest: 0,
-        }
-    }
-
-    /// Records in the state that a file was read completely.
-    pub(super) fn mark_read(
-        &mut self,
-        file: &WalkedFile,
-        version: FileVersion,
-        mailbox: &MailboxProgress,
-    ) -> Result<()> {
-        let (key, look) = (self.key(file, version), version.look(self.place(file)));
+    /// Records in the state that the file was read completely.
+    fn mark_read(&self, mailbox: &MailboxProgress) -> Result<()> {
+        let (key, look) = (self.key(), self.version.look(self.place()));
         let message = mailbox.only_link();
         let place = message.and(mailbox.place);
         let read = ReadFile {
@@ -174,7 +77,7 @@ impl IngestContext<'_> {
         if mailbox.messages > 1 {
             state.raise_many(mailbox.id, MANY)?;
         }
-        state.open_holder(key, spool, version.id.dev)?;
+        state.open_holder(key, spool, self.version.id.dev)?;
         state.mark_file_read(mailbox.id, &read, look)
     }
 
@@ -182,11 +85,8 @@ impl IngestContext<'_> {
     /// Messages that were written after the last scan and removed by the truncation are lost. A
     /// file whose first bytes are unchanged is not reported: a mail program removed messages from
     /// it.
-    pub(crate) fn report_truncation(
-        &mut self,
-        file: &WalkedFile,
-        version: FileVersion,
-    ) -> Result<()> {
+    pub(crate) fn report_truncation(&mut self) -> Result<()> {
+        let (file, version) = (self.file, self.version);
         if file.hint == FormatHint::Maildir {
             return Ok(());
         }
@@ -212,27 +112,26 @@ impl IngestContext<'_> {
         Ok(())
     }
 
-    /// Ingests the new content of a file; of an mbox, at most one chunk. `settle_state` is that of
-    /// `version`. `nuls` is the number of leading NUL bytes known from the previous chunk, which
-    /// need not be read again.
+    /// Ingests the new content of the file; of an mbox, at most one chunk. `settle_state` is that
+    /// of its version. `nuls` is the number of leading NUL bytes known from the previous chunk,
+    /// which need not be read again.
     pub(crate) fn ingest_file(
         &mut self,
-        file: &WalkedFile,
-        version: FileVersion,
         settle_state: SettleState,
         nuls: &mut u64,
     ) -> Result<FileOutcome> {
+        let (file, checked) = (self.file, self.version);
         let opened = match SniffedFile::open(file, *nuls, self.session) {
             Ok(opened) => opened,
             Err(error) => return Ok(FileOutcome::Failed(error)),
         };
         *nuls = opened.start.offset;
         // Only the times count: some file systems report another inode for an open file.
-        let is_same = (opened.version.size, opened.version.ctime) == (version.size, version.ctime);
+        self.version = opened.version;
+        let is_same = (self.version.size, self.version.ctime) == (checked.size, checked.ctime);
         let changing = SettleState::Changing;
         let settle_state = if is_same { settle_state } else { changing };
-        let key = self.key(file, opened.version);
-        self.session.lock()?.db()?.restart_holder(key)?;
+        self.session.lock()?.db()?.restart_holder(self.key())?;
         let is_container = opened.start.is_container;
         let is_own_output = !is_container && is_written_file(&opened.start.bytes);
         // Containers are not appended to, so they are read as a whole once they have settled.
@@ -247,55 +146,47 @@ impl IngestContext<'_> {
                 self.configured_format(),
                 self.extractor.limits(),
             );
-            return ingest_members(self, file, opened.version, messages);
+            return self.ingest_members(messages);
         }
         if is_own_output {
             // Otherwise its URLs would be written again, and then those records too, without end.
-            return self.skip(file, opened.version, SkipReason::OwnOutput);
+            return self.skip(SkipReason::OwnOutput);
         }
         match opened.start.format(self.configured_format(), file.hint) {
-            Ok(format) => self.ingest_plain_file(file, opened, format, settle_state),
-            Err(reason) => self.skip(file, opened.version, reason),
+            Ok(format) => self.ingest_plain_file(&opened.file, opened.start, format, settle_state),
+            Err(reason) => self.skip(reason),
         }
     }
 
     /// Ingests a file that is not a container.
     fn ingest_plain_file(
         &mut self,
-        file: &WalkedFile,
-        opened: SniffedFile,
+        opened: &File,
+        start: SourceStart,
         format: Format,
         settle_state: SettleState,
     ) -> Result<FileOutcome> {
-        let (spool, configured) = (&self.identity.path, self.configured_format());
+        let (file, version) = (self.file, self.version);
         let max_message_bytes = self.extractor.limits().message_bytes;
-        let SniffedFile {
-            file: opened,
-            version,
-            start,
-        } = opened;
-        let (holder, place) = (self.key(file, version), self.place(file));
-        let mailbox = self.mailbox_of(file, format, version)?;
+        let (holder, place) = (self.key(), self.place());
+        let mailbox = self.mailbox_of(format)?;
         let mailbox_id = mailbox.id;
         // Only messages in these formats may grow.
         let may_grow = matches!(
             format,
             Format::Mbox | Format::Mboxcl | Format::Text | Format::Html
         );
-        let growing = if may_grow {
-            self.session.lock()?.db()?.growing_messages(mailbox_id)?
-        } else {
-            Vec::new()
-        };
-        let mut ingest = self.messages(file.source.clone(), version, mailbox, growing);
+        let (configured, session) = (self.configured_format(), self.session);
+        let mut ingest = MessageIngest::new(self, file.source.clone(), mailbox);
+        if may_grow {
+            ingest.growing = session.lock()?.db()?.growing_messages(mailbox_id)?;
+        }
         if let Some(format) = start.splittable_format(configured, file.hint) {
-            let session = ingest.session;
             session.lock()?.db()?.raise_many(mailbox_id, MANY)?;
             let mbox = MboxFile {
-                file: &opened,
+                file: opened,
                 path: &file.source.path,
                 place,
-                spool,
                 format,
                 start: start.offset,
                 version,
@@ -310,7 +201,7 @@ impl IngestContext<'_> {
             _ if file.hint == FormatHint::Maildir => true,
             SettleState::Settled => true,
             SettleState::Closed if matches!(format, Format::Single(_)) => {
-                let raw = read_at(&opened, 0, version.size.min(max_message_bytes as u64));
+                let raw = read_at(opened, 0, version.size.min(max_message_bytes as u64));
                 raw.is_ok_and(|raw| looks_complete(&raw))
             }
             SettleState::Closed | SettleState::Changing => false,
@@ -318,30 +209,25 @@ impl IngestContext<'_> {
         if !is_complete {
             return Ok(FileOutcome::Waiting);
         }
-        ingest.open_holder(holder, spool, version)?;
+        ingest.open_holder(holder)?;
         // A message in a Maildir never grows.
         if matches!(format, Format::Single(_)) && file.hint != FormatHint::Maildir {
             ingest.mailbox.place = Some(place);
-            ingest.earlier_lengths = ingest.session.lock()?.db()?.earlier_lengths(place)?;
+            ingest.earlier_lengths = session.lock()?.db()?.earlier_lengths(place)?;
         }
-        let outcome = ingest_whole_file(&opened, start, version, format, &mut ingest)?;
+        let outcome = ingest_whole_file(opened, start, format, &mut ingest)?;
         let mailbox = ingest.mailbox;
         if matches!(outcome, FileOutcome::Complete) {
-            self.mark_read(file, version, &mailbox)?;
+            self.mark_read(&mailbox)?;
         }
         Ok(outcome)
     }
 
     /// Marks an unsupported file, so it is not opened again until it changes.
-    fn skip(
-        &mut self,
-        file: &WalkedFile,
-        version: FileVersion,
-        reason: SkipReason,
-    ) -> Result<FileOutcome> {
+    fn skip(&self, reason: SkipReason) -> Result<FileOutcome> {
         // Files without messages belong to the spool's own mailbox.
-        let mailbox = self.mailbox(self.identity.key, version)?;
-        self.mark_read(file, version, &mailbox)?;
+        let mailbox = self.mailbox(self.identity.key)?;
+        self.mark_read(&mailbox)?;
         Ok(FileOutcome::Skipped(reason))
     }
 }
@@ -488,14 +374,14 @@ fn has_same_head(file: &WalkedFile, cursor: &MboxCursor, session: &Session) -> b
 }
 
 /// Ingests a file that is read as a whole. `file` is positioned after `start`.
-pub(super) fn ingest_whole_file(
+fn ingest_whole_file(
     file: &File,
     start: SourceStart,
-    version: FileVersion,
     format: Format,
-    ingest: &mut MessageIngest<'_>,
+    ingest: &mut MessageIngest<'_, '_>,
 ) -> Result<FileOutcome> {
-    let max_message_bytes = ingest.extractor.limits().message_bytes;
+    let version = ingest.context.version;
+    let max_message_bytes = ingest.context.extractor.limits().message_bytes;
     let end = match format {
         // An mbox that is read as a whole has CR line ends.
         Format::Text | Format::Html | Format::Mbox | Format::Mboxcl => EndCertainty::EndOfFile,
@@ -541,7 +427,7 @@ fn ingest_block(
     block: &mut Block,
     format: Format,
     end: EndCertainty,
-    ingest: &mut MessageIngest<'_>,
+    ingest: &mut MessageIngest<'_, '_>,
 ) -> Result<()> {
     let offset = match &block.role {
         BlockRole::LaterFragment(head) => Some(block.offset - head.start),
@@ -554,43 +440,36 @@ fn ingest_block(
     ingest.ingest_messages(&messages, offset, end)
 }
 
-/// Ingests all members of a compressed file, an archive or a repository, which `messages` reads.
-/// Damage is permanent, so it is reported once and does not count as a failure.
-pub(super) fn ingest_members(
-    context: &mut IngestContext<'_>,
-    file: &WalkedFile,
-    version: FileVersion,
-    mut messages: MessageSource,
-) -> Result<FileOutcome> {
-    let mut members = Members {
-        context,
-        file,
-        version,
-        mailboxes: BTreeMap::new(),
-        events: Vec::new(),
-        error: None,
-    };
-    while let Some(step) = messages.next() {
-        match step {
-            InputStep::Opened { source, format } => {
-                members.ingest_member(&source, format, &mut messages)?
+impl IngestContext<'_> {
+    /// Ingests all members of a compressed file, an archive or a repository, which `messages`
+    /// reads. Damage is permanent, so it is reported once and does not count as a failure.
+    fn ingest_members(&mut self, mut messages: MessageSource) -> Result<FileOutcome> {
+        let mut members = Members {
+            context: self,
+            mailboxes: BTreeMap::new(),
+            events: Vec::new(),
+            error: None,
+        };
+        while let Some(step) = messages.next() {
+            match step {
+                InputStep::Opened { source, format } => {
+                    members.ingest_member(&source, format, &mut messages)?
+                }
+                InputStep::Failed(failure) => {
+                    members.events.push(failure.event);
+                    members.error = failure.error.or(members.error);
+                }
+                InputStep::Warning(event) => members.events.push(event),
+                _ => {}
             }
-            InputStep::Failed(failure) => {
-                members.events.push(failure.event);
-                members.error = failure.error.or(members.error);
-            }
-            InputStep::Warning(event) => members.events.push(event),
-            _ => {}
         }
+        members.finish()
     }
-    members.finish()
 }
 
 /// Progress of the ingest of a container.
 struct Members<'m, 'i> {
     context: &'m mut IngestContext<'i>,
-    file: &'m WalkedFile,
-    version: FileVersion,
     /// The mailboxes of the members.
     mailboxes: BTreeMap<MailboxId, MailboxProgress>,
     /// Events of the container and its members.
@@ -614,13 +493,10 @@ impl Members<'_, '_> {
             self.skip_own_output(source, messages);
             return Ok(());
         }
-        let (version, spool) = (self.version, &self.context.identity.path);
-        let mailbox = self.context.mailbox_of(self.file, format, version)?;
-        let holder = self.context.key(self.file, version);
-        let mut ingest = self
-            .context
-            .messages(source.clone(), version, mailbox, Vec::new());
-        ingest.open_holder(holder, spool, version)?;
+        let mailbox = self.context.mailbox_of(format)?;
+        let holder = self.context.key();
+        let mut ingest = MessageIngest::new(self.context, source.clone(), mailbox);
+        ingest.open_holder(holder)?;
         let mut error = None;
         for step in first.into_iter().chain(messages) {
             match step {
@@ -674,11 +550,9 @@ impl Members<'_, '_> {
         }
         let mailbox = match self.mailboxes.into_values().next() {
             Some(mailbox) => mailbox,
-            None => self
-                .context
-                .mailbox(self.context.identity.key, self.version)?,
+            None => self.context.mailbox(self.context.identity.key)?,
         };
-        self.context.mark_read(self.file, self.version, &mailbox)?;
+        self.context.mark_read(&mailbox)?;
         Ok(FileOutcome::Complete)
     }
 }
@@ -697,41 +571,37 @@ impl FileVersion {
 }
 
 impl IngestContext<'_> {
-    /// Ingests the new messages of a repository with this version.
-    pub(crate) fn ingest_repository(
-        &mut self,
-        file: &WalkedFile,
-        repository: &Repository,
-        version: FileVersion,
-    ) -> Result<FileOutcome> {
-        let name = position_name(self.place(file));
+    /// Ingests the new messages of a repository.
+    pub(crate) fn ingest_repository(&mut self, repository: &Repository) -> Result<FileOutcome> {
+        let name = position_name(self.place());
         let position: Option<String> = self.session.lock()?.db()?.meta(&name)?;
         // Commits may have been added between the start, when existing mail was noted, and now.
-        let noted = self.existing.tip(version).map(str::to_owned);
+        let noted = self.existing.tip(self.version).map(str::to_owned);
         if let (None, Some(noted)) = (&position, noted)
             && noted != repository.tip()
             && matches!(repository.contains(&noted), Ok(true))
         {
             let before = repository.clone().at(noted);
-            let earlier = version.of_repository(before.tip());
-            let outcome = self.ingest_commits(file, &before, earlier, None)?;
+            let version = self.version;
+            self.version = version.of_repository(before.tip());
+            let outcome = self.ingest_commits(&before, None)?;
             if !matches!(outcome, FileOutcome::Complete) {
                 return Ok(outcome);
             }
+            self.version = version;
             let position = Some(before.tip().to_owned());
-            return self.ingest_commits(file, repository, version, position);
+            return self.ingest_commits(repository, position);
         }
-        self.ingest_commits(file, repository, version, position)
+        self.ingest_commits(repository, position)
     }
 
     /// Ingests the commits after `position`, and makes the last one the new position.
     fn ingest_commits(
         &mut self,
-        file: &WalkedFile,
         repository: &Repository,
-        version: FileVersion,
         position: Option<String>,
     ) -> Result<FileOutcome> {
+        let source = &self.file.source;
         let mut selection = Selection::All;
         if let Some(commit) = position {
             match repository.contains(&commit) {
@@ -739,7 +609,7 @@ impl IngestContext<'_> {
                 Ok(false) => {
                     let text = "its branch was rewritten, so it is read from the start";
                     let diagnostic = Diagnostic::new(DiagnosticKind::Ambiguous, text);
-                    self.events.push(diagnostic.of(&file.source));
+                    self.events.push(diagnostic.of(source));
                 }
                 Err(error) => return Ok(FileOutcome::Failed(error)),
             }
@@ -747,20 +617,16 @@ impl IngestContext<'_> {
         if self.session.lock()?.db()?.tracks_holders() {
             selection = Selection::Live;
         }
-        let messages = MessageSource::of_commits(
-            repository,
-            &selection,
-            file.source.clone(),
-            self.configured_format(),
-            self.extractor.limits(),
-        );
+        let (format, limits) = (self.configured_format(), self.extractor.limits());
+        let source = source.clone();
+        let messages = MessageSource::of_commits(repository, &selection, source, format, limits);
         let messages = match messages {
             Ok(messages) => messages,
             Err(error) => return Ok(FileOutcome::Failed(error)),
         };
-        let outcome = ingest_members(self, file, version, messages)?;
+        let outcome = self.ingest_members(messages)?;
         if matches!(outcome, FileOutcome::Complete) {
-            let name = position_name(self.place(file));
+            let name = position_name(self.place());
             let writer = self.session.lock()?;
             writer.db()?.set_meta(&name, repository.tip())?;
         }

@@ -4,6 +4,7 @@
 //! data from mail or its folders is hashed with the key of the state, so an attacker cannot
 //! construct two messages or names with the same hash.
 
+use std::collections::HashMap;
 use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -112,6 +113,47 @@ impl FileVersion {
 
 fn nanoseconds(seconds: i64, rest: i64) -> i64 {
     seconds.wrapping_mul(1_000_000_000).wrapping_add(rest)
+}
+
+/// The files that existed when their spool was watched for the first time, with their versions at
+/// that time. For repositories, also the last commit.
+#[derive(Debug, Default)]
+pub(crate) struct ExistingFiles {
+    /// Sizes and times of change. `EXISTING_FILES` states the memory: 40 bytes per entry in a table
+    /// that is half full.
+    files: HashMap<FileId, (u64, i64)>,
+    /// Last commits of repositories.
+    tips: HashMap<FileId, String>,
+}
+
+impl ExistingFiles {
+    /// Adds a file, or a repository with its last commit. Returns the number of files.
+    pub(crate) fn insert(&mut self, version: FileVersion, tip: Option<String>) -> usize {
+        self.files.insert(version.id, (version.size, version.mtime));
+        self.tips.extend(tip.map(|tip| (version.id, tip)));
+        self.files.len()
+    }
+
+    /// The last commit that a repository had at that time.
+    pub(super) fn tip(&self, version: FileVersion) -> Option<&str> {
+        self.tips.get(&version.id).map(String::as_str)
+    }
+
+    /// Returns `true` if the file with this version has not changed since.
+    pub(crate) fn is_unchanged(&self, version: FileVersion) -> bool {
+        self.end_in(version) == u64::MAX
+    }
+
+    /// Returns the offset up to which this version of a file already existed: 0 if the file is new,
+    /// or shorter than it was.
+    pub(super) fn end_in(&self, version: FileVersion) -> u64 {
+        match self.files.get(&version.id) {
+            // Offsets in a compressed file refer to its decompressed content.
+            Some(known) if *known == (version.size, version.mtime) => u64::MAX,
+            Some((size, _)) if *size <= version.size => *size,
+            _ => 0,
+        }
+    }
 }
 
 /// Returns the key of a file's mailbox: the scope in which each message is recorded once.

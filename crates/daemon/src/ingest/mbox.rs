@@ -49,7 +49,6 @@ pub(super) struct MboxFile<'m> {
     pub(super) path: &'m Path,
     /// The [`super::identity::place_key`] of the path.
     pub(super) place: u64,
-    pub(super) spool: &'m Path,
     pub(super) format: Format,
     /// Offset of the first byte that is not NUL.
     pub(super) start: u64,
@@ -86,7 +85,7 @@ enum NextBlock {
 
 impl MboxFile<'_> {
     /// Ingests the new messages of one chunk.
-    pub(super) fn ingest_chunk(&self, ingest: &mut MessageIngest<'_>) -> Result<FileOutcome> {
+    pub(super) fn ingest_chunk(&self, ingest: &mut MessageIngest<'_, '_>) -> Result<FileOutcome> {
         // Data appended during the read is new.
         ingest.existing_end = ingest.existing_end.min(self.version.size);
         let (known, next_pass) = self.known_cursor(ingest)?;
@@ -105,7 +104,7 @@ impl MboxFile<'_> {
                 role: BlockRole::Whole,
                 unpacked_times: 0,
             };
-            ingest.open_holder(chunk.cursor.pass, self.spool, self.version)?;
+            ingest.open_holder(chunk.cursor.pass)?;
             let messages = ingest.split(&block, self.format);
             // Reading takes time: a settled file must not have changed during it.
             let is_ended = match self.settle_state {
@@ -175,7 +174,7 @@ impl MboxFile<'_> {
         &self,
         cursor: MboxCursor,
         head: &[u8],
-        ingest: &mut MessageIngest<'_>,
+        ingest: &mut MessageIngest<'_, '_>,
     ) -> Result<Option<FileOutcome>> {
         let start = cursor.first;
         let mut from_start = self.file;
@@ -269,9 +268,12 @@ impl MboxFile<'_> {
     /// Returns the position up to which the file was read, or `None` if it must be read from its
     /// start. If its pass is not a holder, messages may have been read that no holder holds. Also
     /// returns the pass that a read from the start would have; 0 if holders are not tracked.
-    fn known_cursor(&self, ingest: &MessageIngest<'_>) -> Result<(Option<MboxCursor>, HolderKey)> {
+    fn known_cursor(
+        &self,
+        ingest: &MessageIngest<'_, '_>,
+    ) -> Result<(Option<MboxCursor>, HolderKey)> {
         let (id, mailbox) = (self.version.id, ingest.mailbox.key);
-        let writer = ingest.session.lock()?;
+        let writer = ingest.context.session.lock()?;
         let state = writer.db()?;
         let known = state.cursor(id.hash_in(mailbox))?;
         if !state.tracks_holders() {
@@ -289,7 +291,7 @@ impl MboxFile<'_> {
         cursor: MboxCursor,
         head: &[u8],
         complete: Option<FileVersion>,
-        ingest: &MessageIngest<'_>,
+        ingest: &MessageIngest<'_, '_>,
     ) -> Result<()> {
         let mut cursor = self.position(cursor, head);
         if let Some(version) = complete {
@@ -297,7 +299,7 @@ impl MboxFile<'_> {
             cursor.look = version.look(self.place);
         }
         let key = self.version.id.hash_in(ingest.mailbox.key);
-        let writer = ingest.session.lock()?;
+        let writer = ingest.context.session.lock()?;
         writer.db()?.put_cursor(key, ingest.mailbox.id, &cursor)
     }
 
@@ -595,18 +597,18 @@ mod tests {
             let shared = SharedWriter::open(&config, &mut self.store)?;
             opened();
             let session = &shared.session(&Arc::default()).unwrap();
-            let mut needs = Needs::new();
+            let mut needs = Needs::new(&self.store.folder, &self.path);
             let file = File::open(&self.path).unwrap();
             let version = FileVersion::of(&file.metadata().unwrap());
             let key = 2;
             let id = session.lock()?.db()?.mailbox(key, 2, version.id.dev)?;
-            let mut ingest = needs.ingest(session, &self.path, (id, key));
+            let mut context = needs.context(session);
+            let mut ingest = MessageIngest::of_test(&mut context, (id, key));
             let spool = &self.store.folder;
             let mbox = MboxFile {
                 file: &file,
                 path: &self.path,
                 place: 0,
-                spool,
                 format: Format::Mbox,
                 start: 0,
                 version,
@@ -747,7 +749,6 @@ mod tests {
             file: &file,
             path: &scene.path,
             place: 0,
-            spool: &scene.store.folder,
             format: Format::Mbox,
             start: 0,
             version: FileVersion::of(&file.metadata().unwrap()),

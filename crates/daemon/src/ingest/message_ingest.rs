@@ -6,7 +6,6 @@ use std::fmt;
 use std::io::{self, Seek, Write};
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{available_parallelism, sleep};
 use std::time::Duration;
@@ -16,20 +15,22 @@ use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
 use super::EndCertainty;
 use super::identity::{
-    FileVersion, PiecePosition, content_digest, raw_prefix_len, record_digest, stable_prefix,
-    starts_with,
+    ExistingFiles, FileVersion, PiecePosition, content_digest, raw_prefix_len, record_digest,
+    stable_prefix, starts_with,
 };
 use super::suspects::Suspects;
 use crate::status::{Counters, add_kinds};
 use crate::store::{
-    GivenMessage, GrowingMessage, Hash128, HolderKey, MailboxId, MboxCursor, Session, message_key,
-    message_link,
+    GivenMessage, GrowingMessage, Hash128, HolderKey, MailboxId, MboxCursor, Session,
+    SpoolIdentity, message_key, message_link,
 };
 use crate::{AtPath, DaemonError, Result};
+use urlspool_files::config::Spool;
 use urlspool_mail::decode::HeaderFields;
 use urlspool_mail::split::{Block, Format, Message, SplitOutput, messages};
 use urlspool_record::extract::{Extractor, Finding};
 use urlspool_record::record::{self, LineFormat, MessageTail, RecordWriter};
+use urlspool_sources::walk::WalkedFile;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use urlspool_text::hash::hash_pieces;
 use urlspool_text::limits::{
@@ -38,14 +39,30 @@ use urlspool_text::limits::{
 };
 use urlspool_text::origin::{Source, mailbox};
 
+/// Context for ingesting one file of a spool.
+pub(crate) struct IngestContext<'i> {
+    pub session: &'i Session,
+    pub parsers: &'i ParserPool,
+    pub extractor: &'i Extractor,
+    pub counters: &'i mut Counters,
+    /// Events of the file and its messages.
+    pub events: &'i mut Vec<Event>,
+    pub spool: &'i Spool,
+    /// The spool as the state knows it.
+    pub identity: &'i SpoolIdentity,
+    /// The files that existed when the spool was watched for the first time, if their URLs are not
+    /// written.
+    pub existing: &'i ExistingFiles,
+    /// The file, or the folder of a git repository.
+    pub file: &'i WalkedFile,
+    /// The version of the file that is ingested.
+    pub version: FileVersion,
+}
+
 /// Adds messages of one mailbox to the batch.
-pub(super) struct MessageIngest<'i> {
-    pub(super) session: &'i Session,
-    pub(super) parsers: &'i ParserPool,
-    pub(super) extractor: &'i Extractor,
-    pub(super) counters: &'i mut Counters,
-    /// Events of the messages.
-    pub(super) events: &'i mut Vec<Event>,
+pub(super) struct MessageIngest<'m, 'i> {
+    pub(super) context: &'m mut IngestContext<'i>,
+    /// The file, or one of its members.
     pub(super) source: Source,
     pub(super) mailbox: MailboxProgress,
     /// Messages of the mailbox that may still grow.
@@ -93,24 +110,39 @@ enum ExtractionReason {
     Unlearnt,
 }
 
-impl MessageIngest<'_> {
+impl<'m, 'i> MessageIngest<'m, 'i> {
+    /// Creates the ingest for the messages of a source, which is the file of the context or one of
+    /// its members.
+    pub(super) fn new(
+        context: &'m mut IngestContext<'i>,
+        source: Source,
+        mailbox: MailboxProgress,
+    ) -> MessageIngest<'m, 'i> {
+        MessageIngest {
+            existing_end: context.existing.end_in(context.version),
+            context,
+            source,
+            mailbox,
+            growing: Vec::new(),
+            earlier_lengths: Vec::new(),
+            holder: None,
+            positions: VecDeque::new(),
+            first_digest: 0,
+        }
+    }
+
     /// Returns the messages of a block. Adds diagnostics of their borders to the events.
     pub(super) fn split<'b>(&mut self, block: &'b Block, format: Format) -> Vec<Message<'b>> {
         split(block, format, |diagnostic| {
-            self.events.push(diagnostic.of(&self.source));
+            self.context.events.push(diagnostic.of(&self.source));
         })
     }
 
-    /// Makes a file of the spool at `spool` the holder of the messages ingested from now on, if
-    /// holders are tracked.
-    pub(super) fn open_holder(
-        &mut self,
-        holder: HolderKey,
-        spool: &Path,
-        version: FileVersion,
-    ) -> Result<()> {
-        let (session, dev) = (self.session, version.id.dev);
-        self.holder = session.lock()?.db()?.open_holder(holder, spool, dev)?;
+    /// Opens the holder of the messages ingested from now on, if holders are tracked.
+    pub(super) fn open_holder(&mut self, holder: HolderKey) -> Result<()> {
+        let (spool, dev) = (&self.context.identity.path, self.context.version.id.dev);
+        let writer = self.context.session.lock()?;
+        self.holder = writer.db()?.open_holder(holder, spool, dev)?;
         Ok(())
     }
 
@@ -129,7 +161,7 @@ impl MessageIngest<'_> {
             let limit = if self.growing.is_empty() { max_size } else { 1 };
             let size = group_size(rest).min(limit);
             let (group, others) = rest.split_at(size);
-            let _turn = self.parsers.turn(&group[0], self.session);
+            let _turn = self.context.parsers.turn(&group[0], self.context.session);
             let group_end = if others.is_empty() {
                 end
             } else {
@@ -149,7 +181,7 @@ impl MessageIngest<'_> {
     /// of an mbox has.
     pub(super) fn find_earlier(&mut self, block: &mut Block, format: Format) -> Result<()> {
         for len in std::mem::take(&mut self.earlier_lengths) {
-            let header_bytes = self.extractor.limits().header_bytes;
+            let header_bytes = self.context.extractor.limits().header_bytes;
             let [message] = split(block, format, drop)[..] else {
                 return Ok(());
             };
@@ -173,10 +205,13 @@ impl MessageIngest<'_> {
 
     /// Returns a message as one that may grow, or `None` if it is not recorded.
     fn recorded_as_growing(&self, message: &Message<'_>) -> Result<Option<GrowingMessage>> {
-        let _turn = self.parsers.turn(message, self.session);
-        let identified = self.identify(message, None, EndCertainty::EndOfFile);
+        let _turn = self.context.parsers.turn(message, self.context.session);
+        let identified = IdentifiedMessage {
+            end: EndCertainty::EndOfFile,
+            ..self.identify(message, None)
+        };
         let (mailbox, key) = (self.mailbox.id, identified.key);
-        let writer = self.session.lock()?;
+        let writer = self.context.session.lock()?;
         if !writer.db()?.is_seen(mailbox, key)? {
             return Ok(None);
         }
@@ -197,8 +232,8 @@ impl MessageIngest<'_> {
         output: &MessageOutput,
         digests: Vec<u128>,
     ) -> Option<GrowingMessage> {
-        let limit = self.extractor.limits().header_bytes;
-        let (len, hash) = stable_prefix(message, limit, self.session.hash_key)?;
+        let limit = self.context.extractor.limits().header_bytes;
+        let (len, hash) = stable_prefix(message, limit, self.context.session.hash_key)?;
         Some(GrowingMessage {
             len,
             hash,
@@ -221,31 +256,33 @@ impl MessageIngest<'_> {
             first_digest,
             offset,
         });
-        let certain = |message| (message, EndCertainty::Certain);
-        let mut ended: Vec<_> = group.iter().map(certain).collect();
-        ended[last].1 = end;
-        let identified = self.parsers.map(&ended, |_, (message, end)| {
-            self.identify(message, position, *end)
-        });
+        let parsers = self.context.parsers;
+        let mut identified = parsers.map(group, |_, message| self.identify(message, position));
+        identified[last].end = end;
         let mut unrecorded = self.unrecorded(&identified)?;
-        unrecorded.retain(|key, _| !self.parsers.suspects.is_set_aside(*key));
+        unrecorded.retain(|key, _| !parsers.suspects.is_set_aside(*key));
         let mut parsed: Vec<_> = identified
             .iter()
             .map(|found| (found.key, found.message))
             .collect();
         parsed.retain(|(key, _)| unrecorded.contains_key(key));
-        if !self.parsers.suspects.may_parse(&parsed, self.session)? {
+        if !self
+            .context
+            .parsers
+            .suspects
+            .may_parse(&parsed, self.context.session)?
+        {
             if 1 < group.len() {
                 return Ok(false);
             }
             self.set_aside(&identified[0])?;
             unrecorded.clear();
         }
-        let outputs = self.parsers.map(&identified, |writer, message| {
+        let outputs = parsers.map(&identified, |writer, message| {
             let reason = unrecorded.get(&message.key)?;
             Some(self.extract(message, *reason, writer))
         });
-        self.parsers.suspects.forget_parsed();
+        parsers.suspects.forget_parsed();
         for (message, output) in identified.iter().zip(outputs) {
             self.add_to_batch(message, output)?;
         }
@@ -266,34 +303,32 @@ impl MessageIngest<'_> {
         let text = "this message crashed urlspool three times and is skipped; please report this \
                     as a bug";
         let at = message.message.start;
-        self.events
+        self.context
+            .events
             .push(Diagnostic::at(DiagnosticKind::Panic, at, text).of(&self.source));
         let mut place = self.source.path.display().to_string();
         for name in self.source.member() {
             place.push_str(&format!(", {}", name.escape_ascii()));
         }
         place.push_str(&format!(": message at byte {at}"));
-        self.parsers.suspects.set_aside(message.key);
-        let writer = self.session.lock()?;
+        self.context.parsers.suspects.set_aside(message.key);
+        let writer = self.context.session.lock()?;
         writer.db()?.set_aside(self.mailbox.id, message.key, &place)
     }
 
     /// Identifies a message. If the program panics on its header, the raw bytes identify it.
-    fn identify<'m, 'b>(
+    fn identify<'g, 'b>(
         &self,
-        message: &'m Message<'b>,
+        message: &'g Message<'b>,
         position: Option<PiecePosition>,
-        end: EndCertainty,
-    ) -> IdentifiedMessage<'m, 'b> {
-        catch_unwind(AssertUnwindSafe(|| {
-            self.identify_by_header(message, position, end)
-        }))
-        .unwrap_or_else(|_| {
-            let digest = self.session.hash_key.hash(message.raw);
+    ) -> IdentifiedMessage<'g, 'b> {
+        let identify = AssertUnwindSafe(|| self.identify_by_header(message, position));
+        catch_unwind(identify).unwrap_or_else(|_| {
+            let digest = self.context.session.hash_key.hash(message.raw);
             IdentifiedMessage {
                 message,
                 has_panicked: true,
-                end,
+                end: EndCertainty::Certain,
                 digest,
                 len: message.raw.len() as u64,
                 record_digest: self.holder.map(|_| hash_pieces(&[message.raw])),
@@ -303,13 +338,15 @@ impl MessageIngest<'_> {
         })
     }
 
-    fn identify_by_header<'m, 'b>(
+    fn identify_by_header<'g, 'b>(
         &self,
-        message: &'m Message<'b>,
+        message: &'g Message<'b>,
         position: Option<PiecePosition>,
-        end: EndCertainty,
-    ) -> IdentifiedMessage<'m, 'b> {
-        let (limit, key) = (self.extractor.limits().header_bytes, self.session.hash_key);
+    ) -> IdentifiedMessage<'g, 'b> {
+        let (limit, key) = (
+            self.context.extractor.limits().header_bytes,
+            self.context.session.hash_key,
+        );
         let fields = HeaderFields::in_message(message, limit);
         let (digest, len) = content_digest(message, &fields, position, key);
         let mut earlier = self.growing.clone();
@@ -317,7 +354,7 @@ impl MessageIngest<'_> {
         IdentifiedMessage {
             message,
             has_panicked: false,
-            end,
+            end: EndCertainty::Certain,
             digest,
             len,
             record_digest: self.holder.map(|_| record_digest(message, &fields, limit)),
@@ -331,7 +368,7 @@ impl MessageIngest<'_> {
         &self,
         identified: &[IdentifiedMessage<'_, '_>],
     ) -> Result<HashMap<Hash128, ExtractionReason>> {
-        let writer = self.session.lock()?;
+        let writer = self.context.session.lock()?;
         let (state, mailbox) = (writer.db()?, self.mailbox.id);
         let mut unrecorded = HashMap::new();
         for message in identified {
@@ -432,7 +469,7 @@ impl MessageIngest<'_> {
         let mut line = Vec::new();
         let mut unpacking = None;
         extract(
-            self.extractor,
+            self.context.extractor,
             message,
             source,
             &mut |finding| match finding {
@@ -460,11 +497,11 @@ impl MessageIngest<'_> {
                         *output.hazards.entry(hazard).or_default() += 1;
                     }
                     writer.write(record, &mut line);
-                    output.put_line(&line, held_bytes, self.session);
+                    output.put_line(&line, held_bytes, self.context.session);
                     line.clear();
                 }
                 Finding::Large if unpacking.is_none() => {
-                    let lock = self.parsers.unpacking.lock();
+                    let lock = self.context.parsers.unpacking.lock();
                     unpacking = Some(lock.unwrap_or_else(PoisonError::into_inner));
                 }
                 Finding::Diagnostic(diagnostic) => output.events.push(diagnostic.of(source)),
@@ -502,7 +539,7 @@ impl MessageIngest<'_> {
         let mailbox = self.mailbox.id;
         if let Some(error) = output.as_mut().and_then(|output| output.failure.take()) {
             // Not if the error is that the committer has ended.
-            if let Ok(mut writer) = self.session.lock() {
+            if let Ok(mut writer) = self.context.session.lock() {
                 writer.end(&error);
             }
             return Err(error);
@@ -514,7 +551,7 @@ impl MessageIngest<'_> {
             .as_ref()
             .and_then(|output| self.growing_state(message, output, given.as_ref()));
         // A single lock, so no commit can come between the parts of a message.
-        let mut writer = self.session.lock()?;
+        let mut writer = self.context.session.lock()?;
         // Another reader may have added the same message since.
         if output.is_some() && !writer.db()?.mark_seen(mailbox, message.key)? {
             (output, growing) = (None, None);
@@ -555,12 +592,12 @@ impl MessageIngest<'_> {
         writer.commit_if_full()?;
         match output {
             Some(mut output) => {
-                self.counters.messages_read += 1;
-                self.counters.filtered += output.filtered;
-                add_kinds(&mut self.counters.hazards, &output.hazards);
-                self.events.append(&mut output.events);
+                self.context.counters.messages_read += 1;
+                self.context.counters.filtered += output.filtered;
+                add_kinds(&mut self.context.counters.hazards, &output.hazards);
+                self.context.events.append(&mut output.events);
             }
-            None => self.counters.repeated += 1,
+            None => self.context.counters.repeated += 1,
         }
         Ok(())
     }
@@ -693,8 +730,9 @@ impl MessageOutput {
     /// An error ends the committer at the message's turn. Ended here, the error would be lost:
     /// earlier messages would only find that the committer has ended.
     fn put_line(&mut self, line: &[u8], held_bytes: usize, session: &Session) {
-        let new = || spooled_tempfile_in(held_bytes, &session.records_dir);
-        let lines = self.lines.get_or_insert_with(new);
+        let lines = self
+            .lines
+            .get_or_insert_with(|| spooled_tempfile_in(held_bytes, &session.records_dir));
         if self.failure.is_none() {
             self.failure = lines.write_all(line).at("output folder").err();
         }
@@ -772,26 +810,22 @@ impl ParserPool {
         None
     }
 
-    /// Calls `work` for each item and returns the results in the order of the items. Each thread
-    /// reuses its writer for all its items.
-    pub fn map<T: Sync, R: Send>(
+    /// Calls `work` for each item and returns the results in the order of the items.
+    pub fn map<'t, T: Sync, R: Send>(
         &self,
-        items: &[T],
-        work: impl Fn(&mut RecordWriter, &T) -> R + Sync,
+        items: &'t [T],
+        work: impl Fn(&mut RecordWriter, &'t T) -> R + Sync,
     ) -> Vec<R> {
+        let work = |item| {
+            let unused = self.writers().pop();
+            let mut writer = unused.unwrap_or_else(|| RecordWriter::new(&self.format));
+            let result = work(&mut writer, item);
+            self.writers().push(writer);
+            result
+        };
         match &self.pool {
-            Some(pool) if items.len() > 1 => pool.install(|| {
-                let items = items.par_iter();
-                let done = items.map_init(|| RecordWriter::new(&self.format), &work);
-                done.collect()
-            }),
-            _ => {
-                let unused = self.writers().pop();
-                let mut writer = unused.unwrap_or_else(|| RecordWriter::new(&self.format));
-                let results = items.iter().map(|item| work(&mut writer, item)).collect();
-                self.writers().push(writer);
-                results
-            }
+            Some(pool) if 1 < items.len() => pool.install(|| items.par_iter().map(work).collect()),
+            _ => items.iter().map(work).collect(),
         }
     }
 
@@ -806,51 +840,70 @@ pub(super) mod tests {
 
     use super::*;
     use crate::store::StoreFixture;
-    use urlspool_files::config::Config;
+    use std::path::Path;
+    use urlspool_files::config::{Config, DedupeScope};
     use urlspool_mail::split::BlockRole;
     use urlspool_record::record::LineFormat;
     use urlspool_text::limits::COMMIT_BATCH_BYTES;
 
-    /// Parts of an ingest other than the session.
+    /// Parts of the context of a file, other than the session.
     pub(in super::super) struct Needs {
         parsers: ParserPool,
-        pub(in super::super) extractor: Extractor,
+        extractor: Extractor,
         counters: Counters,
         events: Vec<Event>,
+        spool: Spool,
+        identity: SpoolIdentity,
+        existing: ExistingFiles,
+        file: WalkedFile,
     }
 
     impl Needs {
-        pub(in super::super) fn new() -> Needs {
+        /// A file of the spool at `root`.
+        pub(in super::super) fn new(root: &Path, path: &Path) -> Needs {
             Needs {
                 parsers: ParserPool::new(LineFormat::default(), Suspects::default()),
                 extractor: Extractor::new(Config::default().options()),
                 counters: Counters::default(),
                 events: Vec::new(),
+                spool: Spool {
+                    path: root.to_owned(),
+                    kind: None,
+                    dedupe: DedupeScope::Mailbox,
+                },
+                identity: SpoolIdentity::kept(root, root),
+                existing: ExistingFiles::default(),
+                file: WalkedFile::named(path.to_owned()),
             }
         }
 
-        /// An ingest of the file at `path` into the mailbox with this id and key.
-        pub(in super::super) fn ingest<'i>(
+        pub(in super::super) fn context<'i>(
             &'i mut self,
             session: &'i Session,
-            path: &Path,
-            (id, key): (MailboxId, Hash128),
-        ) -> MessageIngest<'i> {
-            MessageIngest {
+        ) -> IngestContext<'i> {
+            IngestContext {
                 session,
                 parsers: &self.parsers,
                 extractor: &self.extractor,
                 counters: &mut self.counters,
                 events: &mut self.events,
-                source: Source::at(path.to_owned()),
-                mailbox: MailboxProgress::new(id, key),
-                growing: Vec::new(),
-                earlier_lengths: Vec::new(),
-                existing_end: 0,
-                holder: None,
-                positions: VecDeque::new(),
-                first_digest: 0,
+                version: FileVersion::of(&self.spool.path.metadata().unwrap()),
+                spool: &self.spool,
+                identity: &self.identity,
+                existing: &self.existing,
+                file: &self.file,
             }
+        }
+    }
+
+    impl<'m, 'i> MessageIngest<'m, 'i> {
+        /// An ingest of the file into the mailbox with this id and key.
+        pub(in super::super) fn of_test(
+            context: &'m mut IngestContext<'i>,
+            (id, key): (MailboxId, Hash128),
+        ) -> MessageIngest<'m, 'i> {
+            let source = context.file.source.clone();
+            MessageIngest::new(context, source, MailboxProgress::new(id, key))
         }
     }
 
@@ -863,7 +916,7 @@ pub(super) mod tests {
     fn a_chunk_with_many_records_is_committed_in_batches() {
         let mut store = StoreFixture::new("batches");
         let shared = store.writer();
-        let mut needs = Needs::new();
+        let mut needs = Needs::new(&store.folder, Path::new("inbox"));
         let session = &shared.session(&Arc::default()).unwrap();
         let id = mailbox(session);
         let urls = "http://a.example/\n".repeat(1000);
@@ -875,7 +928,8 @@ pub(super) mod tests {
             role: BlockRole::Whole,
             unpacked_times: 0,
         };
-        let mut ingest = needs.ingest(session, Path::new("inbox"), (id, 2));
+        let mut context = needs.context(session);
+        let mut ingest = MessageIngest::of_test(&mut context, (id, 2));
         let found = ingest.split(&block, Format::Mbox);
         ingest
             .ingest_messages(&found, None, EndCertainty::Certain)
@@ -905,26 +959,29 @@ pub(super) mod tests {
             role: BlockRole::Whole,
             unpacked_times: 0,
         };
-        let mut needs = [Needs::new(), Needs::new()];
+        let mut needs = [(); 2].map(|()| Needs::new(&store.folder, Path::new("inbox")));
         let sessions = [(); 2].map(|()| shared.session(&Arc::default()).unwrap());
         let id = mailbox(&sessions[0]);
         let ingests = sessions.iter().zip(&mut needs);
+        let contexts = ingests.map(|(session, needs)| needs.context(session));
+        let mut contexts: Vec<_> = contexts.collect();
+        let ingests = contexts.iter_mut();
         let mut ingests: Vec<_> = ingests
-            .map(|(session, needs)| needs.ingest(session, Path::new("inbox"), (id, 2)))
+            .map(|context| MessageIngest::of_test(context, (id, 2)))
             .collect();
         // Both check whether the message is recorded before either adds it.
         let found = ingests[0].split(&block, Format::Mbox);
         for ingest in &ingests {
             assert_eq!(
                 ingest
-                    .unrecorded(&[ingest.identify(&found[0], None, EndCertainty::EndOfFile)])
+                    .unrecorded(&[ingest.identify(&found[0], None)])
                     .unwrap()
                     .len(),
                 1
             );
         }
         for ingest in &mut ingests {
-            let identified = [ingest.identify(&found[0], None, EndCertainty::EndOfFile)];
+            let identified = [ingest.identify(&found[0], None)];
             let output = ingest.extract(
                 &identified[0],
                 ExtractionReason::New,
@@ -933,6 +990,7 @@ pub(super) mod tests {
             ingest.add_to_batch(&identified[0], Some(output)).unwrap();
         }
         drop(ingests);
+        drop(contexts);
         assert_eq!(
             needs.map(|needs| (needs.counters.messages_read, needs.counters.repeated)),
             [(1, 0), (0, 1)]

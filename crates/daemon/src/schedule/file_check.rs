@@ -189,9 +189,11 @@ impl SpoolReader {
             spool: &watched.spool,
             identity: &identity,
             existing: &self.existing,
+            file,
+            version,
         };
         if !watched.scanned && checked.repository.is_none() {
-            context.report_truncation(file, version)?;
+            context.report_truncation()?;
         }
         let mut read_state = file_read_state(session, &identity, file, version)?;
         let before = read_state;
@@ -204,8 +206,8 @@ impl SpoolReader {
             // A panic outside the messages costs this file, not the daemon. A panic while the batch
             // is written stops the daemon, because the batch may hold half a message.
             let done = catch_unwind(AssertUnwindSafe(|| match checked.repository {
-                Some(repository) => context.ingest_repository(file, repository, version),
-                None => context.ingest_file(file, version, settle_state, nuls),
+                Some(repository) => context.ingest_repository(repository),
+                None => context.ingest_file(settle_state, nuls),
             }));
             done.unwrap_or_else(|_| Ok(FileOutcome::Failed(read::panicked())))?
         };
