@@ -131,7 +131,7 @@ impl SpoolReader {
         let writer = session.lock()?;
         let name = survey_day_name(watched.identity.key);
         let last = writer.db()?.meta_value(&name)?;
-        let survey_day = writer.watch_day(start).filter(|day| last != Some(*day));
+        let survey_day = Some(writer.watch_day(start)?).filter(|day| last != Some(*day));
         // The lock is released first because the spool may not answer.
         drop(writer);
         let root = &watched.spool.path;
@@ -471,7 +471,8 @@ impl SpoolReader {
             None
         } else {
             scan.seen.files.sort_unstable();
-            Some(writer.survey(key, &scan.seen, day)?)
+            writer.commit()?;
+            Some(writer.db()?.survey(key, &scan.seen, day)?)
         };
         writer.db()?.set_meta_value(&survey_day_name(key), day)?;
         drop(writer);

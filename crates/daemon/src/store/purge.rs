@@ -54,7 +54,7 @@ impl StateDb {
 
     /// Marks missing files of a spool, purges those missing for long, and commits. The batch must
     /// be empty.
-    pub(super) fn survey(&self, spool: Hash128, seen: &SeenFiles, day: u64) -> Result<PurgeStats> {
+    pub fn survey(&self, spool: Hash128, seen: &SeenFiles, day: u64) -> Result<PurgeStats> {
         let devs: Vec<String> = seen
             .devs
             .iter()

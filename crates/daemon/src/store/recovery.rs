@@ -45,9 +45,8 @@ pub(super) fn open(config: &Config, host: &mut dyn DaemonHost) -> Result<Committ
     compare_with_sidecars(&paths, &db)?;
     // The output may predate the record of the highest number, or be another folder.
     dir.remember(unsealed.seq - 1).at(dir.path())?;
-    let mut committer = Committer::new(db, dir, config, hash_key)?;
+    let mut committer = Committer::new(db, dir, config, hash_key, host)?;
     complete_segment(&mut committer, host)?;
-    committer.adopt_spools(&config.spool)?;
     for aside in set_files_aside(&committer.dir, Some(committer.unsealed.seq))? {
         host.warn(format!("renamed an unknown file to {}", aside.display()));
     }

@@ -58,6 +58,15 @@ impl SpoolIdentity {
     }
 }
 
+/// The spools that the state knows.
+#[derive(Debug, Default)]
+pub(super) struct KnownSpools {
+    /// All of them, ordered by path.
+    pub(super) rows: Vec<SpoolRow>,
+    /// Those in the configuration, in its order.
+    pub(super) configured: Vec<SpoolIdentity>,
+}
+
 /// A row of the table `spool`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SpoolRow {
@@ -100,9 +109,8 @@ pub(super) mod path_text {
 
 impl StateDb {
     /// Adopts the spools of a configuration, and commits. The batch must be empty. Messages of
-    /// other spools are not reported as gone. Returns the spools as the state knows them, in the
-    /// same order.
-    pub fn adopt_spools(&self, spools: &[Spool]) -> Result<Vec<SpoolIdentity>> {
+    /// other spools are not reported as gone. Returns all spools.
+    pub(super) fn adopt_spools(&self, spools: &[Spool]) -> Result<KnownSpools> {
         let known = self.spool_rows()?;
         check_scopes(spools, &known)?;
         let matched = matched_rows(spools, &known).into_iter();
@@ -117,9 +125,11 @@ impl StateDb {
         }
         self.commit()?;
         let pairs = spools.iter().zip(&rows);
-        Ok(pairs
-            .map(|(spool, row)| SpoolIdentity::kept(&spool.path, &row.path))
-            .collect())
+        let configured = pairs.map(|(spool, row)| SpoolIdentity::kept(&spool.path, &row.path));
+        Ok(KnownSpools {
+            rows: self.spool_rows()?,
+            configured: configured.collect(),
+        })
     }
 
     /// All rows of the table `spool`, ordered by path.

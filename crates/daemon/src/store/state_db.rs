@@ -401,23 +401,20 @@ fn db_error(path: &Path, error: rusqlite::Error) -> DaemonError {
             DaemonError::inconsistent(format!("{message}; {REBUILD}"))
         }
         Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !is_read => {
-            write_error(path, message)
+            match probe_write(path) {
+                Some(error) => {
+                    let message = format!("{message}; a test write failed: {error}");
+                    DaemonError::of_system(&error, message)
+                }
+                None => DaemonError::io(message),
+            }
         }
         _ => DaemonError::io(message),
     };
     created.caused_by(error)
 }
 
-/// Classifies a failed write, after a probe next to the database.
-fn write_error(path: &Path, message: String) -> DaemonError {
-    let Some(error) = probe_write(path) else {
-        return DaemonError::io(message);
-    };
-    let message = format!("{message}; a test write failed: {error}");
-    DaemonError::of_system(&error, message)
-}
-
-/// Writes a file next to the database. Returns the error if that fails.
+/// Writes a file next to the database, after a failed write. Returns the error if that fails too.
 ///
 /// `SQLite` reports only ENOSPC as lack of space, and only if a write met it. An exhausted quota
 /// (EDQUOT) and a limit on file sizes (EFBIG) look like any other error. The test write starts at

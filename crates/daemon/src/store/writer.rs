@@ -19,11 +19,11 @@ use rusqlite::params;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::gone::GoneMessage;
-use super::purge::{PurgeStats, SeenFiles, WatchTime};
+use super::purge::WatchTime;
 use super::recovery;
 use super::sidecar_rows::StateSidecar;
-use super::spools::{SpoolIdentity, SpoolRow, check_scopes};
-use super::state_db::{Hash128, StateDb, unsigned};
+use super::spools::{KnownSpools, SpoolIdentity, check_scopes};
+use super::state_db::{StateDb, unsigned};
 use crate::own_files::{
     self, InstanceLock, Segment, SegmentDir, StatePaths, has_space, meta_name, release_reserve,
     remove_if_exists,
@@ -73,12 +73,11 @@ impl SharedWriter {
         let lock = InstanceLock::acquire(&config.state.dir)?;
         let mut writer = Writer {
             config: config.clone(),
-            spools: Vec::new(),
+            spools: KnownSpools::default(),
             open: None,
             ended: None,
             retry: None,
             term: 0,
-            watch_time: None,
             batch_bytes: COMMIT_BATCH_BYTES,
             counters: Counters::default(),
             last_sealed: None,
@@ -163,7 +162,7 @@ const RETRY_MS: u64 = 2_000;
 pub struct Writer {
     config: Config,
     /// The spools that the state knows; empty until the state was opened once.
-    spools: Vec<SpoolRow>,
+    spools: KnownSpools,
     /// `None` during a pause, and once the writer was closed.
     open: Option<Committer>,
     /// The error that ended the committer. Lack of space causes a pause; after any other error the
@@ -173,8 +172,6 @@ pub struct Writer {
     retry: Option<MonotonicTime>,
     /// Number of times that a committer or a pause has ended. Work of an earlier term is void.
     term: u64,
-    /// `None` until the state was opened once.
-    watch_time: Option<WatchTime>,
     batch_bytes: usize,
     counters: Counters,
     last_sealed: Option<LastSealed>,
@@ -191,16 +188,14 @@ impl Writer {
         Ok(&self.committer()?.db)
     }
 
-    /// The spool with this path in the configuration, as the state knows it. During a pause, and
-    /// for a reader of a replaced configuration, whose results are never written, the spool is kept
-    /// under that path.
+    /// The spool with this path in the configuration, as the state knows it. Before the state was
+    /// opened, and for a reader of a replaced configuration, whose results are never written, the
+    /// spool is kept under that path.
     pub fn spool_identity(&self, configured: &Path) -> Arc<SpoolIdentity> {
-        let mut spools = self.open.iter().flat_map(|open| &open.spools);
+        let mut spools = self.spools.configured.iter();
         let identity = spools.find(|spool| spool.is_configured_as(configured));
-        identity.map_or_else(
-            || SpoolIdentity::kept(configured, configured).into(),
-            Arc::clone,
-        )
+        let identity = identity.cloned();
+        Arc::new(identity.unwrap_or_else(|| SpoolIdentity::kept(configured, configured)))
     }
 
     /// Adds a message's lines to the batch.
@@ -231,12 +226,6 @@ impl Writer {
         Ok(())
     }
 
-    /// See [`StateDb::survey`].
-    pub fn survey(&mut self, spool: Hash128, seen: &SeenFiles, day: u64) -> Result<PurgeStats> {
-        self.commit()?;
-        self.db()?.survey(spool, seen, day)
-    }
-
     /// The planted fault [`PlantedFault::AdvanceOnRead`], which commits positions when bytes are
     /// read.
     pub fn advance_on_read(&mut self) -> Result<()> {
@@ -246,18 +235,15 @@ impl Writer {
         Ok(())
     }
 
-    /// Number of the day, counted from the first on which the spools were watched. `None` before
-    /// the state was opened.
-    pub fn watch_day(&self, now: MonotonicTime) -> Option<u64> {
-        self.watch_time.map(|watch_time| watch_time.day(now))
+    /// Number of the day, counted from the first on which the spools were watched.
+    pub fn watch_day(&self, now: MonotonicTime) -> Result<u64> {
+        Ok(self.committer()?.watch_time.day(now))
     }
 
     /// Saves the watch time with the current batch, if it is due.
     pub fn save_watch_time(&mut self, host: &mut dyn DaemonHost) -> Result<()> {
-        match (&mut self.watch_time, &self.open) {
-            (Some(watch_time), Some(open)) => watch_time.save(&open.db, host),
-            _ => Ok(()),
-        }
+        let committer = self.committer_mut()?;
+        committer.watch_time.save(&committer.db, host)
     }
 
     /// Ends the committer. Its transaction is rolled back, and its messages are read again.
@@ -302,7 +288,7 @@ impl Writer {
     ///
     /// [`ErrorKind::Refused`].
     pub fn check_spools(&self, spools: &[Spool]) -> Result<()> {
-        check_scopes(spools, &self.spools)
+        check_scopes(spools, &self.spools.rows)
     }
 
     /// Applies a new configuration with the same folders. Messages read under the old one are
@@ -314,14 +300,12 @@ impl Writer {
     pub fn reconfigure(&mut self, config: &Config) -> Result<()> {
         self.config = config.clone();
         self.commit()?;
-        if self.open.is_none() {
-            return Ok(());
+        if self.open.is_some() {
+            self.spools = self.run(|committer| {
+                committer.compress = config.output.compress;
+                committer.db.adopt_spools(&config.spool)
+            })?;
         }
-        self.spools = self.run(|committer| {
-            committer.compress = config.output.compress;
-            committer.adopt_spools(&config.spool)?;
-            committer.db.spool_rows()
-        })?;
         Ok(())
     }
 
@@ -421,11 +405,10 @@ impl Writer {
     /// Opens state and output, as on start.
     fn open_committer(&mut self, host: &mut dyn DaemonHost) -> Result<()> {
         let committer = recovery::open(&self.config, host)?;
-        self.spools = committer.db.spool_rows()?;
-        if self.watch_time.is_none() {
-            self.watch_time = Some(WatchTime::open(&committer.db, host)?);
+        if self.last_sealed.is_none() {
             self.last_sealed = last_sidecar(&self.config);
         }
+        self.spools = committer.db.adopt_spools(&self.config.spool)?;
         (self.open, self.ended, self.retry) = (Some(committer), None, None);
         Ok(())
     }
@@ -492,7 +475,7 @@ impl Writer {
     }
 
     /// Commits the batch. No effect during a pause.
-    fn commit(&mut self) -> Result<()> {
+    pub fn commit(&mut self) -> Result<()> {
         if self.open.is_some()
             && let Some(batch) = self.run(Committer::commit)?
         {
@@ -602,8 +585,7 @@ pub(super) struct Committer {
     pub(super) batch: PendingBatch,
     /// Sealed segments that were not reported yet.
     pub(super) sealed: Vec<SealedSegment>,
-    /// The configured spools as the state knows them.
-    pub(super) spools: Vec<Arc<SpoolIdentity>>,
+    watch_time: WatchTime,
     /// Time at which the batch was first seen to be non-empty; `None` while it is empty.
     pub(super) batch_since: Option<MonotonicTime>,
     /// Time at which the segment was first seen to contain committed bytes; `None` while it is
@@ -631,9 +613,11 @@ impl Committer {
         dir: SegmentDir,
         config: &Config,
         hash_key: HashKey,
+        host: &mut dyn DaemonHost,
     ) -> Result<Self> {
         let unsealed = db.unsealed_segment()?;
         Ok(Committer {
+            watch_time: WatchTime::open(&db, host)?,
             db,
             dir,
             paths: StatePaths::new(config),
@@ -644,18 +628,9 @@ impl Committer {
             segment: None,
             batch: PendingBatch::default(),
             sealed: Vec::new(),
-            spools: Vec::new(),
             batch_since: None,
             segment_since: None,
         })
-    }
-
-    /// Adopts the spools of a configuration: see [`StateDb::adopt_spools`]. The batch must be
-    /// empty.
-    pub(super) fn adopt_spools(&mut self, spools: &[Spool]) -> Result<()> {
-        let spools = self.db.adopt_spools(spools)?;
-        self.spools = spools.into_iter().map(Arc::new).collect();
-        Ok(())
     }
 
     /// Adds a message's lines to the batch. Whole pieces go to the segment at once, so that memory
