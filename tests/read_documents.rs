@@ -320,6 +320,14 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+#[test]
+fn namespaces_of_rich_text_in_a_pdf_are_no_links() {
+    let pdf = b"%PDF-1.4\n1 0 obj <</Type/Annot/Contents(See http://note.example/)\
+        /RC(<body xmlns=\"http://space.example/\">See http://note.example/</body>)>> endobj\n";
+    let reading = read(pdf, &Limits::default());
+    assert_eq!(content(&reading).matches("http://").count(), 1);
+}
+
 /// Objects that refer to each other in a circle, a cross-reference table with an invalid offset,
 /// and one that refers to itself.
 #[test]

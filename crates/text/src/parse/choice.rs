@@ -61,6 +61,10 @@ const DECODED_PART: f32 = 0.5;
 /// Confidence in a URL whose scheme was guessed. Of 40 such URLs, 39 were right.
 const SCHEMELESS_CONFIDENCE: f32 = 0.97;
 
+/// Confidence in a host with a path whose scheme was guessed. Of 200 in three mailing lists, 185
+/// were right.
+const HOST_PATH_CONFIDENCE: f32 = 0.93;
+
 /// Confidence in a URL whose author shortened its path.
 const SHORTENED_CONFIDENCE: f32 = 0.7;
 
@@ -548,7 +552,8 @@ impl CandidateParser<'_> {
     fn confidence_of(&self, shortened: Option<ShortenedComponent>) -> f32 {
         let of_start = match (shortened, self.candidate.start.opening) {
             (Some(_), _) => SHORTENED_CONFIDENCE,
-            (_, Opening::Schemeless(_) | Opening::HostPath(_)) => SCHEMELESS_CONFIDENCE,
+            (_, Opening::Schemeless(_)) => SCHEMELESS_CONFIDENCE,
+            (_, Opening::HostPath(_)) => HOST_PATH_CONFIDENCE,
             _ => 1.0,
         };
         let of_repair = |repair| match repair {

@@ -68,7 +68,8 @@ enum Key {
     Uri,
     /// A file, which may be a URL (section 7.11.5).
     File,
-    /// A script (section 12.6.4.16), or the text of a note (section 12.5.2).
+    /// A script (section 12.6.4.16), or the text of a note (section 12.5.2). A note's rich text
+    /// (`RC`) repeats it as XHTML, and is not read: the addresses of namespaces are no links.
     Text,
     Other,
 }
@@ -78,7 +79,7 @@ impl Key {
         match name {
             b"URI" => Key::Uri,
             b"F" | b"UF" => Key::File,
-            b"JS" | b"Contents" | b"RC" => Key::Text,
+            b"JS" | b"Contents" => Key::Text,
             _ => Key::Other,
         }
     }

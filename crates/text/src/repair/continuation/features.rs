@@ -744,9 +744,11 @@ fn leftover_bytes(line_break: &LineBreak<'_>, url: &[u8]) -> usize {
         line.ends_with(b"=") && !line.ends_with(b"==") && SOFT_COLUMNS.contains(&columns(line))
     };
     let holds = |line: &[u8], escape: &[u8]| memmem::find(line, escape).is_some();
-    // The `=` may belong to a query unless nearby lines show the same encoding.
+    // The `=` may belong to a query or to a name in the path (`/sr=2-1/ref=`), unless nearby lines
+    // show the same encoding.
+    let names_fields = memchr::memchr2(b'?', b'=', url).is_some_and(|at| at + 1 < url.len());
     let soft = is_soft(line_break.upper_line())
-        && (!url.contains(&b'?')
+        && (!names_fields
             || holds(url, b"=3D")
             || line_break.nearby().any(|line: &[u8]| {
                 is_soft(trim_end(line)) || holds(line, b"=3D") || holds(line, b"=20")

@@ -187,6 +187,8 @@ fn a_soft_line_end_is_removed() {
 #[test]
 fn a_querys_equals_sign_is_soft_only_among_others() {
     check(&format!("«{FULL}?a=»¶«bcdef»"));
+    let page = &FULL[..FULL.len() - "sr=2-1".len()];
+    check(&format!("«{page}sr=2-1/b=»¶«bcdef»"));
     check(&format!("D=FCrer =3D¶«{FULL}?a»=¶«bcdef»"));
 }
 
