@@ -421,7 +421,8 @@ impl<'h, 's> HtmlReader<'h, 's> {
                     && is_absolute(value)
                 {
                     let element = std::mem::replace(&mut self.element, b"data".to_vec());
-                    self.links(value, source, whole, "");
+                    let urls = words(value).filter(|word| is_absolute(word.of(value)));
+                    self.links(value, source, urls, "");
                     self.element = element;
                 }
             }
@@ -740,7 +741,7 @@ mod tests {
              2x'><style>p{background:URL( http://g.example/ \
              )}</style><script>f(\"http://h.example/\", 'http://no and no', \"x \
              http://no.example/\")</script><input type=hidden value=http://i.example/><p \
-             data-u=\"https://j.example/\" data-v=k>",
+             data-u=\"https://j.example/ 1x, https://l.example/ 2x\" data-v=k>",
         );
         assert_eq!(
             links,
@@ -756,6 +757,7 @@ mod tests {
                 "script.=http://h.example/",
                 "data.=http://i.example/",
                 "data.=https://j.example/",
+                "data.=https://l.example/",
             ]
         );
     }

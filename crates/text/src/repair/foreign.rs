@@ -27,6 +27,10 @@ const INVISIBLE: [&str; 4] = ["\u{AD}", "\u{200B}", "\u{2060}", "\u{FEFF}"];
 /// Joiners of letters, which are significant in Arabic and Indic scripts.
 const JOINERS: [&str; 2] = ["\u{200C}", "\u{200D}"];
 
+/// Start of the target in a link of URL Defense (Proofpoint), version 3. The gateway copies the
+/// target as it stands, with its references: 12 links of one list.
+const COPIED_TARGET: &[u8] = b"/v3/__";
+
 /// Returns `true` if each ampersand of the URL `text` starts a character reference and one
 /// ampersand is in the query. Such a URL was copied from a page.
 pub(super) fn is_referenced(text: &[u8]) -> bool {
@@ -36,12 +40,12 @@ pub(super) fn is_referenced(text: &[u8]) -> bool {
     let mut ampersands = memchr::memchr_iter(b'&', text);
     memchr::memrchr(b'&', text).is_some_and(|last| query < last)
         && ampersands.all(|at| ampersand_len(&text[at..]).is_some())
+        && memchr::memmem::find(text, COPIED_TARGET).is_none()
 }
 
 /// Length of the reference to an ampersand at the start of `text`.
 fn ampersand_len(text: &[u8]) -> Option<usize> {
-    let mut names = AMPERSANDS.iter();
-    let name = names.find(|name| text.starts_with(name))?;
+    let name = AMPERSANDS.iter().find(|name| text.starts_with(name))?;
     Some(name.len())
 }
 
@@ -74,8 +78,7 @@ fn tex_command(rest: &[u8]) -> Option<Notation> {
     {
         return Some(Notation::new(2, b"%", Repair::Escape));
     }
-    let mut commands = TEX.iter();
-    let (command, meant) = commands.find(|(command, _)| rest.starts_with(command))?;
+    let (command, meant) = TEX.iter().find(|row| rest.starts_with(row.0))?;
     Some(Notation::new(command.len(), meant, Repair::Escape))
 }
 
@@ -105,6 +108,11 @@ mod tests {
             ("http://a/?b&amp;c&#38;d", "http://a/?b&c&d", "reference"),
             ("http://a/?b&amp;c&d", "http://a/?b&amp;c&d", ""),
             ("http://a/b&amp;c", "http://a/b&amp;c", ""),
+            (
+                "http://a/v3/__http://b/?c&amp;d__;!",
+                "http://a/v3/__http://b/?c&amp;d__;!",
+                "",
+            ),
             (
                 "http://a/b\u{AD}c\u{200B}d\u{2060}e\u{FEFF}f",
                 "http://a/bcdef",
