@@ -142,6 +142,18 @@ fn a_deleted_message_is_gone_and_a_restored_one_is_written_again() {
 }
 
 #[test]
+fn an_mbox_in_a_maildir_is_read_once() {
+    let mut scene = Scene::new();
+    scene.write("md/new/1.M1.host", &message(1, 1));
+    scene.write("md/new/2.M1.host", &mbox(&[2, 3]));
+    scene.check(&[1, 2, 3], 0);
+    scene.remove("md/new/1.M1.host");
+    scene.check(&[2, 3], 1);
+    scene.remove("md/new/2.M1.host");
+    scene.check(&[], 3);
+}
+
+#[test]
 fn messages_that_are_expunged_from_an_mbox_are_gone() {
     let mut scene = Scene::new();
     scene.write("inbox", &mbox(&[1, 2, 3, 4]));

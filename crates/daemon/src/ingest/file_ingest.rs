@@ -181,7 +181,10 @@ impl IngestContext<'_> {
         if may_grow {
             ingest.growing = session.lock()?.db()?.growing_messages(mailbox_id)?;
         }
-        if let Some(format) = start.splittable_format(configured, file.hint) {
+        // A file in a Maildir never grows, even if its first line starts an mbox.
+        if file.hint != FormatHint::Maildir
+            && let Some(format) = start.splittable_format(configured, file.hint)
+        {
             session.lock()?.db()?.raise_many(mailbox_id, MANY)?;
             let mbox = MboxFile {
                 file: opened,
