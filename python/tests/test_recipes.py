@@ -141,6 +141,7 @@ def test_each_message_has_one_report_about_its_author(tmp_path: Path) -> None:
         # What RFC 3986 refuses is only in the evidence.
         odd = ["http://b.example/%zz"] if author["from"].startswith("Jack") else []
         assert urls == urls_of[report["report_id"]] + odd
+        assert report["description"].endswith("1 not valid, only in the evidence") == bool(odd)
     assert len(urls_of) == 3
     assert reports(tmp_path, "--since", "1990") == found
     for host in ("d.example", "e.example"):

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -10,6 +11,7 @@ use rusqlite::Connection;
 use super::segments::segment;
 use super::{MAIL, check_database, loaded, records, value};
 use crate::scene::{Ended, Folder, ended, urlspool, wait_until};
+use urlspool_text::limits::LOAD_FOLLOW_MS;
 
 /// Waits until a process ends.
 #[track_caller]
@@ -20,7 +22,7 @@ pub(super) fn end_of(mut child: Child) -> Ended {
             child.kill().unwrap();
             panic!("it does not end: {:?}", child.wait_with_output());
         }
-        std::thread::sleep(Duration::from_millis(20));
+        sleep(Duration::from_millis(20));
     }
     let output = child.wait_with_output().unwrap();
     Ended {
@@ -186,12 +188,15 @@ fn a_load_that_follows_ends_with_its_rows_in_the_file() {
             let count = db.query_row("SELECT count(*) FROM urls", [], |row| row.get::<_, i64>(0));
             count == Ok(4)
         });
+        // The folder is listed again, and its segment is no second one.
+        sleep(Duration::from_millis(2 * LOAD_FOLLOW_MS));
         let killed = Command::new("kill")
             .args([signal, &child.id().to_string()])
             .status();
         assert!(killed.unwrap().success());
         let ended = end_of(child);
         ended.check(code, "4 records, 4 of them new, 1 segment loaded");
+        assert!(!ended.stderr.contains("known before"), "{}", ended.stderr);
         for log in ["urls.db-wal", "urls.db-shm"] {
             assert!(!folder.path(log).exists(), "{signal}: {log}");
         }
@@ -212,7 +217,7 @@ fn segments_stay_while_another_program_reads_older_rows() {
     wait_until("the rows are committed", || {
         value::<i64>(&folder, "SELECT count(*) FROM urls") == 8
     });
-    std::thread::sleep(Duration::from_millis(500));
+    sleep(Duration::from_millis(500));
     assert!(Path::new(&path).exists());
     reader.execute_batch("COMMIT").unwrap();
     let out = folder.path("out");
@@ -249,7 +254,7 @@ fn loads_of_one_folder_remove_its_segments_together() {
         write(first..first + 10);
         wait_until("the segments are removed", || is_empty(&out));
     }
-    std::thread::sleep(Duration::from_millis(1500));
+    sleep(Duration::from_millis(1500));
     for child in &mut following {
         assert_eq!(child.try_wait().unwrap(), None, "it has ended");
         child.kill().unwrap();

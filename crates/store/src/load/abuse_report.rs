@@ -162,6 +162,11 @@ impl Report {
         let author = &self.first.found.author;
         let cut = |text: Option<&str>| shortened(text.unwrap_or_default(), TEXT_CHARS).into_owned();
         let links: Vec<_> = self.urls.iter().filter(|url| is_uri(url)).collect();
+        let mut description = format!("URLs in a message from {}", cut(Some(&self.sender.contact)));
+        match self.urls.len() - links.len() {
+            0 => {}
+            others => description.push_str(&format!("; {others} not valid, only in the evidence")),
+        }
         out.extend_from_slice(&json_line(&json!({
             "xarf_version": "4.2.0",
             "report_id": uuid(&self.first.found.id),
@@ -176,7 +181,7 @@ impl Report {
             "sender_name": self.sender.org,
             "subject": cut(author.subject.as_deref()),
             "message_id": cut(author.message_id.as_deref()),
-            "description": format!("URLs in a message from {}", cut(Some(&self.sender.contact))),
+            "description": description,
             "evidence_source": "content_analysis",
             "spam_indicators": { "suspicious_links": links },
             "evidence": [{

@@ -340,8 +340,13 @@ impl FollowedFolder {
         self.has_failed = false;
         let paths = segments.iter().map(|segment| segment.path.clone());
         let new: BTreeSet<_> = paths.collect();
+        let known = loader.counts.known_segments;
         if !segments.is_empty() {
             loader.load_segments(segments)?;
+        }
+        if self.loaded.is_empty() {
+            // The first listing repeats the load of all inputs, which counted known segments.
+            loader.counts.known_segments = known;
         }
         // Segments without a sidecar are not loaded yet. Segments that are no longer listed are
         // gone.
