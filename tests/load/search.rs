@@ -226,7 +226,7 @@ fn each_format_has_the_matches_in_their_order() {
         csv.lines().next(),
         Some(
             "message.date,message.from,message.subject,url,fragment,source.path,source.start,\
-             message.id"
+             message.id,author.date,author.from,author.by"
         )
     );
     assert_contains(

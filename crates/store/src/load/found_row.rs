@@ -294,6 +294,9 @@ impl ListRow for FoundRow {
         "source.path",
         "source.start",
         "message.id",
+        "author.date",
+        "author.from",
+        "author.by",
     ];
 
     fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
@@ -307,6 +310,9 @@ impl ListRow for FoundRow {
             Some(&*self.source.path),
             Some(&*start),
             self.message.id.as_deref(),
+            self.author.date.as_deref(),
+            self.author.from.as_deref(),
+            Some(&*self.author.by),
         ];
         syntax.write_cells(cells, out);
     }
