@@ -192,22 +192,29 @@ struct Checking<'a> {
 impl Checking<'_> {
     /// Checks a batch and stores its results. Returns `false` if it was stopped.
     fn check_batch(&mut self, batch: &[String]) -> Result<bool, AuditError> {
-        let Some((results, mut signs)) = self.asker.ask(batch) else {
+        let Some((mut results, mut signs)) = self.asker.ask(batch) else {
             return Ok(false);
         };
         let checked_at = now();
         let replies = BatchReplies::of(&results);
+        signs.has_name_service |= self.finds_names(&replies);
         let mut control = BatchReplies::default();
         if replies.replied_urls == 0 && !signs.has_connection {
             match self.control_replies(&replies)? {
                 Some(replies) => control = replies,
                 None => return Ok(false),
             }
-            signs.has_name_service |= self.finds_names(&replies);
             // If hosts have replied in this run, the archive's hosts are not all gone.
             let is_accepted = self.job.accepts_unreachable && !self.has_reply;
             if let Some(reason) = replies.doubt(&control, signs).filter(|_| !is_accepted) {
                 return Err(AuditError::no_answers(reason));
+            }
+        }
+        if !signs.has_name_service && 0 < replies.replied_urls {
+            // A reply from an address proves no name service.
+            let missing = CheckOutcome::Failed(CheckFailure::Dns);
+            for result in results.iter_mut().filter(|found| found.outcome == missing) {
+                result.outcome = CheckOutcome::Failed(CheckFailure::Other);
             }
         }
         self.has_reply |= 0 < replies.replied_urls + control.replied_urls;

@@ -1,5 +1,6 @@
 //! Batches in which no server replies: a failed network or dead hosts.
 
+use std::net::ToSocketAddrs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -34,6 +35,25 @@ fn the_silence_of_all_hosts_is_not_stored() {
     let end = check(&folder, &["--accept-unreachable"]);
     assert!(end.stderr.contains("10 on dead hosts"), "{}", end.stderr);
     assert_eq!(results(&folder).len(), 10);
+}
+
+/// Whether the names are dead depends on the name service of the machine that runs the test.
+#[test]
+fn a_reply_from_an_address_proves_no_name_service() {
+    let server = HttpServer::start(|_, _| answer("200 OK", "", ""));
+    let mut urls: Vec<_> = (1..=12)
+        .map(|n| format!("http://h{n}.invalid/n"))
+        .collect();
+    urls.push(server.url("/a"));
+    let end = check(&planned(&urls), &[]);
+    assert_eq!(end.status, Some(0), "{}", end.stderr);
+    let works = ("k.root-servers.net", 53).to_socket_addrs().is_ok();
+    let expected = if works {
+        "12 on dead hosts"
+    } else {
+        "12 unknown"
+    };
+    assert!(end.stderr.contains(expected), "{}", end.stderr);
 }
 
 /// Servers that replied in an earlier check, and hosts without a listener.

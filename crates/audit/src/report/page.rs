@@ -91,6 +91,8 @@ pub(super) fn page(content: &PageContent) -> String {
 
 /// Renders the most cited dead links. The links themselves are plain text.
 fn cited(content: &PageContent) -> Markup {
+    let shown = content.most_cited.len() as u64;
+    let more = content.figures.total.dead().saturating_sub(shown);
     html! {
         p {
             "The links are not clickable, because their hosts may have new owners. Their snapshots \
@@ -102,6 +104,9 @@ fn cited(content: &PageContent) -> Markup {
             ol.cited { "\n"
                 @for cited in &content.most_cited { (cited_link(cited, content.senders)) }
             } "\n"
+            @if 0 < more {
+                p.soft { (counted(more, "more is", "more are")) " in dead-links.csv." } "\n"
+            }
         }
     }
 }
