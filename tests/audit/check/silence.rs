@@ -41,9 +41,7 @@ fn the_silence_of_all_hosts_is_not_stored() {
 #[test]
 fn a_reply_from_an_address_proves_no_name_service() {
     let server = HttpServer::start(|_, _| answer("200 OK", "", ""));
-    let mut urls: Vec<_> = (1..=12)
-        .map(|n| format!("http://h{n}.invalid/n"))
-        .collect();
+    let mut urls: Vec<_> = (1..=12).map(|n| format!("http://h{n}.invalid/n")).collect();
     urls.push(server.url("/a"));
     let end = check(&planned(&urls), &[]);
     assert_eq!(end.status, Some(0), "{}", end.stderr);
