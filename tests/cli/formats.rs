@@ -151,6 +151,28 @@ fn a_field_chosen_alone_has_its_value() {
     }
 }
 
+/// A format without the author counts the same records by other authors as one with it.
+#[test]
+fn other_authors_are_counted_in_all_formats() {
+    let folder = Folder::new();
+    let text = "From: a@b.example\n\n-----Original Message-----\nFrom: Joe <c@d.example>\n\
+        Subject: x\n\nhttp://e.example/\n";
+    let path = folder.file("mail", text);
+    for format in [
+        &["jsonl"][..],
+        &["jsonl", "--fields", "url"],
+        &["csv"],
+        &["urls"],
+    ] {
+        let options = [&["scan", "-v", &path, "--format"], format].concat();
+        let ended = done(&options);
+        assert!(
+            ended.stderr.contains("1 records by another author"),
+            "{format:?}"
+        );
+    }
+}
+
 /// `--unique run` drops finished lines, both in formats with several lengths of line and in formats
 /// without one line per record.
 #[test]

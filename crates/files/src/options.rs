@@ -15,7 +15,7 @@ use jiff::{Span, ToSpan};
 use crate::config::{Config, ConfigError, check_scheme_name, nearest};
 use crate::evidence::EvidenceSource;
 use crate::pipeline::Job;
-use urlspool_mail::decode;
+use urlspool_mail::decode::{self, InfoFields};
 use urlspool_mail::split::Format;
 use urlspool_record::extract::Options;
 use urlspool_record::record::{FieldId, LineFormat, RECORD_FIELDS};
@@ -101,7 +101,8 @@ impl ScanOptions {
             ids: format.demand(&[FieldId::Id, FieldId::MessageDigest, FieldId::UnwrappedFrom]),
             line_numbers: format.demand(&[FieldId::SourceLine]),
             regions: format.demand(&[FieldId::Region]),
-            info: format.info(),
+            // The summary counts the records by other authors.
+            info: format.info().with(InfoFields::AUTHOR),
             ..self.config.options()
         }
     }

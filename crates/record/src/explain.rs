@@ -403,7 +403,9 @@ impl Extractor {
                 let text = shortened(&text_of(text), REJECT_CHARS).into_owned();
                 candidates.push(ExplainedCandidate::new(&origin, text, outcome));
             }
-            Finding::Filtered(_) | Finding::Duplicate { .. } => has_outer = false,
+            Finding::Filtered { is_unwrapped, .. } | Finding::Duplicate { is_unwrapped, .. } => {
+                has_outer &= is_unwrapped;
+            }
             Finding::Diagnostic(_) | Finding::Large | Finding::Parts { .. } => {}
         });
         candidates

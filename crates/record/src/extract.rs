@@ -156,8 +156,9 @@ impl Options {
                 let mut names = self.schemes.iter();
                 names.any(|name| name.as_bytes().eq_ignore_ascii_case(scheme))
             }
-            (UrlFilter::Host, _) if self.hosts.is_empty() && self.domains.is_empty() => true,
-            (UrlFilter::Host, _) => {
+            (UrlFilter::Host, _) if self.hosts.is_empty() => true,
+            (UrlFilter::Domain, _) if self.domains.is_empty() || !self.hosts.is_empty() => true,
+            (UrlFilter::Host | UrlFilter::Domain, _) => {
                 let site = Site::of(&components(found.url()));
                 site.is_some_and(|site| self.wants_host(&site.host))
             }
@@ -402,11 +403,18 @@ pub enum Finding<'f> {
     /// A URL.
     Url(&'f FoundRecord<'f>),
     /// A URL that a filter excludes. The URLs inside it are filtered separately.
-    Filtered(UrlFilter),
+    Filtered {
+        /// The first filter that excludes it.
+        filter: UrlFilter,
+        /// `true` for a URL inside a redirector's URL. It is not a separate candidate.
+        is_unwrapped: bool,
+    },
     /// A URL whose key occurred earlier in this message. Only with [`Unique::Message`].
     Duplicate {
         /// Hash of the URL's key.
         key: u128,
+        /// `true` for a URL inside a redirector's URL. It is not a separate candidate.
+        is_unwrapped: bool,
     },
     /// A URL inside a redirector's URL. It is not a separate candidate.
     Unwrapped(&'f FoundRecord<'f>),

@@ -1,8 +1,8 @@
 //! The wire format: records, rejects, events and summaries as JSON lines. A few of them are also
 //! read back.
 //!
-//! No other module knows the names and order of the fields. A finished line is never edited: values
-//! that become known late replace a known text ([`LineFormat::unknown_count`]).
+//! No other module knows the names and order of the fields. A finished line is never edited, except
+//! that [`LineFormat::set_counts`] writes numbers that become known late.
 
 #[cfg(feature = "arrow")]
 mod columns;
@@ -24,8 +24,8 @@ pub use columns::{Columns, arrow_schema};
 pub use defang::Links;
 pub use fields::{Field, FieldId, FieldType, FieldValues, MISMATCH, RECORD_FIELDS, hazard_names};
 pub use format::{
-    FormulaGuard, GrepLine, GrepStyle, HeaderRow, LineFormat, RecordWriter, Table, TableSyntax,
-    is_formula,
+    FormulaGuard, GrepLine, GrepStyle, HeaderRow, LineFormat, Occurrences, RecordWriter, Table,
+    TableSyntax, is_formula,
 };
 pub use json::{JsonFields, json_line};
 pub use other_lines::{Sidecar, write_event, write_gone, write_parsed, write_reject};

@@ -307,8 +307,11 @@ named_enum! {
         Accept = "accept",
         /// Its scheme is not one of the requested schemes.
         Schemes = "schemes",
-        /// Its host is neither a requested host nor in a requested domain.
+        /// Its host is neither a requested host nor in a requested domain. Only if hosts are
+        /// requested.
         Host = "host",
+        /// Its host is not in a requested domain.
+        Domain = "domain",
         /// Its host is an excluded domain or a subdomain of one.
         Excluded = "exclude-domains",
         /// It is not in a requested region.

@@ -18,7 +18,7 @@ use urlspool_record::record::{is_written_line, read_item};
 use urlspool_sources::read;
 use urlspool_sources::read::{GitHost, Repository, RepositoryContent};
 use urlspool_sources::walk::is_repository;
-use urlspool_text::diagnostic::{SkipReason, UrlFilter, counted};
+use urlspool_text::diagnostic::{SkipReason, counted};
 use urlspool_text::grammar::Scheme;
 use urlspool_text::limits::Limits;
 use urlspool_text::origin::{FormatHint, Source, SourceKind};
@@ -422,10 +422,7 @@ fn filters(counts: &NamedCounts) -> String {
     let options: Vec<String> = counts
         .by_name()
         .into_keys()
-        .map(|name| match name {
-            name if name == UrlFilter::Host.name() => "--host and --domain".to_owned(),
-            name => format!("--{name}"),
-        })
+        .map(|name| format!("--{name}"))
         .collect();
     options.join(", ")
 }

@@ -505,7 +505,7 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
                     unpacking = Some(lock.unwrap_or_else(PoisonError::into_inner));
                 }
                 Finding::Diagnostic(diagnostic) => output.events.push(diagnostic.of(source)),
-                Finding::Filtered(_) => {
+                Finding::Filtered { .. } => {
                     let id = record::record_id(0, "filtered", &[], filtered);
                     filtered += 1;
                     output.filtered += u64::from(!recorded.contains(&id));

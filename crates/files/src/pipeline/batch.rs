@@ -1,14 +1,15 @@
 //! Batches of records, divided into chunks with their own counts and events. The builder encodes
 //! and counts findings, and hands in batches before they grow large.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::messages::{InputFailure, InputStep};
 use super::{Job, Summary};
 use urlspool_record::extract::{Finding, Unique, key_hash};
-use urlspool_record::record::{self, FoundRecord, LineFormat, MessageTail, Record, RecordWriter};
+use urlspool_record::record::{
+    self, FoundRecord, LineFormat, MessageTail, Occurrences, Record, RecordWriter,
+};
 use urlspool_sources::read;
 use urlspool_sources::walk::WalkedFile;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
@@ -28,6 +29,8 @@ pub(super) struct BatchBuilder<'w> {
     /// Counts of the current message. They are added to a chunk's summary when the message has been
     /// read completely, or is handed in partially.
     message_summary: Summary,
+    /// Occurrences in the current message, with [`Unique::Message`].
+    occurrences: Occurrences,
     /// Sizes at the start of the current message.
     mark: Mark,
     /// Offset of the last chunk's records in those of the batch.
@@ -65,6 +68,7 @@ impl<'w> BatchBuilder<'w> {
             scratch: pool.take(&job.line_format),
             batch: Batch::default(),
             message_summary: Summary::default(),
+            occurrences: Occurrences::default(),
             mark: Mark::default(),
             chunk_start: 0,
             earlier_reject_bytes: 0,
@@ -144,14 +148,17 @@ impl<'w> BatchBuilder<'w> {
                 summary.count_url(record.found);
                 self.add_record(record);
             }
-            Finding::Filtered(filter) => {
-                summary.candidates += 1;
+            Finding::Filtered {
+                filter,
+                is_unwrapped,
+            } => {
+                summary.count_place(is_unwrapped);
                 summary.count_filtered(filter);
             }
-            Finding::Duplicate { key } => {
-                summary.candidates += 1;
+            Finding::Duplicate { key, is_unwrapped } => {
+                summary.count_place(is_unwrapped);
                 summary.duplicates += 1;
-                *self.chunk().repeated.entry(key).or_insert(1) += 1;
+                self.occurrences.repeat(key);
             }
             Finding::Unwrapped(record) => {
                 summary.records += 1;
@@ -199,9 +206,7 @@ impl<'w> BatchBuilder<'w> {
     /// Ends the current message.
     pub(super) fn end_message(&mut self) {
         self.chunk();
-        if self.unique != Unique::None {
-            self.set_counts();
-        }
+        self.set_counts();
         if let Some(chunk) = self.batch.chunks.last_mut() {
             chunk.summary.absorb(&mut self.message_summary);
         }
@@ -218,7 +223,7 @@ impl<'w> BatchBuilder<'w> {
         chunk.keys.truncate(mark.keys);
         chunk.rejects.truncate(mark.reject_bytes);
         chunk.events.truncate(mark.events);
-        chunk.repeated.clear();
+        self.occurrences = Occurrences::default();
     }
 
     /// Appends a record as a line or as a value.
@@ -234,66 +239,38 @@ impl<'w> BatchBuilder<'w> {
         }
         self.message_summary.other_authors += u64::from(record.author.is_some());
         let writer = &mut self.scratch.writer;
-        let count_at = match &mut self.batch.records {
+        let place = match &mut self.batch.records {
             BatchRecords::Lines(lines) => writer.write(record, lines),
             BatchRecords::Values { records, bytes } => {
                 let value = writer.record(record);
                 *bytes += value.bytes();
                 records.push(value);
-                None
+                Some(records.len() - 1)
             }
         };
-        if self.unique != Unique::None {
-            let keyed = KeyedRecord {
-                key: key_hash(record.found),
-                count_at: count_at.map(|at| at - self.chunk_start),
-                end: self.batch.records.len() - self.chunk_start,
-                is_unwrapped: record.redirected_from.is_some(),
-            };
-            self.chunk().keys.push(keyed);
+        match (self.unique, place) {
+            (Unique::Run, _) => {
+                let key = key_hash(record.found);
+                let end = self.batch.records.len() - self.chunk_start;
+                self.chunk().keys.push(KeyedRecord { key, end });
+            }
+            (Unique::Message, Some(place)) => {
+                self.occurrences.add(key_hash(record.found), place);
+            }
+            (Unique::Message, None) | (Unique::None, _) => {}
         }
     }
 
     /// Sets the number of occurrences in the message's records whose URLs are repeated.
     fn set_counts(&mut self) {
-        let (chunk_start, mark) = (self.chunk_start, self.mark);
-        let Batch {
-            records, chunks, ..
-        } = &mut self.batch;
-        let Some(chunk) = chunks.last_mut() else {
-            return;
-        };
-        let repeated = std::mem::take(&mut chunk.repeated);
-        let keyed = &mut chunk.keys[mark.keys..];
-        match records {
-            _ if repeated.is_empty() => {}
+        let counts = self.occurrences.take();
+        match &mut self.batch.records {
             BatchRecords::Values { records, .. } => {
-                for record in keyed {
-                    let count = repeated.get(&record.key).copied();
-                    records[chunk_start + record.end - 1].set_count(count);
+                for (at, count) in counts {
+                    records[at].set_count(count);
                 }
             }
-            BatchRecords::Lines(lines) => {
-                let open_lines = lines.split_off(mark.records_len);
-                let unknown_len = self.job.line_format.unknown_count().len();
-                let open_offset = |at: usize| chunk_start + at - mark.records_len;
-                let mut begin = 0;
-                for line in keyed {
-                    let open_end = open_offset(line.end);
-                    let count = repeated.get(&line.key);
-                    if let (Some(at), Some(count)) = (line.count_at.map(open_offset), count) {
-                        lines.extend_from_slice(&open_lines[begin..at]);
-                        lines.extend_from_slice(count.to_string().as_bytes());
-                        begin = at + unknown_len;
-                    }
-                    lines.extend_from_slice(&open_lines[begin..open_end]);
-                    line.end = lines.len() - chunk_start;
-                    begin = open_end;
-                }
-            }
-        }
-        if self.unique != Unique::Run {
-            chunk.keys.clear();
+            BatchRecords::Lines(lines) => self.job.line_format.set_counts(lines, counts),
         }
     }
 
@@ -437,11 +414,8 @@ pub(super) struct Chunk {
     /// Length of the batch's records in this chunk; they follow those of earlier chunks. Set when
     /// the chunk is complete.
     pub(super) records_len: usize,
-    /// Keys of the chunk's records, for deduplication.
+    /// Keys of the chunk's records, with [`Unique::Run`].
     pub(super) keys: Vec<KeyedRecord>,
-    /// Occurrences of each URL that occurs several times in the current message, by the hash of its
-    /// key.
-    pub(super) repeated: HashMap<u128, u64>,
     /// Rejected candidates, one per line, if requested.
     pub(super) rejects: Vec<u8>,
     /// Events in order of occurrence.
@@ -469,13 +443,8 @@ pub(super) struct ArticleChunk {
 pub(super) struct KeyedRecord {
     /// Hash of the URL's key.
     pub(super) key: u128,
-    /// Offset in the chunk's lines of the number of occurrences of the URL, which is set at the end
-    /// of the message. `None` if the format does not have it, or the record is a value.
-    pub(super) count_at: Option<usize>,
     /// The end of the record in the chunk's records.
     pub(super) end: usize,
-    /// The URL was extracted from another one, and is counted separately.
-    pub(super) is_unwrapped: bool,
 }
 
 impl Chunk {

@@ -54,7 +54,7 @@ pub struct Summary {
     pub parts_other_types: TextCounts,
     /// Starts that matched a scheme or the opening of a wrapper.
     pub candidates: u64,
-    /// Records written: those of candidates, and `unwrapped`.
+    /// Records written: of candidates and of unwrapped URLs.
     pub records: u64,
     /// Candidates that are not URLs, by reason.
     pub rejects: NamedCounts,
@@ -63,7 +63,7 @@ pub struct Summary {
     /// URLs that were already written; `folded` in JSON.
     #[serde(rename = "folded")]
     pub duplicates: u64,
-    /// Records of targets extracted from redirectors' URLs, which are not candidates.
+    /// URLs extracted from redirectors' URLs, which are not candidates.
     pub unwrapped: u64,
     /// Records whose author is not the message's, including repetitions.
     pub other_authors: u64,
@@ -140,6 +140,15 @@ impl Summary {
     pub fn count_reject(&mut self, reason: RejectReason) {
         let kind = reason.kind() as usize;
         self.rejects.count(&RejectReasonKind::NAMES, kind);
+    }
+
+    /// Counts a URL that is not written as a candidate, or as one extracted from another URL.
+    pub fn count_place(&mut self, is_unwrapped: bool) {
+        if is_unwrapped {
+            self.unwrapped += 1;
+        } else {
+            self.candidates += 1;
+        }
     }
 
     /// Counts a URL that a filter holds back, in `filtered` only.

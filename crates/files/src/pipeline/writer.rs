@@ -176,11 +176,7 @@ impl Dedup {
                 add_range(kept, start + begin..start + end);
             } else {
                 chunk.summary.records -= 1;
-                if record.is_unwrapped {
-                    chunk.summary.unwrapped -= 1;
-                } else {
-                    chunk.summary.duplicates += 1;
-                }
+                chunk.summary.duplicates += 1;
             }
         }
         assert_eq!(end, chunk.records_len, "each record has a key");

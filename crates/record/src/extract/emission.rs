@@ -72,9 +72,8 @@ impl<'t> Location<'t> {
 }
 
 impl MessagePass<'_, '_> {
-    /// Filters a URL, then emits it and the URLs inside it.
+    /// Emits a URL and the URLs inside it, each unless a filter excludes it or it is a duplicate.
     pub(super) fn report(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) {
-        let options = &self.extractor.options;
         if location.has_other_readings && !self.is_new(location, found) {
             self.reject(
                 RejectReason::Reread,
@@ -84,27 +83,7 @@ impl MessagePass<'_, '_> {
             );
             return;
         }
-        if let Some(filter) = self.filter_of(location, found) {
-            (self.sink)(Finding::Filtered(filter));
-            if self.targets_in(found).is_empty() {
-                self.count_filtered(location, found);
-            } else if options.unique != Unique::Message
-                || self.filtered_keys.insert(key_hash(found))
-            {
-                let id = self.filtered_id(location, found);
-                self.emit_targets(location, found, id);
-            }
-            return;
-        }
-        if options.unique == Unique::Message {
-            let key = key_hash(found);
-            if !self.reported_keys.insert(key) {
-                (self.sink)(Finding::Duplicate { key });
-                return;
-            }
-        }
-        self.urls += 1;
-        let id = self.emit(location, found, None);
+        let id = self.emit_wanted(location, found, None);
         self.emit_targets(location, found, id);
     }
 
@@ -121,8 +100,42 @@ impl MessagePass<'_, '_> {
         }
     }
 
+    /// Emits the record of a URL, or the reason why it has none. Returns the record's id, which the
+    /// records of the URLs inside it refer to even if this one has no record.
+    fn emit_wanted(
+        &mut self,
+        location: &Location<'_>,
+        found: &FoundUrl<'_>,
+        parent: Option<RedirectSource>,
+    ) -> u128 {
+        let is_unwrapped = parent.is_some();
+        let is_unique = self.extractor.options.unique == Unique::Message;
+        if let Some(filter) = self.filter_of(location, found) {
+            (self.sink)(Finding::Filtered {
+                filter,
+                is_unwrapped,
+            });
+        } else if let Some(key) = is_unique.then(|| key_hash(found))
+            && !self.reported_keys.insert(key)
+        {
+            (self.sink)(Finding::Duplicate { key, is_unwrapped });
+        } else {
+            return self.emit(location, found, parent);
+        }
+        self.count_steps(written_bytes(found), location.offset_map, found.raw);
+        if is_unwrapped || !self.targets_in(found).is_empty() {
+            return self.next_id(location, found);
+        }
+        // Without its id, which takes the message's digest. Other records stay the same as if this
+        // one was written.
+        if self.extractor.options.ids == Demand::Needed {
+            self.next_occurrence(location, found);
+        }
+        0
+    }
+
     /// Emits the record of a URL and returns the record's id.
-    pub(super) fn emit(
+    fn emit(
         &mut self,
         location: &Location<'_>,
         found: &FoundUrl<'_>,
@@ -130,6 +143,7 @@ impl MessagePass<'_, '_> {
     ) -> u128 {
         let options = &self.extractor.options;
         let (context_bytes, limits) = (options.context_bytes.min(CONTEXT_BYTES), &options.limits);
+        self.urls += u64::from(parent.is_none());
         let id = self.next_id(location, found);
         let digest = match options.ids {
             Demand::Needed => self.digests().message,
@@ -190,21 +204,6 @@ impl MessagePass<'_, '_> {
         })
     }
 
-    /// Counts a URL that a filter excludes. Other records then stay the same as without the filter.
-    fn count_filtered(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) {
-        self.count_steps(written_bytes(found), location.offset_map, found.raw);
-        if self.extractor.options.ids == Demand::Needed {
-            self.next_occurrence(location, found);
-        }
-    }
-
-    /// Counts a URL that a filter excludes and returns the id that its record would have. Records
-    /// of the URLs inside it refer to this id.
-    fn filtered_id(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> u128 {
-        self.count_steps(written_bytes(found), location.offset_map, found.raw);
-        self.next_id(location, found)
-    }
-
     /// Returns the number of earlier records of this URL in its part, and counts one more.
     fn next_occurrence(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> u32 {
         let path = location.part.map_or("", |part| part.path.as_str());
@@ -243,8 +242,8 @@ impl MessagePass<'_, '_> {
         }
     }
 
-    /// Emits the URLs inside a URL that pass the filters. Each is a child of the URL around it.
-    pub(super) fn emit_targets(&mut self, location: &Location<'_>, found: &FoundUrl<'_>, id: u128) {
+    /// Emits the URLs inside a URL. Each is a child of the URL around it.
+    fn emit_targets(&mut self, location: &Location<'_>, found: &FoundUrl<'_>, id: u128) {
         let Extractor {
             scanner, options, ..
         } = self.extractor;
@@ -278,10 +277,7 @@ impl MessagePass<'_, '_> {
             };
             let mut child = None;
             parse_nested(found, &url, confidence, scanner, max_bytes, &mut |inside| {
-                child = Some(match self.filter_of(location, inside) {
-                    Some(_) => self.filtered_id(location, inside),
-                    None => self.emit(location, inside, Some(outer)),
-                });
+                child = Some(self.emit_wanted(location, inside, Some(outer)));
             });
             let inner = child.map(|id| (id, redirect_targets(&url)));
             match inner.filter(|(_, targets)| !targets.is_empty()) {

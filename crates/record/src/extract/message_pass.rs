@@ -37,12 +37,10 @@ pub(super) struct MessagePass<'s, 'm> {
     pub(super) uncounted: u32,
     /// Keys reported so far. Used only if each key is reported once per message.
     pub(super) reported_keys: HashSet<u128>,
-    /// Keys of redirectors that a filter excluded, with the same condition.
-    pub(super) filtered_keys: HashSet<u128>,
     /// Hashes of the raw ranges and URLs reported from bytes with several readings, for one record
     /// each. With 128 bits, nobody can hide a URL by making it collide with another.
     pub(super) reported_readings: HashSet<u128>,
-    /// Number of URLs reported so far.
+    /// Number of records so far, without those of URLs inside other URLs.
     pub(super) urls: u64,
     /// Raw offset up to which lines were counted. `counted_line` is the line number there.
     counted_to: usize,
@@ -96,7 +94,6 @@ impl<'s, 'm> MessagePass<'s, 'm> {
             occurrences: BTreeMap::new(),
             uncounted: 0,
             reported_keys: HashSet::new(),
-            filtered_keys: HashSet::new(),
             reported_readings: HashSet::new(),
             urls: 0,
             counted_to: 0,

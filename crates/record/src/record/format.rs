@@ -4,6 +4,7 @@
 //! A format is resolved once per run ([`LineFormat`]), which avoids name lookups per record.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::defang::{Links, write_defanged, write_defanged_host};
@@ -63,14 +64,25 @@ impl LineFormat {
         }
     }
 
-    /// Returns the text that a line has until the number of occurrences of its URL is known.
-    #[must_use]
-    pub fn unknown_count(&self) -> &'static str {
-        if self.has_line_per_record() {
-            "null"
+    /// Writes numbers of occurrences at these offsets in lines. They are in order, and from
+    /// [`RecordWriter::write`]. Linear in the length of the lines after the first offset.
+    pub fn set_counts(&self, lines: &mut Vec<u8>, counts: impl Iterator<Item = (usize, u64)>) {
+        let unknown_len = if self.has_line_per_record() {
+            "null".len()
         } else {
-            ""
+            0
+        };
+        let mut counts = counts.peekable();
+        let Some(&(first, _)) = counts.peek() else {
+            return;
+        };
+        let (rest, mut copied) = (lines.split_off(first), 0);
+        for (at, count) in counts {
+            lines.extend_from_slice(&rest[copied..at - first]);
+            lines.extend_from_slice(count.to_string().as_bytes());
+            copied = at - first + unknown_len;
         }
+        lines.extend_from_slice(&rest[copied..]);
     }
 
     /// Returns `true` if each record is exactly one line, without a line end inside it, or a value.
@@ -188,6 +200,36 @@ fn write_text(bytes: &[u8], style: GrepStyle, out: &mut Vec<u8>) {
         GrepStyle::Escaped | GrepStyle::Colored => {
             out.extend_from_slice(printable(&text(bytes)).as_bytes());
         }
+    }
+}
+
+/// Numbers of occurrences of the URLs of a message, each of which has one record at most.
+#[derive(Debug, Default)]
+pub struct Occurrences {
+    /// Hash of each record's key, and the place of its number: an offset in lines, or the index of
+    /// a value.
+    places: Vec<(u128, usize)>,
+    /// Number of each URL that occurs several times, by the hash of its key.
+    repeated: HashMap<u128, u64>,
+}
+
+impl Occurrences {
+    /// Adds a record.
+    pub fn add(&mut self, key: u128, place: usize) {
+        self.places.push((key, place));
+    }
+
+    /// Counts a duplicate.
+    pub fn repeat(&mut self, key: u128) {
+        *self.repeated.entry(key).or_insert(1) += 1;
+    }
+
+    /// Removes all records and numbers. Returns the places of URLs that occur several times, in
+    /// order, with the number.
+    pub fn take(&mut self) -> impl Iterator<Item = (usize, u64)> + use<> {
+        let Occurrences { places, repeated } = std::mem::take(self);
+        let places = places.into_iter();
+        places.filter_map(move |(key, place)| Some((place, *repeated.get(&key)?)))
     }
 }
 
@@ -469,8 +511,7 @@ impl RecordWriter {
     }
 
     /// Appends the line of `record`. Returns the offset in `out` of the number of occurrences,
-    /// which is [`LineFormat::unknown_count`] until the end of the message. `None` if the format
-    /// does not include it.
+    /// which is unknown until the end of the message. `None` if the format does not include it.
     ///
     /// Linear in the length of the line.
     pub fn write(&mut self, record: &FoundRecord<'_>, out: &mut Vec<u8>) -> Option<usize> {

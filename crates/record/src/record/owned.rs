@@ -237,9 +237,9 @@ impl Record {
     }
 
     /// Sets the number of occurrences of the URL.
-    pub fn set_count(&mut self, count: Option<u64>) {
+    pub fn set_count(&mut self, count: u64) {
         let Place { index, .. } = PLACES[FieldId::Count as usize];
-        self.own[index] = count.map_or(RecordValue::Null, RecordValue::Integer);
+        self.own[index] = RecordValue::Integer(count);
     }
 
     /// Returns the approximate size of the record in memory, as if nothing were shared.
