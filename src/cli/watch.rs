@@ -231,10 +231,11 @@ fn push_state(page: &mut String, status: &Value) {
 fn push_output(page: &mut String, status: &Value) {
     let counts = &status["counts"];
     let written = format!(
-        "{} records of {} messages, {} URLs filtered, {} gone, in {} commits",
+        "{} records of {} messages, {} URLs filtered, {} duplicates, {} gone, in {} commits",
         number(&counts["records"]),
         number(&counts["messages"]),
         number(&counts["filtered"]),
+        number(&counts["duplicates"]),
         number(&counts["gone"]),
         number(&counts["commits"])
     );
@@ -339,7 +340,10 @@ mod tests {
                 "path": "/m", "state": "ok", "notices": "arrived", "last_notice_ms": 61_000,
                 "files": 4, "lag_ms": 2_500,
             }],
-            "counts": {"records": 1_234, "messages": 600, "filtered": 7, "gone": 1, "commits": 9},
+            "counts": {
+                "records": 1_234, "messages": 600, "filtered": 7, "duplicates": 2, "gone": 1,
+                "commits": 9,
+            },
             "last_error": null,
         });
         let page = status_page(&status);
@@ -347,7 +351,8 @@ mod tests {
         assert_eq!(lines[0], "state       paused (no space), needs attention");
         assert_eq!(lines[1], "            - paused: \\u{1b}[2J");
         for line in [
-            "written     1,234 records of 600 messages, 7 URLs filtered, 1 gone, in 9 commits",
+            "written     1,234 records of 600 messages, 7 URLs filtered, 2 duplicates, 1 gone, in \
+             9 commits",
             "segment     3 is open, with 12,345 bytes",
             "sealed      0000000002.jsonl at 2026-11-24T10:05:00Z, 1,000 records",
             "            - /m/a: Permission denied",

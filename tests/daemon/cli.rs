@@ -385,6 +385,42 @@ fn a_growing_message_is_not_written_twice_when_the_filter_changes() {
 }
 
 #[test]
+fn all_urls_of_a_run_are_in_its_last_numbers() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(
+        root,
+        "[extract]\nunique = \"message\"\nexclude_domains = [\"b.example\"]\n",
+    );
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let metrics = root.join("metrics");
+    let textfile = format!("[metrics]\ntextfile = {metrics:?}\n");
+    let config = config.replace("[metrics]\n", &textfile);
+    fs::write(root.join("c.toml"), config).unwrap();
+    let archived = |url: &str| format!("http://web.archive.org/web/2002/{url}");
+    let (a, b) = ("http://a.example/", "http://b.example/");
+    let text = [a.to_owned(), archived(a), a.to_owned(), archived(b)].join(" ");
+    deliver_text(root, "1", &text);
+    let end = once(root, &["--stdout"]);
+    let lines: Vec<&str> = std::str::from_utf8(&end.stdout).unwrap().lines().collect();
+    let counts = ["\"count\":3", "\"count\":null", "\"count\":null"];
+    assert_eq!(lines.len(), counts.len());
+    for (line, count) in lines.iter().zip(counts) {
+        assert!(line.contains(count), "{line}");
+    }
+    let log = String::from_utf8_lossy(&end.stderr);
+    assert!(log.contains("records=3 filtered=1 duplicates=2"), "{log}");
+    let metrics = fs::read_to_string(metrics).unwrap();
+    for line in [
+        "urlspool_records_total 3\n",
+        "urlspool_urls_filtered_total 1\n",
+        "urlspool_urls_duplicate_total 2\n",
+    ] {
+        assert!(metrics.contains(line), "{line}{metrics}");
+    }
+}
+
+#[test]
 fn a_reload_reads_a_list_of_domains_outside_the_spools_again() {
     let (folder, lists) = (Folder::in_memory(), Folder::in_memory());
     let root = folder.root();

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use urlspool_daemon::{DaemonEvent, DaemonHost, SpoolReader, Status, rebuild_state};
 use urlspool_files::config::{Config, DedupeScope, Spool};
+use urlspool_record::extract::Unique;
 
 use super::{mbox_message, message, read_segments};
 use crate::scene::{Folder, TestHost, assert_contains, scan, when_unlocked};
@@ -108,6 +109,24 @@ fn filtered_urls_of_a_growing_message_are_counted_once() {
         daemon.handle(DaemonEvent::Overflow, host.time());
         let counts = pass(&mut daemon, &mut host, 60_000).counts;
         assert_eq!((counts.records, counts.filtered), (n, n));
+    }
+}
+
+#[test]
+fn duplicates_of_a_growing_message_are_counted_once() {
+    let (folder, mut host) = (Folder::in_memory(), TestHost::default());
+    let spool = folder.path("spool");
+    fs::create_dir(&spool).unwrap();
+    let mut config = config(folder.root(), std::slice::from_ref(&spool));
+    config.extract.unique = Unique::Message;
+    let mut daemon = open(&config, &mut host);
+    let mut text = "From a@b Thu Jan  1 00:00:00 2026\nFrom: a@b.example\n\n".to_owned();
+    for n in 1..=3 {
+        text += &format!("http://a.example/{n} http://a.example/{n} http://a.example/{n}\n");
+        fs::write(spool.join("inbox"), &text).unwrap();
+        daemon.handle(DaemonEvent::Overflow, host.time());
+        let counts = pass(&mut daemon, &mut host, 60_000).counts;
+        assert_eq!((counts.records, counts.duplicates), (n, 2 * n));
     }
 }
 

@@ -194,12 +194,12 @@ fn the_log_names_segments_spools_and_the_metrics_address_without_nested_quotes()
         daemon.log().contains("cut\\\" name.gz")
     });
     daemon.until("the spool is missing", |daemon| {
-        daemon.logged(&format!("spool {path}/later is missing"))
+        daemon.logged(&format!("spool {path}/later does not exist yet"))
     });
     fs::create_dir(&later).unwrap();
     fs::write(later.join("inbox"), mbox_message(2, 1)).unwrap();
     daemon.until("the spool is back", |daemon| {
-        daemon.logged(&format!("spool {path}/later is available again"))
+        daemon.logged(&format!("spool {path}/later exists now"))
     });
     fs::write(root.join("spool/inbox"), mbox_message(3, 1)).unwrap();
     daemon.until("the message is committed", |daemon| {

@@ -134,6 +134,9 @@ pub struct SpoolStatus {
     pub state: SpoolState,
     /// `true` if it exists.
     pub present: bool,
+    /// `true` if it does not exist and no mail of it was ever read.
+    #[serde(skip)]
+    pub is_new: bool,
     /// Number of its folders and files that could not be examined at the last full scan.
     pub unreadable: u64,
     /// The first of these, with the reason; `None` if there were none.
@@ -283,6 +286,9 @@ impl Status {
             let (path, error) = (&spool.path, spool.error.as_deref().unwrap_or("unknown"));
             issues.extend(match (spool.state, spool.unreadable) {
                 (SpoolState::Ok | SpoolState::Stalled, _) => None,
+                (SpoolState::Missing, _) if spool.is_new => {
+                    Some(format!("spool {path} does not exist yet"))
+                }
                 (SpoolState::Missing, _) => Some(format!(
                     "spool {path} is missing, or empty although it was not"
                 )),
@@ -368,6 +374,7 @@ counters! {
     messages = messages_total "Messages committed."
     records = records_total "Records committed."
     filtered = urls_filtered_total "URLs that a filter held back."
+    duplicates = urls_duplicate_total "Duplicates of URLs within a message, which were left out."
     gone = messages_gone_total "Messages reported as gone."
     commits = commits_total "Commits."
     segments = segments_sealed_total "Segments sealed."
@@ -559,12 +566,17 @@ mod tests {
                 spool(SpoolState::Unreadable, 1),
                 spool(SpoolState::Unreadable, 3),
                 spool(SpoolState::Missing, 0),
+                SpoolStatus {
+                    is_new: true,
+                    ..spool(SpoolState::Missing, 0)
+                },
                 spool(SpoolState::Ok, 0),
             ]),
             [
                 "spool /s cannot be read completely: /s/a: denied",
                 "spool /s cannot be read completely: /s/a: denied, and 2 more",
                 "spool /s is missing, or empty although it was not",
+                "spool /s does not exist yet",
             ]
         );
     }

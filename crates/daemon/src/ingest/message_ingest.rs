@@ -28,8 +28,8 @@ use crate::{AtPath, DaemonError, Result};
 use urlspool_files::config::Spool;
 use urlspool_mail::decode::HeaderFields;
 use urlspool_mail::split::{Block, Format, Message, SplitOutput, messages};
-use urlspool_record::extract::{Extractor, Finding};
-use urlspool_record::record::{self, LineFormat, MessageTail, RecordWriter};
+use urlspool_record::extract::{Extractor, Finding, Unique, key_hash};
+use urlspool_record::record::{self, LineFormat, MessageTail, Occurrences, RecordWriter};
 use urlspool_sources::walk::WalkedFile;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use urlspool_text::hash::hash_pieces;
@@ -403,6 +403,8 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
         if is_existing {
             // These identifiers let the earlier URLs be recognised when the message has grown.
             (output.lines, output.records) = (None, 0);
+            (output.filtered, output.duplicates) = (0, 0);
+            output.hazards.clear();
         }
         output
     }
@@ -459,14 +461,16 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
             .collect();
         let has_ids = identified.end != EndCertainty::Certain || !recorded.is_empty();
         let mut output = MessageOutput::default();
-        let (mut counts, mut filtered) = (HashMap::new(), 0);
+        let (mut counts, mut has_filtered) = (HashMap::new(), false);
         writer.begin(match identified.end {
             EndCertainty::MidLine => MessageTail::Truncated,
             EndCertainty::Certain | EndCertainty::EndOfFile => MessageTail::Complete,
         });
         let (message, source) = (identified.message, &self.source);
         let held_bytes = HELD_RECORDS_BYTES.min(message.raw.len() * HELD_RECORDS_RATIO);
-        let mut line = Vec::new();
+        let is_unique = self.context.extractor.unique() == Unique::Message;
+        let format = &self.context.parsers.format;
+        let (mut lines, mut occurrences) = (Vec::new(), Occurrences::default());
         let mut unpacking = None;
         extract(
             self.context.extractor,
@@ -475,7 +479,7 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
             &mut |finding| match finding {
                 Finding::Url(record) | Finding::Unwrapped(record) => {
                     if has_ids && output.url_ids.len() < GROWING_URLS {
-                        let id = url_id(record.found.full, &mut counts);
+                        let id = url_id("", record.found.full, &mut counts);
                         output.url_ids.push(id);
                         if output.url_ids.len() == GROWING_URLS {
                             let event = Diagnostic::at(
@@ -496,9 +500,15 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
                     for hazard in record.hazards() {
                         *output.hazards.entry(hazard).or_default() += 1;
                     }
-                    writer.write(record, &mut line);
-                    output.put_line(&line, held_bytes, self.context.session);
-                    line.clear();
+                    let count_at = writer.write(record, &mut lines);
+                    if is_unique && let Some(at) = count_at {
+                        occurrences.add(key_hash(record.found), at);
+                    }
+                    if HELD_RECORDS_BYTES < lines.len() {
+                        format.set_counts(&mut lines, occurrences.take());
+                        output.put_lines(&lines, held_bytes, self.context.session);
+                        lines.clear();
+                    }
                 }
                 Finding::Large if unpacking.is_none() => {
                     let lock = self.context.parsers.unpacking.lock();
@@ -506,23 +516,31 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
                 }
                 Finding::Diagnostic(diagnostic) => output.events.push(diagnostic.of(source)),
                 Finding::Filtered { .. } => {
-                    let id = record::record_id(0, "filtered", &[], filtered);
-                    filtered += 1;
+                    has_filtered = true;
+                    let id = url_id("filtered", &[], &mut counts);
                     output.filtered += u64::from(!recorded.contains(&id));
-                    // The last place is for a URL that reaches the limit, which is reported.
-                    let has_room = has_ids && output.url_ids.len() < GROWING_URLS - 1;
-                    output.url_ids.extend(has_room.then_some(id));
+                    output.note_hidden(id, has_ids);
+                }
+                Finding::Duplicate { key, .. } => {
+                    occurrences.repeat(key);
+                    let id = url_id("duplicate", &[], &mut counts);
+                    output.duplicates += u64::from(!recorded.contains(&id));
+                    output.note_hidden(id, has_ids);
                 }
                 _ => {}
             },
         );
+        if !lines.is_empty() {
+            format.set_counts(&mut lines, occurrences.take());
+            output.put_lines(&lines, held_bytes, self.context.session);
+        }
         if let (Some(lines), None) = (&mut output.lines, &output.failure) {
             output.failure = lines.rewind().at("output folder").err();
         }
         // A filter may hold back URLs that an earlier one let through. They stay recorded.
         let found: HashSet<u128> = output.url_ids.iter().copied().collect();
         let missing = recorded.difference(&found).copied();
-        if 0 < filtered {
+        if has_filtered {
             let room = GROWING_URLS.saturating_sub(output.url_ids.len());
             output.url_ids.extend(missing.take(room));
         }
@@ -594,6 +612,7 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
             Some(mut output) => {
                 self.context.counters.messages_read += 1;
                 self.context.counters.filtered += output.filtered;
+                self.context.counters.duplicates += output.duplicates;
                 add_kinds(&mut self.context.counters.hazards, &output.hazards);
                 self.context.events.append(&mut output.events);
             }
@@ -716,26 +735,35 @@ struct MessageOutput {
     records: u64,
     /// Number of URLs that a filter held back, without those of earlier versions of the message.
     filtered: u64,
+    /// Number of duplicates, counted like `filtered`.
+    duplicates: u64,
     /// Number of records, by hazard of the URL.
     hazards: BTreeMap<&'static str, u64>,
     /// Identifiers of all URLs of a message that may grow or has grown, including those recorded
-    /// earlier, and of the numbers of filtered ones. Empty for other messages.
+    /// earlier, and of the numbers of filtered ones and duplicates. Empty for other messages.
     url_ids: Vec<u128>,
     events: Vec<Event>,
 }
 
 impl MessageOutput {
-    /// Adds a line. More than `held_bytes` of lines go to a file.
+    /// Adds lines. More than `held_bytes` of lines go to a file.
     ///
     /// An error ends the committer at the message's turn. Ended here, the error would be lost:
     /// earlier messages would only find that the committer has ended.
-    fn put_line(&mut self, line: &[u8], held_bytes: usize, session: &Session) {
+    fn put_lines(&mut self, more: &[u8], held_bytes: usize, session: &Session) {
         let lines = self
             .lines
             .get_or_insert_with(|| spooled_tempfile_in(held_bytes, &session.records_dir));
         if self.failure.is_none() {
-            self.failure = lines.write_all(line).at("output folder").err();
+            self.failure = lines.write_all(more).at("output folder").err();
         }
+    }
+
+    /// Stores the identifier of a URL without a record, if there is room. The last place is for a
+    /// URL that reaches the limit, which is reported.
+    fn note_hidden(&mut self, id: u128, has_ids: bool) {
+        let has_room = has_ids && self.url_ids.len() < GROWING_URLS - 1;
+        self.url_ids.extend(has_room.then_some(id));
     }
 }
 
@@ -743,10 +771,12 @@ impl MessageOutput {
 type ExtractFn = fn(&Extractor, &Message<'_>, &Source, &mut dyn FnMut(Finding<'_>));
 
 /// Returns the identifier of a URL within its message: a hash of the URL and the number of its
-/// earlier occurrences.
-fn url_id(url: &[u8], counts: &mut HashMap<u128, u32>) -> u128 {
-    let earlier = counts.entry(record::record_id(0, "", url, 0)).or_default();
-    let id = record::record_id(0, "", url, *earlier);
+/// earlier occurrences. A URL without a record has a `kind`, and its text does not matter.
+fn url_id(kind: &str, url: &[u8], counts: &mut HashMap<u128, u32>) -> u128 {
+    let earlier = counts
+        .entry(record::record_id(0, kind, url, 0))
+        .or_default();
+    let id = record::record_id(0, kind, url, *earlier);
     *earlier += 1;
     id
 }

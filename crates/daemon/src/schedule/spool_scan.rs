@@ -168,16 +168,21 @@ impl SpoolReader {
     /// Returns `true` if the root of a spool is present. Logs when it disappears or comes back.
     fn check_root(&mut self, spool: usize, host: &mut dyn ReaderHost) -> Result<bool> {
         let is_present = !self.is_absent(spool)?;
+        let key = self.spools[spool].identity.key;
+        let is_new = !is_present && !self.writer()?.db()?.has_spool(key)?;
         let watched = &mut self.spools[spool];
         let root = &watched.status.path;
         match (watched.status.present, is_present) {
+            (true, false) if is_new => host.warn(format!("spool {root} does not exist yet")),
             (true, false) => host.warn(format!(
                 "spool {root} is missing or empty; its state is kept"
             )),
+            (false, true) if watched.status.is_new => host.info(format!("spool {root} exists now")),
             (false, true) => host.info(format!("spool {root} is available again")),
             _ => {}
         }
         watched.status.present = is_present;
+        watched.status.is_new = is_new;
         Ok(is_present)
     }
 

@@ -79,8 +79,12 @@ pub fn run(
     supervisor.drain()?;
     let counts = supervisor.status().counts;
     supervisor.close()?;
+    // The file keeps the final numbers.
+    publisher.textfile_written = None;
+    publisher.publish(&mut supervisor);
     let (messages, records, filtered) = (counts.messages, counts.records, counts.filtered);
-    tracing::info!(messages, records, filtered, "ended");
+    let duplicates = counts.duplicates;
+    tracing::info!(messages, records, filtered, duplicates, "ended");
     Ok(RunEnd {
         unread: supervisor.unread,
         interrupted,

@@ -611,7 +611,8 @@ pub struct GrowingMessage {
     pub len: u64,
     /// Hash of the bytes that were read.
     pub hash: u128,
-    /// Identifiers of the URLs found in those bytes, and of the numbers of filtered ones.
+    /// Identifiers of the URLs found in those bytes, and of the numbers of filtered ones
+    /// and duplicates.
     pub ids: Vec<u128>,
     /// Digests under which these URLs were written, if holders are tracked.
     pub digests: Vec<u128>,
