@@ -336,7 +336,7 @@ fn no_url_is_lost_where_a_stream_is_cut() {
 
 /// Small compressed files with large content are read in order, while other threads wait.
 #[test]
-fn deferred_files_come_at_their_place() {
+fn small_files_with_large_content_come_at_their_place() {
     let folder = Folder::new();
     let filler = "words and words\n".repeat(BLOCK_BYTES / 16);
     // Records of nine kilobytes, so that each message fills several batches.

@@ -11,13 +11,12 @@ use urlspool_record::record::{
     self, FoundRecord, LineFormat, MessageTail, Occurrences, Record, RecordWriter,
 };
 use urlspool_sources::read;
-use urlspool_sources::walk::WalkedFile;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use urlspool_text::limits::{COUNTED_RECORDS_BYTES, QUEUED_BATCHES, RECORD_BUFFER_BYTES};
 use urlspool_text::origin::Source;
 
-/// Receiver of batches, in order.
-pub(super) type HandIn<'h> = dyn FnMut(Batch) + 'h;
+/// Receiver of batches, in order. Returns `false` once the run has ended.
+pub(super) type HandIn<'h> = dyn FnMut(Batch) -> bool + 'h;
 
 /// Builder of the batches of one unit of work.
 pub(super) struct BatchBuilder<'w> {
@@ -94,13 +93,6 @@ impl<'w> BatchBuilder<'w> {
             self.batch.chunks.push(Chunk::default());
         }
         self.batch.chunks.last_mut().expect("there is one now")
-    }
-
-    /// Hands in the chunks so far, and leaves a file to be read in blocks after them.
-    pub(super) fn defer(&mut self, file: WalkedFile) {
-        self.chunk();
-        self.batch.deferred = Some(file);
-        self.flush();
     }
 
     /// Completes the last chunk and continues with `chunk`.
@@ -180,7 +172,9 @@ impl<'w> BatchBuilder<'w> {
                 summary.count_event(diagnostic.kind);
                 self.chunk().events.push(diagnostic.of(source));
             }
-            Finding::Large => self.wait_for_turn(),
+            Finding::Large => {
+                self.wait_for_turn();
+            }
             Finding::Parts { text, skipped } => {
                 summary.parts_text += text as u64;
                 summary.skip_parts(skipped);
@@ -195,12 +189,10 @@ impl<'w> BatchBuilder<'w> {
         self.message_summary.messages_scanned += 1;
     }
 
-    /// Waits until all earlier units are written.
-    pub(super) fn wait_for_turn(&mut self) {
+    /// Waits until all earlier units are written. Returns `false` if the run has ended.
+    pub(super) fn wait_for_turn(&mut self) -> bool {
         // The line holds one batch. The next one fits once the first was taken, at its turn.
-        for _ in 0..=QUEUED_BATCHES {
-            (self.hand_in)(Batch::default());
-        }
+        (0..=QUEUED_BATCHES).all(|_| (self.hand_in)(Batch::default()))
     }
 
     /// Ends the current message.
@@ -351,8 +343,6 @@ pub(super) struct Batch {
     pub(super) records: BatchRecords,
     /// The chunks, in the order of the input.
     pub(super) chunks: Vec<Chunk>,
-    /// A file to be read in blocks after this batch: its records may exceed the memory for a batch.
-    pub(super) deferred: Option<WalkedFile>,
 }
 
 /// Records of a batch. Positions are offsets in the lines, or indices of the values.

@@ -5,13 +5,6 @@
 //! thread whose line is full waits until the writer has written all earlier units; afterwards its
 //! batches are written while it works. Threads take units in order, so the unit whose turn it is is
 //! either in progress or done.
-//!
-//! Units of a deferred file are the exception. Their turn comes while later units are already in
-//! progress, perhaps on all threads, which then wait. These units have a separate lane that
-//! precedes the lane of the run. A thread that waits with a unit of the run takes one of them in
-//! the meantime. A thread that waits with a unit of a deferred file takes none. The first unwritten
-//! unit therefore always finds a thread that takes and finishes it, so there is no deadlock. Each
-//! thread holds at most two units.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -20,40 +13,13 @@ use super::batch::Batch;
 use super::units::Unit;
 use urlspool_text::limits::QUEUED_BATCHES;
 
-/// Lane of a unit. The units of a lane are written in the order in which they were added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lane {
-    /// The units of the run.
-    Run,
-    /// The units of a deferred file whose turn has come. They precede all unwritten units of the
-    /// run.
-    Deferred,
-}
-
 /// A unit, and the position of its batches in the order.
 pub(super) struct Task {
     pub(super) unit: Unit,
-    pub(super) ticket: Ticket,
+    pub(super) number: u64,
 }
 
-/// The position of a unit in its lane.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ticket {
-    lane: Lane,
-    number: u64,
-}
-
-/// Result of handing in a batch.
-pub(super) enum HandInResult {
-    /// The batch was taken.
-    Taken,
-    /// The run has ended, and no more batches are accepted.
-    Closed,
-    /// There is no room yet. The caller does `task`, then hands in `batch` again.
-    DoFirst { task: Task, batch: Batch },
-}
-
-/// Maximum units in progress in a lane.
+/// Maximum units in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InProgress {
     /// Number of units.
@@ -68,22 +34,15 @@ pub(super) struct Order {
     state: Mutex<OrderState>,
     /// Wakes an idle thread: a unit was added, or the run has ended.
     unit_added: Condvar,
-    /// Wakes threads that wait to hand in a batch: there is room, a unit of a deferred file was
-    /// added, or the run has ended.
+    /// Wakes threads that wait to hand in a batch: there is room, or the run has ended.
     room_made: Condvar,
-    /// Wakes the writer: the first line of a lane has a batch or is finished.
+    /// Wakes the writer: the first line has a batch or is finished.
     batch_ready: Condvar,
 }
 
 #[derive(Default)]
 struct OrderState {
-    run: LaneState,
-    deferred: LaneState,
     is_closed: bool,
-}
-
-#[derive(Default)]
-struct LaneState {
     /// Units that no thread has taken yet.
     tasks: VecDeque<Task>,
     /// Units in progress, in the order in which they are written.
@@ -102,15 +61,10 @@ struct Line {
 }
 
 impl Order {
-    /// Adds a unit at the end of its lane.
-    pub(super) fn add(&self, lane: Lane, unit: Unit) {
-        let mut state = self.locked();
-        state.lane(lane).add(lane, unit);
-        drop(state);
+    /// Adds a unit at the end.
+    pub(super) fn add(&self, unit: Unit) {
+        self.locked().add(unit);
         self.unit_added.notify_one();
-        if lane == Lane::Deferred {
-            self.room_made.notify_all();
-        }
     }
 
     /// Waits for a unit. `None` if the run has ended.
@@ -120,57 +74,51 @@ impl Order {
             if state.is_closed {
                 return None;
             }
-            let deferred = state.deferred.tasks.pop_front();
-            if let Some(task) = deferred.or_else(|| state.run.tasks.pop_front()) {
+            if let Some(task) = state.tasks.pop_front() {
                 return Some(task);
             }
             state = wait(&self.unit_added, state);
         }
     }
 
-    /// Hands in a batch of a unit. Waits while the unit's line is full.
-    pub(super) fn hand_in(&self, ticket: Ticket, batch: Batch) -> HandInResult {
+    /// Hands in a batch of the unit `number`. Waits while the unit's line is full. Returns `false`
+    /// if the run has ended.
+    pub(super) fn hand_in(&self, number: u64, batch: Batch) -> bool {
         let mut state = self.locked();
         loop {
             if state.is_closed {
-                return HandInResult::Closed;
+                return false;
             }
-            let line = state.lane(ticket.lane).line(ticket.number);
+            let line = state.line(number);
             if line.batches.len() < QUEUED_BATCHES {
                 line.batches.push_back(batch);
-                self.notify_writer(state, ticket);
-                return HandInResult::Taken;
-            }
-            if ticket.lane == Lane::Run
-                && let Some(task) = state.deferred.tasks.pop_front()
-            {
-                return HandInResult::DoFirst { task, batch };
+                self.notify_writer(state, number);
+                return true;
             }
             state = wait(&self.room_made, state);
         }
     }
 
     /// Marks a unit as finished: it has no more batches.
-    pub(super) fn finish(&self, ticket: Ticket) {
+    pub(super) fn finish(&self, number: u64) {
         let mut state = self.locked();
-        state.lane(ticket.lane).line(ticket.number).is_finished = true;
-        self.notify_writer(state, ticket);
+        state.line(number).is_finished = true;
+        self.notify_writer(state, number);
     }
 
-    /// Returns the next batch of a lane. Waits for it while more than `max` is in progress;
-    /// otherwise returns `None` if there is none yet.
-    pub(super) fn next_batch(&self, lane: Lane, max: InProgress) -> Option<Batch> {
+    /// Returns the next batch. Waits for it while more than `max` is in progress; otherwise returns
+    /// `None` if there is none yet.
+    pub(super) fn next_batch(&self, max: InProgress) -> Option<Batch> {
         let mut state = self.locked();
         loop {
-            let lane_state = state.lane(lane);
-            lane_state.remove_written();
-            let line = lane_state.lines.front_mut()?;
+            state.remove_written();
+            let line = state.lines.front_mut()?;
             if let Some(batch) = line.batches.pop_front() {
                 drop(state);
                 self.room_made.notify_all();
                 return Some(batch);
             }
-            if lane_state.lines.len() <= max.units && lane_state.bytes <= max.bytes {
+            if state.lines.len() <= max.units && state.bytes <= max.bytes {
                 return None;
             }
             state = wait(&self.batch_ready, state);
@@ -185,9 +133,9 @@ impl Order {
         self.room_made.notify_all();
     }
 
-    /// Wakes the writer if it waits for the unit of `ticket`.
-    fn notify_writer(&self, mut state: MutexGuard<'_, OrderState>, ticket: Ticket) {
-        let is_first = state.lane(ticket.lane).first_number == ticket.number;
+    /// Wakes the writer if it waits for the unit `number`.
+    fn notify_writer(&self, state: MutexGuard<'_, OrderState>, number: u64) {
+        let is_first = state.first_number == number;
         drop(state);
         if is_first {
             self.batch_ready.notify_one();
@@ -201,16 +149,7 @@ impl Order {
 }
 
 impl OrderState {
-    fn lane(&mut self, lane: Lane) -> &mut LaneState {
-        match lane {
-            Lane::Run => &mut self.run,
-            Lane::Deferred => &mut self.deferred,
-        }
-    }
-}
-
-impl LaneState {
-    fn add(&mut self, lane: Lane, unit: Unit) {
+    fn add(&mut self, unit: Unit) {
         let number = self.first_number + self.lines.len() as u64;
         let bytes = unit.bytes();
         self.lines.push_back(Line {
@@ -219,10 +158,7 @@ impl LaneState {
             is_finished: false,
         });
         self.bytes += bytes;
-        self.tasks.push_back(Task {
-            unit,
-            ticket: Ticket { lane, number },
-        });
+        self.tasks.push_back(Task { unit, number });
     }
 
     /// The line of a unit in progress.
@@ -254,11 +190,9 @@ mod tests {
     use super::*;
     use crate::pipeline::batch::BatchRecords;
 
-    fn order_of(units: &[(Lane, usize)]) -> Order {
+    fn order_of(units: usize) -> Order {
         let order = Order::default();
-        for (lane, count) in units {
-            (0..*count).for_each(|_| order.add(*lane, Unit::Files(Vec::new())));
-        }
+        (0..units).for_each(|_| order.add(Unit::Files(Vec::new())));
         order
     }
 
@@ -285,67 +219,25 @@ mod tests {
 
     #[test]
     fn batches_come_in_the_order_of_their_units() {
-        let order = order_of(&[(Lane::Run, 2)]);
+        let order = order_of(2);
         let (first, second) = (order.next_task().unwrap(), order.next_task().unwrap());
-        assert!(matches!(
-            order.hand_in(second.ticket, batch("second")),
-            HandInResult::Taken
-        ));
-        order.finish(second.ticket);
-        assert_eq!(records(order.next_batch(Lane::Run, ANY)), None);
-        assert!(matches!(
-            order.hand_in(first.ticket, batch("first")),
-            HandInResult::Taken
-        ));
-        order.finish(first.ticket);
+        assert!(order.hand_in(second.number, batch("second")));
+        order.finish(second.number);
+        assert_eq!(records(order.next_batch(ANY)), None);
+        assert!(order.hand_in(first.number, batch("first")));
+        order.finish(first.number);
         for expected in [Some("first"), Some("second"), None] {
-            let found = records(order.next_batch(Lane::Run, NONE));
+            let found = records(order.next_batch(NONE));
             assert_eq!(found.as_deref(), expected);
         }
     }
 
     #[test]
-    fn a_thread_that_waits_does_a_unit_of_a_deferred_file_first() {
-        let order = order_of(&[(Lane::Run, 1)]);
-        let late = order.next_task().unwrap();
-        for _ in 0..QUEUED_BATCHES {
-            assert!(matches!(
-                order.hand_in(late.ticket, batch("late")),
-                HandInResult::Taken
-            ));
-        }
-        order.add(Lane::Deferred, Unit::Files(Vec::new()));
-        let HandInResult::DoFirst { task, batch: held } = order.hand_in(late.ticket, batch("held"))
-        else {
-            panic!("the thread waits");
-        };
-        assert!(matches!(
-            order.hand_in(task.ticket, batch("deferred")),
-            HandInResult::Taken
-        ));
-        order.finish(task.ticket);
-        let found = records(order.next_batch(Lane::Deferred, NONE));
-        assert_eq!(found.as_deref(), Some("deferred"));
-        assert!(order.next_batch(Lane::Deferred, NONE).is_none());
-        assert_eq!(records(Some(held)).as_deref(), Some("held"));
-    }
-
-    #[test]
-    fn units_of_a_deferred_file_are_taken_first() {
-        let order = order_of(&[(Lane::Run, 1), (Lane::Deferred, 1)]);
-        let lanes = [(); 2].map(|()| order.next_task().unwrap().ticket.lane);
-        assert_eq!(lanes, [Lane::Deferred, Lane::Run]);
-    }
-
-    #[test]
     fn no_thread_waits_after_the_end() {
-        let order = order_of(&[(Lane::Run, 1)]);
+        let order = order_of(1);
         let task = order.next_task().unwrap();
         order.close();
         assert!(order.next_task().is_none());
-        assert!(matches!(
-            order.hand_in(task.ticket, batch("late")),
-            HandInResult::Closed
-        ));
+        assert!(!order.hand_in(task.number, batch("late")));
     }
 }

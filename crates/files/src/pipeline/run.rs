@@ -5,7 +5,7 @@ use std::{io, thread};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::batch::{Batch, BatchRecords, ScratchPool};
-use super::order::{HandInResult, InProgress, Lane, Order, Task};
+use super::order::{InProgress, Order, Task};
 use super::units::Units;
 use super::worker::WorkContext;
 use super::writer::Writer;
@@ -98,16 +98,32 @@ fn run_units(
         return Ok(writer.end());
     }
     if job.threads <= 1 {
-        let mut coordinator = Coordinator {
-            context,
-            writer: &mut writer,
-            order: None,
-        };
-        coordinator.run_units(units, Lane::Run)?;
+        run_alone(context, units, &mut writer)?;
     } else {
         run_on_threads(context, units, &mut writer)?;
     }
     Ok(writer.end())
+}
+
+/// Runs the job on the calling thread alone.
+fn run_alone(
+    context: WorkContext<'_>,
+    units: Units<'_>,
+    writer: &mut Writer<'_>,
+) -> io::Result<()> {
+    for unit in units {
+        let mut written = Ok(true);
+        context.work_on(unit, &mut |batch| {
+            if let Ok(true) = written {
+                written = write(context, batch, writer);
+            }
+            matches!(written, Ok(true))
+        });
+        if !written? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Runs the job on its number of threads, in addition to the calling one.
@@ -136,9 +152,9 @@ fn run_on_threads(
         let mut coordinator = Coordinator {
             context,
             writer,
-            order: Some(&order),
+            order: &order,
         };
-        coordinator.run_units(units, Lane::Run).map(|_| ())
+        coordinator.distribute(units).map(|_| ())
     })
 }
 
@@ -146,40 +162,14 @@ fn run_on_threads(
 struct Coordinator<'c, 'w> {
     context: WorkContext<'c>,
     writer: &'c mut Writer<'w>,
-    /// The queue to the threads. `None` if there are none and the calling thread also processes the
-    /// units.
-    order: Option<&'c Order>,
+    /// The queue to the threads.
+    order: &'c Order,
 }
 
 impl Coordinator<'_, '_> {
-    /// Has the units processed, and writes their batches in order. `Ok(false)` ends the run.
-    fn run_units(&mut self, units: Units<'_>, lane: Lane) -> io::Result<bool> {
-        match self.order {
-            None => self.work_on(units),
-            Some(order) => self.distribute(units, lane, order),
-        }
-    }
-
-    /// Processes the units on this thread.
-    fn work_on(&mut self, units: Units<'_>) -> io::Result<bool> {
-        let context = self.context;
-        for unit in units {
-            let mut written = Ok(true);
-            context.work_on(unit, &mut |batch| {
-                if let Ok(true) = written {
-                    written = self.write(batch);
-                }
-            });
-            if !written? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     /// Distributes the units to the threads, and writes available batches before each one. Writes
-    /// all batches before it waits for more bytes of a stream.
-    fn distribute(&mut self, mut units: Units<'_>, lane: Lane, order: &Order) -> io::Result<bool> {
+    /// all batches before it waits for more bytes of a stream. `Ok(false)` ends the run.
+    fn distribute(&mut self, mut units: Units<'_>) -> io::Result<bool> {
         let threads = self.context.job.threads;
         let max_bytes = threads as u64 * BLOCK_BYTES_PER_THREAD;
         let nothing = InProgress { units: 0, bytes: 0 };
@@ -188,73 +178,56 @@ impl Coordinator<'_, '_> {
             bytes: max_bytes,
         };
         // The next unit is not read until there may be room for it.
-        while self.write_batches(lane, not_more, order)? {
+        while self.write_batches(not_more)? {
             let Some(unit) = units.next() else {
-                return self.write_batches(lane, nothing, order);
+                return self.write_batches(nothing);
             };
             let max = InProgress {
                 units: threads * unit.max_per_thread() + 1,
                 // One unit may be larger than the maximum in progress.
                 bytes: max_bytes.saturating_sub(unit.bytes()),
             };
-            if !self.write_batches(lane, max, order)? {
+            if !self.write_batches(max)? {
                 return Ok(false);
             }
-            order.add(lane, unit);
-            if units.is_waiting() && !self.write_batches(lane, nothing, order)? {
+            self.order.add(unit);
+            if units.is_waiting() && !self.write_batches(nothing)? {
                 return Ok(false);
             }
         }
         Ok(false)
     }
 
-    /// Writes the available batches of a lane, and waits for more until at most `max` is in
-    /// progress.
-    fn write_batches(&mut self, lane: Lane, max: InProgress, order: &Order) -> io::Result<bool> {
-        while let Some(batch) = order.next_batch(lane, max) {
-            if !self.write(batch)? {
+    /// Writes the available batches, and waits for more until at most `max` is in progress.
+    fn write_batches(&mut self, max: InProgress) -> io::Result<bool> {
+        while let Some(batch) = self.order.next_batch(max) {
+            if !write(self.context, batch, self.writer)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
-
-    /// Writes a batch. A file that a thread deferred is read at its place in the order. `Ok(false)`
-    /// ends the run.
-    fn write(&mut self, batch: Batch) -> io::Result<bool> {
-        let Batch {
-            mut records,
-            chunks,
-            deferred,
-        } = batch;
-        let wants_more = self.writer.write(chunks, &mut records)?;
-        if let BatchRecords::Lines(lines) = records {
-            self.context.pool.put_lines(lines);
-        }
-        match deferred {
-            // Read in blocks, which are never deferred again, so the recursion is one level deep.
-            Some(file) if wants_more => {
-                let WorkContext { job, extractor, .. } = self.context;
-                let units = Units::of_file(file, job, extractor.limits());
-                self.run_units(units, Lane::Deferred)
-            }
-            _ => Ok(wants_more),
-        }
-    }
 }
 
-/// Processes a unit. While a batch waits for its turn, the thread processes units of a deferred
-/// file.
+/// Writes a batch. `Ok(false)` ends the run.
+fn write(context: WorkContext<'_>, batch: Batch, writer: &mut Writer<'_>) -> io::Result<bool> {
+    let Batch {
+        mut records,
+        chunks,
+    } = batch;
+    let wants_more = writer.write(chunks, &mut records)?;
+    if let BatchRecords::Lines(lines) = records {
+        context.pool.put_lines(lines);
+    }
+    Ok(wants_more)
+}
+
+/// Processes a unit.
 fn work_on(context: WorkContext<'_>, order: &Order, task: Task) {
-    let Task { unit, ticket } = task;
+    let Task { unit, number } = task;
     // Otherwise the writer might wait forever.
-    let _finish = OnDrop(|| order.finish(ticket));
-    context.work_on(unit, &mut |mut batch| {
-        while let HandInResult::DoFirst { task, batch: held } = order.hand_in(ticket, batch) {
-            batch = held;
-            work_on(context, order, task);
-        }
-    });
+    let _finish = OnDrop(|| order.finish(number));
+    context.work_on(unit, &mut |batch| order.hand_in(number, batch));
 }
 
 /// Calls a function when it goes out of scope, even during a panic.

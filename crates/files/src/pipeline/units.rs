@@ -111,16 +111,6 @@ impl<'j> Units<'j> {
         Ok(units)
     }
 
-    /// The units of one file, which is cut into blocks regardless of its size.
-    pub(super) fn of_file(file: WalkedFile, job: &'j Job, limits: &'j Limits) -> Units<'j> {
-        let large = WalkedFile {
-            size: u64::MAX,
-            ..file
-        };
-        let walk = Box::new(std::iter::once(WalkStep::File(large)));
-        Units::of_walk(walk, 1, job, limits)
-    }
-
     /// Returns `true` if the next unit may wait for bytes that have not arrived yet. The caller
     /// then writes the results so far first.
     pub(super) fn is_waiting(&self) -> bool {

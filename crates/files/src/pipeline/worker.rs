@@ -99,15 +99,12 @@ impl Worker<'_> {
         match &opened {
             Err(error) => self.builder.chunk().unreadable(&file.source, error),
             // The file has grown, or its name now refers to another file, or `readpst` reads it.
-            Ok(_) if SMALL_FILE_BYTES <= read_bytes || read::is_outlook(&bytes) => self.defer(file),
+            Ok(_) if SMALL_FILE_BYTES <= read_bytes || read::is_outlook(&bytes) => {
+                self.large_file(file);
+            }
             Ok(_) if read::is_container(&bytes) => {
-                match self.container_steps(file, std::mem::take(&mut bytes)) {
-                    Some(steps) => {
-                        self.builder.chunk().summary.bytes_read += read_bytes;
-                        steps.into_iter().for_each(|step| self.step(step));
-                    }
-                    None => self.defer(file),
-                }
+                self.builder.chunk().summary.bytes_read += read_bytes;
+                self.steps(file, Input::memory(std::mem::take(&mut bytes)));
             }
             Ok(_) => bytes = self.plain_file(file, bytes),
         }
@@ -117,12 +114,20 @@ impl Worker<'_> {
         self.builder.scratch.block_bytes = bytes;
     }
 
-    /// Leaves a file to be read in blocks once all earlier records are written.
-    fn defer(&mut self, file: &WalkedFile) {
-        self.builder.defer(WalkedFile {
+    /// Processes a file of any size, after everything before it is written.
+    fn large_file(&mut self, file: &WalkedFile) {
+        self.builder.wait_for_turn();
+        let reopened = WalkedFile {
             preopened: None,
             ..file.clone()
-        });
+        };
+        match read::open(&reopened) {
+            Ok(opened) => {
+                let bytes_read = self.steps(file, Input::file(opened));
+                self.builder.chunk().summary.bytes_read += bytes_read;
+            }
+            Err(error) => self.builder.chunk().unreadable(&file.source, &error),
+        }
     }
 
     /// Processes a small uncompressed file whose content is `bytes`. Returns the buffer.
@@ -163,22 +168,23 @@ impl Worker<'_> {
         }
     }
 
-    /// Returns the steps through a small compressed file or archive. `None` if its decompressed
-    /// content is large.
-    fn container_steps(&self, file: &WalkedFile, bytes: Vec<u8>) -> Option<Vec<InputStep>> {
+    /// Processes the content of a file block by block. Returns the number of bytes read.
+    ///
+    /// A large content is read on after everything before it is written, so only one thread at a
+    /// time reads one.
+    fn steps(&mut self, file: &WalkedFile, input: Input) -> u64 {
         let limits = self.context.extractor.limits();
         let given = self.context.job.format;
-        let messages = MessageSource::of_file(Input::memory(bytes), file, given, limits);
+        let mut messages = MessageSource::of_file(input, file, given, limits);
         let mut unpacked_bytes = 0;
-        let mut steps = Vec::new();
-        for step in messages {
+        for step in messages.by_ref() {
             unpacked_bytes += step.message_bytes();
-            if SMALL_CONTAINER_BYTES < unpacked_bytes {
-                return None;
+            if SMALL_CONTAINER_BYTES < unpacked_bytes && !self.builder.wait_for_turn() {
+                break;
             }
-            steps.push(step);
+            self.step(step);
         }
-        Some(steps)
+        messages.bytes_read()
     }
 
     /// Reads messages of a stream and processes them. An error does not keep the rest of the stream

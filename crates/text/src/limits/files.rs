@@ -62,11 +62,11 @@ pub const STREAM_PAUSE_MS: i64 = 100;
 /// Number of bytes at the start of a source that are used to recognize its format.
 pub const SNIFF_BYTES: usize = 64 << 10;
 
-/// Maximum size, in bytes, that a small compressed file or archive may unpack to while one thread
-/// reads it whole.
+/// Maximum size, in bytes, that a small compressed file or archive may unpack to while other
+/// threads read such files too.
 ///
-/// A larger one is read again in blocks, so its output is never held as a whole. The limit is two
-/// blocks, because records can be twenty times as large as their text.
+/// The rest of a larger one is read after everything before it is written, so only one is read at a
+/// time. The limit is two blocks, because records can be twenty times as large as their text.
 pub const SMALL_CONTAINER_BYTES: u64 = 4 << 20;
 
 /// Number of bytes at the start of a source that are used to recognize compressions and archives:
