@@ -23,6 +23,7 @@ use urlspool_audit::{
     LinkState, OldProtocol, PlanCounts, PlanJob, ReportFiles, ReportFormat, ReportJob,
     RobotsPolicy, Sample, SaveCounts, SaveJob, SenderPolicy,
 };
+use urlspool_files::config::NamedValue;
 use urlspool_files::sink::{OutputFile, OutputPlace, Replacement, check_replacement};
 use urlspool_store::load;
 use urlspool_text::diagnostic::{counted, grouped, shortened};
@@ -89,7 +90,7 @@ fn plan_summary(counts: &PlanCounts, is_sample: bool) -> String {
     let excluded = counts.excluded.values().sum();
     text += &row(excluded, 1, "left out", "");
     for (reason, count) in &counts.excluded {
-        text += &row(*count, 2, reason.name(), reason.words());
+        text += &row(*count, 2, reason.name(), reason.meaning());
     }
     if !counts.schemes.is_empty() {
         text += "schemes that are left out\n";
@@ -328,10 +329,10 @@ fn status_summary(status: &AuditStatus) -> String {
         &status.time.map_or_else(String::new, needed_time),
     );
     for (reason, count) in &status.due {
-        text += &row(*count, 2, reason.name(), reason.words());
+        text += &row(*count, 2, reason.name(), reason.meaning());
     }
     for ((day, reason), count) in status.later.iter().take(LISTED_DAYS) {
-        text += &row(*count, 1, day, reason.words());
+        text += &row(*count, 1, day, reason.meaning());
     }
     let more = status.later.values().skip(LISTED_DAYS).sum();
     if 0 < more {
@@ -348,7 +349,7 @@ fn status_summary(status: &AuditStatus) -> String {
         text += "URLs submitted to a save service\n";
     }
     for (outcome, count) in &status.saves {
-        text += &row(*count, 1, outcome.name(), outcome.words());
+        text += &row(*count, 1, outcome.name(), outcome.meaning());
     }
     text
 }
@@ -488,7 +489,7 @@ fn inspect_summary(counts: &InspectCounts) -> String {
         counted(counts.due, "URL", "URLs")
     );
     for (state, count) in &counts.states {
-        add_count(&mut text, *count, &state.words().to_lowercase());
+        add_count(&mut text, *count, &state.meaning().to_lowercase());
     }
     text + interruption(counts.is_interrupted)
 }
@@ -575,7 +576,7 @@ fn list_unsaved(args: &AuditSaveArgs, is_quiet: bool) -> CommandResult {
 fn add_left_out(text: &mut String, left_out: &BTreeMap<LeftOut, u64>) {
     for (number, (reason, count)) in left_out.iter().enumerate() {
         let start = if number == 0 { "; left out: " } else { ", " };
-        *text += &format!("{start}{} {}", grouped(*count), reason.words());
+        *text += &format!("{start}{} {}", grouped(*count), reason.meaning());
     }
 }
 

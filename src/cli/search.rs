@@ -12,7 +12,6 @@ use super::args::{
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::load_error;
 use super::terminal::{CSV, StdoutLines, check_is_not_database, escaped, print_message};
-use urlspool_files::config::NamedValue;
 use urlspool_record::record::TableSyntax;
 use urlspool_store::browse::Browser;
 use urlspool_store::load::{self, Citation, FoundRow, ListRow, LoadError, SearchQuery};

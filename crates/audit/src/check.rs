@@ -20,6 +20,7 @@ use super::due::{DueRules, due_urls};
 use super::guard::{HostRules, NetworkSigns};
 use super::state::{CheckFailure, CheckOutcome, LinkState};
 use super::step::{AuditProgress, in_batches, keep_first};
+use urlspool_files::config::NamedValue;
 use urlspool_store::load::retry_after;
 use urlspool_text::diagnostic::counted;
 use urlspool_text::limits::{
@@ -473,7 +474,7 @@ impl BatchReplies {
         let failures: Vec<_> = self
             .failures
             .iter()
-            .map(|(failure, count)| format!("{count} {}", failure.words()))
+            .map(|(failure, count)| format!("{count} {}", failure.meaning()))
             .collect();
         let mut text = format!(
             "no server replied for {} of {} ({})",

@@ -26,6 +26,7 @@ use url::{Position, Url};
 use super::AuditError;
 use super::guard::HostRules;
 use super::state::CheckFailure;
+use urlspool_files::config::NamedValue;
 use urlspool_store::load::http_config;
 use urlspool_text::limits::{AUDIT_CONNECT_SECONDS, AUDIT_POLL_MS};
 
@@ -235,7 +236,7 @@ fn failure(error: &ureq::Error) -> CheckFailure {
 
 /// Reason why the guard did not connect to a host, wrapped in an error of the HTTP client.
 #[derive(Debug, Error)]
-#[error("{}", .0.words())]
+#[error("{}", .0.meaning())]
 struct NotReached(CheckFailure);
 
 fn not_reached(failure: CheckFailure) -> ureq::Error {

@@ -15,9 +15,10 @@ use super::AuditError;
 use super::confirmation::{ConfirmationRule, FailureRun};
 use super::database::{AuditDb, META_PACE, now_seconds};
 use super::save::{SaveOutcome, outcomes};
-use super::state::{LinkState, worded_enum};
+use super::state::LinkState;
+use urlspool_files::config::{NamedValue, named_values};
 
-worded_enum! {
+named_values! {
     /// Reason for a check, in order of priority.
     pub enum CheckReason {
         /// The URL has no result.

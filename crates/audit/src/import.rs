@@ -17,6 +17,7 @@ use url::Url;
 use super::AuditError;
 use super::database::{AuditDb, CheckResult, CheckTime, ResultStore, ResultUse};
 use super::state::{CheckFailure, CheckOutcome, without_fragment};
+use urlspool_files::config::NamedValue;
 use urlspool_text::diagnostic::{shortened, shortened_inside};
 use urlspool_text::limits::{AUDIT_IMPORT_BYTES, MESSAGE_VALUE_CHARS};
 

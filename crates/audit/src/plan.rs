@@ -22,7 +22,7 @@ use super::client::user_agent;
 use super::database::{AuditDb, now};
 use super::state::without_fragment;
 use exclusion::{Lifted, LinkFacts, MIN_CONFIDENCE, exclusion};
-use urlspool_files::config::{NamedValue, named_values};
+use urlspool_files::config::named_values;
 use urlspool_text::limits::AUDIT_CACHE_KIB;
 
 /// Options of a plan.
@@ -57,21 +57,14 @@ pub struct Sample {
     pub seed: u64,
 }
 
-/// Property of a link that decides its stratum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StratumKind {
-    /// By year of the first citation.
-    Year,
-    /// By scheme.
-    Scheme,
-    /// By list, newsgroup or file of the first citation.
-    List,
-}
-
 named_values! {
-    StratumKind {
+    /// Property of a link that decides its stratum.
+    pub enum StratumKind {
+        /// By year of the first citation.
         Year = "year": "the year of the first citation",
+        /// By scheme.
         Scheme = "scheme": "http and https",
+        /// By list, newsgroup or file of the first citation.
         List = "list": "the list, newsgroup or file of the first citation",
     }
 }

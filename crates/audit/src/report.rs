@@ -45,21 +45,14 @@ pub struct ReportJob {
     pub replacement: Replacement,
 }
 
-/// Form of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReportFormat {
-    /// An HTML file.
-    Html,
-    /// A folder of CSV files, created if missing.
-    Csv,
-    /// A folder that must not exist: a BagIt bag of the page, the CSV files and seed lists.
-    Bag,
-}
-
 named_values! {
-    ReportFormat {
+    /// Form of a report.
+    pub enum ReportFormat {
+        /// An HTML file.
         Html = "html": "A page in one file that needs no network",
+        /// A folder of CSV files, created if missing.
         Csv = "csv": "A folder of CSV files",
+        /// A folder that must not exist: a BagIt bag of the page, the CSV files and seed lists.
         Bag = "bag": "A new folder, a BagIt bag of all files",
     }
 }

@@ -18,11 +18,11 @@ use url::{Host, Url};
 use super::AuditError;
 use super::database::{AuditDb, now};
 use super::plan::must_not_be_sent;
-use super::state::worded_enum;
 use super::step::{
     AuditProgress, NoReply, Pace, Patience, Refusal, agent, body_of, in_batches, keep_first,
     refuse_login,
 };
+use urlspool_files::config::{NamedValue, named_values};
 use urlspool_files::sink::OutputPlace;
 use urlspool_store::load::Secret;
 use urlspool_text::diagnostic::shortened;
@@ -81,7 +81,7 @@ pub struct SaveList {
     pub left_out: BTreeMap<LeftOut, u64>,
 }
 
-worded_enum! {
+named_values! {
     /// Reason why a planned URL is not due to be saved, in the order of decreasing progress.
     pub enum LeftOut {
         /// It was submitted to a save service, and is not due again.
@@ -224,7 +224,7 @@ pub fn save(
     Ok(saving.counts)
 }
 
-worded_enum! {
+named_values! {
     /// Outcome for a submitted URL.
     pub enum SaveOutcome {
         /// The URL was captured.

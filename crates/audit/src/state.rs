@@ -1,46 +1,10 @@
 //! States of links and pages, and the state of a link for the result of a check. The definitions
 //! are fixed, which keeps audits comparable.
 
+use urlspool_files::config::{NamedValue, named_values};
 use urlspool_text::parse::{Site, UrlComponents, components};
 
-/// Declares an enum. Each row is `Variant = "name": "words",` with the name in tables and CSV files
-/// and the words shown to users.
-macro_rules! worded_enum {
-    (
-        $(#[$attribute:meta])*
-        $visibility:vis enum $type:ident {
-            $($(#[$doc:meta])* $variant:ident = $name:literal: $words:literal,)+
-        }
-    ) => {
-        urlspool_text::named_enum! {
-            $(#[$attribute])*
-            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-            $visibility enum $type {
-                $($(#[$doc])* $variant = $name,)+
-            }
-        }
-
-        impl $type {
-            /// Returns the words shown to users.
-            #[must_use]
-            $visibility const fn words(self) -> &'static str {
-                match self {
-                    $($type::$variant => $words,)+
-                }
-            }
-
-            /// Returns the value with this name.
-            #[must_use]
-            $visibility fn named(name: &str) -> Option<$type> {
-                $type::ALL.into_iter().find(|value| value.name() == name)
-            }
-        }
-    };
-}
-
-pub(super) use worded_enum;
-
-worded_enum! {
+named_values! {
     /// State of a link, in the order of reports. Links without a result have the last one.
     pub enum LinkState {
         /// A 2xx status, possibly after redirects within the domain.
@@ -71,12 +35,12 @@ impl LinkState {
 
     /// Returns the words after a count, in singular and plural.
     #[must_use]
-    pub const fn count_words(self) -> [&'static str; 2] {
+    pub fn count_words(self) -> [&'static str; 2] {
         match self {
             LinkState::DeadPage => ["dead page", "dead pages"],
             // Several links may have one host.
             LinkState::DeadHost => ["on a dead host", "on dead hosts"],
-            _ => [self.words(); 2],
+            _ => [self.meaning(); 2],
         }
     }
 
@@ -86,7 +50,7 @@ impl LinkState {
     }
 }
 
-worded_enum! {
+named_values! {
     /// State of a page that answers, in addition to the state of its link, in the order of reports.
     pub enum PageState {
         /// No evidence for another state.
@@ -106,7 +70,7 @@ worded_enum! {
     }
 }
 
-worded_enum! {
+named_values! {
     /// Reason why a check ended without an HTTP status, with the words after a count of URLs.
     pub(super) enum CheckFailure {
         /// The host does not exist.

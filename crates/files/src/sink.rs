@@ -89,15 +89,10 @@ mod parquet {
     }
 }
 
-/// The value that divides a columnar output into folders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Partition {
-    /// The year of the message; `undated` without a date.
-    Year,
-}
-
 named_values! {
-    Partition {
+    /// The value that divides a columnar output into folders.
+    pub enum Partition {
+        /// The year of the message; `undated` without a date.
         Year = "year": "Year of the message: `year=1996/part-00000.parquet`, or `year=undated`",
     }
 }

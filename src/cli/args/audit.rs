@@ -6,10 +6,9 @@ use std::time::Duration;
 use clap::Subcommand;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use super::values::{count, named};
+use super::values::{count, named, named_among};
 use super::{INPUT, OUTPUT};
 use urlspool_audit::{CheckTime, Exclusion, ReportFormat, StratumKind, host_in_url};
-use urlspool_files::config::NamedValue;
 use urlspool_files::options;
 use urlspool_text::limits::{AUDIT_CHECK_RETRIES, AUDIT_CHECK_SECONDS};
 
@@ -97,7 +96,8 @@ pub(crate) struct AuditPlanArgs {
     pub(crate) seed: u64,
 
     /// Also plan links of this kind, which are left out as a precaution
-    #[arg(long, value_name = "REASON", value_parser = named::<Exclusion>(), help_heading = INPUT)]
+    #[arg(long, value_name = "REASON", value_parser = named_among(Exclusion::LIFTABLE.into_iter()),
+        help_heading = INPUT)]
     pub(crate) force: Vec<Exclusion>,
 
     /// Plan links of this private host, and contact it; repeatable

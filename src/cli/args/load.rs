@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::values::Facet;
 use super::values::{CitedFormat, SearchFormat, count, hazard_name, named, target_name};
 use super::{GENERAL, INPUT, OUTPUT};
-use urlspool_files::config::{NamedValue, region_name};
+use urlspool_files::config::region_name;
 use urlspool_files::options::{DatePeriod, date_period, scheme_name};
 use urlspool_store::load::{Party, SearchOrder, TargetName};
 

@@ -15,58 +15,33 @@ use urlspool_text::origin::SourceKind;
 /// `Option` optional.
 pub(super) type KindOption = Option<SourceKind>;
 
-/// When to do something that suits a terminal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum When {
-    /// If the output is a terminal (the default).
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-/// The format of a scan's output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OutputFormat {
-    /// Records as JSON.
-    Jsonl,
-    /// The URL and its fragment.
-    Urls,
-    /// The URL that a browser would fetch.
-    Hrefs,
-    /// Comma-separated values.
-    Csv,
-    /// Tab-separated values.
-    Tsv,
-    /// Source, offset and URL.
-    Grep,
-    /// Records as columns.
-    Parquet,
-}
-
-/// The format of the matches of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SearchFormat {
-    /// Date, sender and subject, followed by a line of `Grep`.
-    Text,
-    /// Source, offset and URL.
-    Grep,
-    /// The URL and its fragment.
-    Urls,
-    /// Comma-separated values.
-    Csv,
-    /// Tab-separated values.
-    Tsv,
-    /// Fields of the records as JSON.
-    Jsonl,
-    /// Reports for abuse desks as JSON.
-    Xarf,
+named_values! {
+    /// When to do something that suits a terminal.
+    #[derive(Default)]
+    pub(crate) enum When {
+        #[default]
+        Auto = "auto": "On a terminal",
+        Always = "always": "Always",
+        Never = "never": "Never",
+    }
 }
 
 named_values! {
-    SearchFormat {
+    /// The format of a scan's output.
+    pub(crate) enum OutputFormat {
+        Jsonl = "jsonl": "Records as JSON, one per line",
+        Urls = "urls": "URLs with fragments, one per line",
+        Hrefs = "hrefs": "URLs as a browser would fetch them, one per line",
+        Csv = "csv": "Comma-separated values with a header row",
+        Tsv = "tsv": "Tab-separated values; \\t and \\n in texts are escaped",
+        Grep = "grep": "PATH:START: URL, for people and `urlspool explain`",
+        Parquet = "parquet": "A Parquet file",
+    }
+}
+
+named_values! {
+    /// The format of the matches of a search.
+    pub(crate) enum SearchFormat {
         Text = "text": "Date, sender, subject, and PATH:START: URL below",
         Grep = "grep": "PATH:START: URL, for people and `urlspool explain`",
         Urls = "urls": "The URL with its fragment",
@@ -77,23 +52,9 @@ named_values! {
     }
 }
 
-/// A value by which the matches of a search are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Facet {
-    /// Registrable domains.
-    Domain,
-    /// Hosts.
-    Host,
-    /// Years of messages.
-    Year,
-    /// Mailing lists and newsgroups.
-    List,
-    /// Schemes.
-    Scheme,
-}
-
 named_values! {
-    Facet {
+    /// A value by which the matches of a search are counted.
+    pub(crate) enum Facet {
         Domain = "domain": "Registrable domains",
         Host = "host": "Hosts",
         Year = "year": "Years of the messages",
@@ -102,56 +63,30 @@ named_values! {
     }
 }
 
-/// The format of citations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum CitedFormat {
-    /// Lines for people.
-    #[default]
-    Text,
-    /// Comma-separated values.
-    Csv,
-    /// Fields of the records as JSON.
-    Jsonl,
-}
-
 named_values! {
-    CitedFormat {
+    /// The format of citations.
+    #[derive(Default)]
+    pub(crate) enum CitedFormat {
+        #[default]
         Text = "text": "Date, sender, subject, PATH:START: URL, list, thread, link text",
         Csv = "csv": "Comma-separated values",
         Jsonl = "jsonl": "JSON lines, for `urlspool show`",
     }
 }
 
-/// The format of statistics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StatsFormat {
-    /// Tables and bars.
-    Text,
-    /// One object.
-    Json,
-    /// A page with charts.
-    Html,
-    /// A folder of tables.
-    Csv,
-}
-
-/// The format of a status and of a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextOrJson {
-    /// Lines for people.
-    Text,
-    /// Objects.
-    Json,
-}
-
 named_values! {
-    StatsFormat {
+    /// The format of statistics.
+    pub(crate) enum StatsFormat {
         Text = "text": "Tables and bars",
         Json = "json": "One line of JSON",
         Html = "html": "A page with charts",
         Csv = "csv": "A folder of CSV files",
     }
-    TextOrJson {
+}
+
+named_values! {
+    /// The format of a status and of a log.
+    pub(crate) enum TextOrJson {
         Text = "text": "Text for people",
         Json = "json": "One JSON object per line",
     }
@@ -194,26 +129,16 @@ impl<P: TypedValueParser> TypedValueParser for OfferedNames<P> {
     }
 }
 
-named_values! {
-    OutputFormat {
-        Jsonl = "jsonl": "Records as JSON, one per line",
-        Urls = "urls": "URLs with fragments, one per line",
-        Hrefs = "hrefs": "URLs as a browser would fetch them, one per line",
-        Csv = "csv": "Comma-separated values with a header row",
-        Tsv = "tsv": "Tab-separated values; \\t and \\n in texts are escaped",
-        Grep = "grep": "PATH:START: URL, for people and `urlspool explain`",
-        Parquet = "parquet": "A Parquet file",
-    }
-    When {
-        Auto = "auto": "On a terminal",
-        Always = "always": "Always",
-        Never = "never": "Never",
-    }
-}
-
 /// Parses an option value by name; the help lists all names.
 pub(super) fn named<V: NamedValue>() -> impl TypedValueParser<Value = V> {
-    let values = V::all().map(|value| PossibleValue::new(value.name()).help(value.meaning()));
+    named_among(V::all())
+}
+
+/// Parses one of some option values by name; the help lists their names.
+pub(super) fn named_among<V: NamedValue>(
+    values: impl Iterator<Item = V>,
+) -> impl TypedValueParser<Value = V> {
+    let values = values.map(|value| PossibleValue::new(value.name()).help(value.meaning()));
     PossibleValuesParser::new(values)
         .map(|name| V::named(&name).expect("clap accepts only the names that it was given"))
 }

@@ -16,6 +16,7 @@ use super::robots::Robots;
 use crate::client::{Client, Hop};
 use crate::guard::{HostRules, read_failure};
 use crate::state::CheckFailure;
+use urlspool_files::config::NamedValue;
 use urlspool_text::limits::{
     INSPECT_CHAIN_SECONDS, INSPECT_PAGE_BYTES, INSPECT_PAUSE_MS, INSPECT_REDIRECTS,
     INSPECT_ROBOTS_BYTES, INSPECT_ROBOTS_REDIRECTS, INSPECT_SECONDS,
@@ -66,7 +67,7 @@ pub(super) struct NotRead {
 impl NotRead {
     fn failed(failure: CheckFailure) -> NotRead {
         NotRead {
-            reason: format!("no answer: {}", failure.words()),
+            reason: format!("no answer: {}", failure.meaning()),
             failure: Some(failure),
         }
     }

@@ -4,15 +4,14 @@
 use url::Url;
 
 use crate::public_host::{is_among, is_public};
-use crate::state::worded_enum;
-use urlspool_files::config::NamedValue;
+use urlspool_files::config::named_values;
 use urlspool_text::grammar::decode;
 
 /// Minimum confidence of a link to check. A lower confidence means that the link is a guess or was
 /// truncated.
 pub(super) const MIN_CONFIDENCE: f64 = 0.8;
 
-worded_enum! {
+named_values! {
     /// Reason for excluding a link from checks, with a short explanation for a summary. The first
     /// reason that applies is used.
     pub enum Exclusion {
@@ -161,20 +160,6 @@ fn capitalized_tokens(run: &str) -> impl Iterator<Item = &str> {
         .chunk_by(|byte, next| !(byte.is_ascii_lowercase() && next.is_ascii_uppercase()));
     // A run is ASCII.
     tokens.filter_map(|token| std::str::from_utf8(token).ok())
-}
-
-impl NamedValue for Exclusion {
-    fn all() -> impl Iterator<Item = Exclusion> {
-        Exclusion::LIFTABLE.into_iter()
-    }
-
-    fn name(self) -> &'static str {
-        Exclusion::name(self)
-    }
-
-    fn meaning(self) -> &'static str {
-        self.words()
-    }
 }
 
 #[cfg(test)]

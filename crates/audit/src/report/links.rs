@@ -14,6 +14,7 @@ use crate::confirmation::{ConfirmationRule, FailureRun};
 use crate::database::AuditDb;
 use crate::plan::{Stratum, strata};
 use crate::state::{CheckFailure, LinkState};
+use urlspool_files::config::NamedValue;
 use urlspool_store::page::html::ratio;
 use urlspool_text::grammar::encode;
 use urlspool_text::limits::{REPORT_CITATIONS, REPORT_DEAD_LINKS};

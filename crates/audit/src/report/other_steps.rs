@@ -11,6 +11,7 @@ use crate::AuditError;
 use crate::database::AuditDb;
 use crate::save::SaveOutcome;
 use crate::state::{LinkState, PageState};
+use urlspool_files::config::NamedValue;
 use urlspool_store::page::TableText as Text;
 use urlspool_store::page::charts::{BarRow, BarScale, BarSeries, bars};
 use urlspool_store::page::html::{Cell, count_table, number_column, ratio, table, text_column};
@@ -151,7 +152,7 @@ pub(super) fn pages(figures: &PageFigures) -> Markup {
 fn page_bars(figures: &PageFigures) -> Markup {
     let series = BARS.map(|(state, class)| BarSeries {
         class,
-        name: state.words(),
+        name: state.meaning(),
     });
     let years = figures
         .by_year
@@ -178,7 +179,7 @@ fn page_table(figures: &PageFigures) -> Markup {
     count_table(
         "Pages of living links",
         "Year",
-        PageState::ALL.map(PageState::words),
+        PageState::ALL.map(PageState::meaning),
         years.map(|(year, tally)| (year, tally.counts)),
         Some(&figures.total.counts),
     )
@@ -194,7 +195,7 @@ fn lost_pages(figures: &PageFigures) -> Markup {
     let rows = figures.named.iter().map(|page| {
         vec![
             Cell::Foreign(&page.url),
-            Cell::Own(page.state.words()),
+            Cell::Own(page.state.meaning()),
             Cell::Foreign(&page.evidence),
         ]
     });
@@ -256,7 +257,7 @@ pub(super) fn saves(outcomes: &BTreeMap<SaveOutcome, u64>) -> Markup {
     ];
     let rows = outcomes
         .iter()
-        .map(|(outcome, count)| vec![Cell::Own(outcome.words()), Cell::Count(*count)]);
+        .map(|(outcome, count)| vec![Cell::Own(outcome.meaning()), Cell::Count(*count)]);
     html! {
         @if !outcomes.is_empty() {
             p {

@@ -17,6 +17,7 @@ use crate::plan::Exclusion;
 use crate::save::SaveOutcome;
 use crate::state::LinkState;
 use crate::statistics::{HalfLife, Interval, Share, Survival};
+use urlspool_files::config::NamedValue;
 use urlspool_store::page::charts::{BarRow, BarScale, BarSeries, bars};
 use urlspool_store::page::document;
 use urlspool_store::page::html::{
@@ -116,7 +117,7 @@ fn cited_link(cited: &CitedLink, senders: SenderPolicy) -> Markup {
     html! {
         li {
             span.url { (foreign(&link.url)) } br;
-            (link.state().words())
+            (link.state().meaning())
             " (" (Text(&link.result())) ", " (day(link.checked_at()))
             @if link.is_confirmed { ", confirmed" } @else { ", seen once" } "); "
             (counted(link.citations, "citation", "citations")) " in "
@@ -298,7 +299,7 @@ fn exclusions(content: &PageContent) -> Markup {
     ];
     let mut rows = Vec::new();
     for (reason, count) in &figures.excluded {
-        let meaning = Exclusion::named(reason).map_or("", Exclusion::words);
+        let meaning = Exclusion::named(reason).map_or("", Exclusion::meaning);
         rows.push(vec![
             Cell::Foreign(reason),
             Cell::Own(meaning),
@@ -523,7 +524,7 @@ fn table_of_years(content: &PageContent, table: &TallyTable<'_>) -> Markup {
 /// Renders the links by year of first citation.
 fn years(content: &PageContent) -> Markup {
     let years = &content.figures.years;
-    let parts = STATES.map(|(state, class)| series(class, state.words()));
+    let parts = STATES.map(|(state, class)| series(class, state.meaning()));
     let rows: Vec<_> = years
         .iter()
         .map(|(year, tally)| BarRow {

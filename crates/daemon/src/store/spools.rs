@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state_db::{Hash128, StateDb, path_key};
 use crate::{DaemonError, ErrorKind, Result};
-use urlspool_files::config::{NamedValue, Spool, resolved};
+use urlspool_files::config::{Spool, resolved};
 use urlspool_text::origin::SourceKind;
 
 /// A configured spool as the state knows it.

@@ -58,30 +58,15 @@ impl OutputTable {
     }
 }
 
-/// The compression of sealed segments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SegmentCompression {
-    /// No compression (the default).
-    #[default]
-    None,
-    /// zstd; the file names end in `.jsonl.zst`.
-    Zstd,
-}
-
 named_values! {
-    SegmentCompression {
+    /// The compression of sealed segments.
+    #[derive(Default)]
+    pub enum SegmentCompression {
+        /// No compression (the default).
+        #[default]
         None = "none": "Plain JSON lines",
+        /// zstd; the file names end in `.jsonl.zst`.
         Zstd = "zstd": "zstd; the file names end in .jsonl.zst",
-    }
-    Confinement {
-        None = "none": "No confinement",
-        Writes = "writes": "Write only in the output, state and metrics folders; no programs, no \
-                            TCP",
-        Reads = "reads": "Also read only the spools and the daemon's own folders",
-    }
-    DedupeScope {
-        Mailbox = "mailbox": "Write each message once per mailbox",
-        Spool = "spool": "Write each message once per spool",
     }
 }
 
@@ -156,18 +141,21 @@ impl Default for WatchTable {
     }
 }
 
-/// The rights that the daemon gives up permanently, on kernels with Landlock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Confinement {
-    /// No rights are given up.
-    None,
-    /// Writes outside the output, state and metrics folders, running programs, and TCP (the
-    /// default).
-    #[default]
-    Writes,
-    /// Also reads outside the spools and the daemon's own files. New spools and new mounts require
-    /// a restart.
-    Reads,
+named_values! {
+    /// The rights that the daemon gives up permanently, on kernels with Landlock.
+    #[derive(Default)]
+    pub enum Confinement {
+        /// No rights are given up.
+        None = "none": "No confinement",
+        /// Writes outside the output, state and metrics folders, running programs, and TCP (the
+        /// default).
+        #[default]
+        Writes = "writes": "Write only in the output, state and metrics folders; no programs, no \
+                            TCP",
+        /// Also reads outside the spools and the daemon's own files. New spools and new mounts
+        /// require a restart.
+        Reads = "reads": "Also read only the spools and the daemon's own folders",
+    }
 }
 
 /// The `[metrics]` table.
@@ -203,14 +191,17 @@ pub struct Spool {
     pub dedupe: DedupeScope,
 }
 
-/// The scope in which a message is written once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DedupeScope {
-    /// The mailbox: the file's path without the suffixes of rotation and compression (the default).
-    #[default]
-    Mailbox,
-    /// The spool.
-    Spool,
+named_values! {
+    /// The scope in which a message is written once.
+    #[derive(Default)]
+    pub enum DedupeScope {
+        /// The mailbox: the file's path without the suffixes of rotation and compression (the
+        /// default).
+        #[default]
+        Mailbox = "mailbox": "Write each message once per mailbox",
+        /// The spool.
+        Spool = "spool": "Write each message once per spool",
+    }
 }
 
 #[cfg(test)]

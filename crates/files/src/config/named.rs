@@ -33,26 +33,44 @@ pub trait NamedValue: Copy + Send + Sync + 'static {
     }
 }
 
-/// Defines the values of an option, each with its variant, name and meaning.
+/// Declares enums as [`named_enum!`](urlspool_text::named_enum) does, and makes them named values.
+/// Each row is `Variant = "name": "meaning",`. With `for` in place of `enum`, the rows belong to an
+/// enum of another crate.
 #[macro_export]
 macro_rules! named_values {
-    ($($type:ident {
-        $($(#[$attribute:meta])* $variant:ident = $name:literal: $meaning:literal,)+
+    ($(
+        $(#[$attribute:meta])*
+        $visibility:vis enum $type:ident {
+            $($(#[$doc:meta])* $variant:ident = $name:literal: $meaning:literal,)+
+        }
+    )+) => {$(
+        urlspool_text::named_enum! {
+            $(#[$attribute])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+            $visibility enum $type {
+                $($(#[$doc])* $variant = $name,)+
+            }
+        }
+
+        $crate::named_values! { for $type { $($variant = $name: $meaning,)+ } }
+    )+};
+    ($(for $type:ident {
+        $($variant:ident = $name:literal: $meaning:literal,)+
     })+) => {$(
         impl $crate::config::NamedValue for $type {
             fn all() -> impl Iterator<Item = Self> {
-                [$($(#[$attribute])* $type::$variant),+].into_iter()
+                [$($type::$variant),+].into_iter()
             }
 
             fn name(self) -> &'static str {
                 match self {
-                    $($(#[$attribute])* $type::$variant => $name,)+
+                    $($type::$variant => $name,)+
                 }
             }
 
             fn meaning(self) -> &'static str {
                 match self {
-                    $($(#[$attribute])* $type::$variant => $meaning,)+
+                    $($type::$variant => $meaning,)+
                 }
             }
         }
@@ -62,27 +80,27 @@ macro_rules! named_values {
 pub use named_values;
 
 named_values! {
-    Rules {
+    for Rules {
         Wide = "wide": "URLs as people write them",
         Rfc1738 = "rfc1738": "URLs by RFC 1738 and its appendix only",
     }
-    Unique {
+    for Unique {
         None = "none": "Write every URL",
         Message = "message": "Write a URL once per message",
         Run = "run": "Write a URL once per run",
     }
-    AttachmentPolicy {
+    for AttachmentPolicy {
         None = "none": "No attachments",
         Text = "text": "Texts and messages, even under other labels",
         All = "all": "Texts, messages, archives and documents",
     }
-    SchemelessPolicy {
+    for SchemelessPolicy {
         Skip = "off": "None",
         Find = "on": "www.example.org, and hosts with a path that occur with a scheme in the \
                      message or in the evidence",
         Paths = "paths": "All hosts with a path as well (example.org/x)",
     }
-    SchemaLanguage {
+    for SchemaLanguage {
         JsonSchema = "json-schema": "JSON Schema of records, rejects, events and messages that are \
                                      gone",
         Arrow = "arrow": "Python expression for pyarrow, `pa.schema(...)`",

@@ -177,15 +177,17 @@ pub struct SearchQuery {
     pub order: SearchOrder,
 }
 
-/// Order of the matches. Matches without a plausible date come last. Matches with equal dates are
-/// ordered by file and position.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SearchOrder {
-    /// Latest citations first.
-    #[default]
-    Newest,
-    /// Earliest citations first.
-    Oldest,
+named_values! {
+    /// Order of the matches. Matches without a plausible date come last. Matches with equal dates
+    /// are ordered by file and position.
+    #[derive(Default)]
+    pub enum SearchOrder {
+        /// Latest citations first.
+        #[default]
+        Newest = "newest": "Newest citations first",
+        /// Earliest citations first.
+        Oldest = "oldest": "Oldest citations first",
+    }
 }
 
 /// Columns that [`citation`] reads. The outermost message has the fields of its author.
@@ -413,13 +415,6 @@ fn start_of_list(text: &str) -> String {
 /// Formats a time as a date in records.
 fn instant(unix: i64) -> String {
     jiff::Timestamp::from_second(unix).map_or_else(|_| String::new(), |time| time.to_string())
-}
-
-named_values! {
-    SearchOrder {
-        Newest = "newest": "Newest citations first",
-        Oldest = "oldest": "Oldest citations first",
-    }
 }
 
 #[cfg(test)]
