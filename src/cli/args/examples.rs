@@ -72,76 +72,26 @@ pub(crate) fn program_text() -> String {
     format!("{}{PLACES}Examples:\n{}", exit_codes(None), examples(""))
 }
 
-/// Meanings of the exit codes. A meaning that does not apply to all commands starts with their
-/// names.
-const EXITS: &[(u8, &[&str])] = &[
-    (0, &["done"]),
-    (
-        1,
-        &[
-            "`scan`, `stats`, `load`, `show`, `explain`, `splits`, `parse`: some input could not \
-             be read, was damaged, or has an unsupported format",
-            "`watch --once`: some file could not be read, is locked or still being written",
-            "`scan --strict`: there was any event",
-            "`parse --check`: some URL was rejected",
-            "`stats`, `load`: a line is not a record",
-            "`load`: the server refused a record",
-            "`audit import`: a result was refused",
-            "`audit archive`: a URL got no answer",
-            "`audit save`: a URL was not captured",
-        ],
-    ),
-    (
-        2,
-        &[
-            "the arguments, the configuration or an input cannot be used, or a file would be \
-             overwritten",
-        ],
-    ),
-    (
-        69,
-        &[
-            "`status`: no daemon answers",
-            "`load`, `scan --into`: the server cannot be reached",
-            "`browse`: the address cannot be used",
-            "`audit check`, `audit inspect`: no server replies",
-            "`audit archive`: the server cannot be reached, refuses, or is no CDX server",
-            "`audit save`: the service cannot be reached, refuses, or reached its limit",
-        ],
-    ),
-    (
-        74,
-        &["an output, the state or the database cannot be read or written"],
-    ),
-    (
-        75,
-        &[
-            "`watch`: another instance is running with the same state",
-            "`load`, `scan --into`, `audit`: another program is writing to the database",
-        ],
-    ),
-    (
-        78,
-        &[
-            "`watch`: the state and the output contradict each other",
-            "`load`: a segment contradicts its sidecar or the database",
-            "`load`, `scan --into`, `stats`, `search`, `cited`, `browse`, `audit`: the \
-             database is damaged",
-        ],
-    ),
-    (130, &["interrupted"]),
-];
+/// Exit codes, each with a meaning; a code can have several rows. A meaning that does not apply to
+/// all commands starts with their names.
+const EXITS: &str = include_str!("exit_codes.txt");
 
 /// The block of the exit codes of a command; `None` for all commands.
 fn exit_codes(command: Option<&str>) -> String {
-    let mut block = String::from("Exit codes:\n");
-    for (code, rows) in EXITS {
-        let rows: Vec<String> = rows.iter().filter_map(|row| row_of(command, row)).collect();
-        if !rows.is_empty() {
-            block += &format!("{code:>3}  {}\n", rows.join(";\n     "));
+    let mut block = String::from("Exit codes:");
+    let mut last = "";
+    for (code, row) in EXITS.lines().filter_map(|line| line.split_once(' ')) {
+        let Some(meaning) = row_of(command, row) else {
+            continue;
+        };
+        if code == last {
+            block += &format!(";\n     {meaning}");
+        } else {
+            block += &format!("\n{code:>3}  {meaning}");
         }
+        last = code;
     }
-    block + "\n"
+    block + "\n\n"
 }
 
 /// Returns a row as the help of a command shows it, or `None` if it does not apply to the command.
