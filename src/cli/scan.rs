@@ -209,12 +209,17 @@ fn print_totals(args: &ScanArgs, summary: &Summary, counts: EventCounts, started
     if args.verbose {
         print_message(format_args!("{}", report::summary_text(summary)));
     }
-    if stderr().is_terminal() && !report::may_be_paged(&records_place(args)) {
+    if has_last_line(args) {
         print_message(format_args!(
             "{}",
             report::last_line(summary, counts, started.elapsed())
         ));
     }
+}
+
+/// Returns `true` if the totals are printed on a terminal where no pager uses the screen.
+fn has_last_line(args: &ScanArgs) -> bool {
+    stderr().is_terminal() && !report::may_be_paged(&records_place(args))
 }
 
 fn exit(args: &ScanArgs, summary: &Summary, counts: EventCounts) -> Exit {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::args::{GeneralArgs, StatusArgs, TextOrJson, WatchArgs};
 use super::config_path::{config_error, daemon_config, read_config};
 use super::error::{CommandError, CommandResult, Exit};
+use super::scan::hints::held_back;
 use super::terminal::{escaped, print, print_message};
 use urlspool_daemon::{self as daemon, DaemonError, ErrorKind, RunMode, StateSource};
 use urlspool_files::config::{Config, ExistingMail, ExtractTable};
@@ -108,8 +109,7 @@ fn run(args: &WatchArgs, is_quiet: bool, path: Option<PathBuf>, config: Config) 
         Err(error) => return Err(CommandError::new(exit_code(&error), error.to_string())),
     };
     if 0 < end.filtered && !logs_its_end && !is_quiet {
-        let urls = counted(end.filtered, "URL", "URLs");
-        print_message(format_args!("urlspool: {urls} held back by the filters"));
+        print_message(format_args!("urlspool: {}", held_back(end.filtered)));
     }
     let (named, others) = end.unread.split_at(end.unread.len().min(REPORTED_FAILURES));
     for file in named {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::args::ScanArgs;
 use super::super::location::{DATABASE_START, start_of};
+use super::has_last_line;
 use super::job::NamedContent;
 use urlspool_files::config::Config;
 use urlspool_files::pipeline::{Job, NamedCounts, Summary};
@@ -113,6 +114,11 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
             1 => format!("the only URL found does not match {filters}"),
             urls => format!("none of the {urls} URLs found matches {filters}"),
         });
+    } else if let urls @ 1.. = summary.filtered.sum()
+        && !args.verbose
+        && !has_last_line(args)
+    {
+        hints.push(held_back(urls));
     }
     hints.extend(unread_parts(summary));
     hints
@@ -415,6 +421,11 @@ fn unknown_schemes(args: &ScanArgs, config: &Config) -> Vec<String> {
         format!("{origin}: {name} is an unknown scheme: {found} `{name}://` are found")
     });
     hints.collect()
+}
+
+/// Formats the number of URLs that filters held back, as a sentence.
+pub(in crate::cli) fn held_back(urls: u64) -> String {
+    format!("{} held back by the filters", counted(urls, "URL", "URLs"))
 }
 
 /// Lists the options that held URLs back, for use in a sentence.
