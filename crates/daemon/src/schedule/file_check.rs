@@ -39,14 +39,14 @@ const WRITER_PAUSE: Duration = Duration::from_millis(400);
 const EVENTS_AT_ONCE: usize = 4_096;
 
 /// A file and its versions at the start of its check.
-pub(super) struct CheckedFile<'f> {
-    pub(super) file: &'f WalkedFile,
+struct CheckedFile<'f> {
+    file: &'f WalkedFile,
     /// Index of its spool.
-    pub(super) spool: usize,
-    pub(super) version: FileVersion,
-    pub(super) inode_version: InodeVersion,
+    spool: usize,
+    version: FileVersion,
+    inode_version: InodeVersion,
     /// The git repository being checked; `None` for a file.
-    pub(super) repository: Option<&'f Repository>,
+    repository: Option<&'f Repository>,
 }
 
 impl CheckedFile<'_> {
@@ -93,13 +93,14 @@ impl SpoolReader {
             .failures
             .may_read(checked.path(), checked.inode_version, now)
         {
-            return self.unread_file_state(&checked);
+            let (session, identity) = (self.session()?, &self.spools[spool].identity);
+            return file_read_state(&session, identity, file, checked.version);
         }
         self.check_opened(&checked, host)
     }
 
     /// Ingests a file that may be read now.
-    pub(super) fn check_opened(
+    fn check_opened(
         &mut self,
         checked: &CheckedFile<'_>,
         host: &mut dyn ReaderHost,
@@ -195,9 +196,8 @@ impl SpoolReader {
         if !watched.scanned && checked.repository.is_none() {
             context.report_truncation()?;
         }
-        let mut read_state = file_read_state(session, &identity, file, version)?;
-        let before = read_state;
-        let is_read = !matches!(read_state, FileReadState::Unread(_));
+        let before = file_read_state(session, &identity, file, version)?;
+        let is_read = !matches!(before, FileReadState::Unread(_));
         let outcome = if is_read {
             FileOutcome::Complete
         } else if must_settle {
@@ -211,21 +211,13 @@ impl SpoolReader {
             }));
             done.unwrap_or_else(|_| Ok(FileOutcome::Failed(read::panicked())))?
         };
-        if !is_read && self.config.output.tombstones {
-            // The file may have changed while it was read.
-            read_state = match file.source.path.symlink_metadata() {
-                Ok(metadata) => {
-                    let repository = checked.repository.map(|_| version);
-                    let version = repository.unwrap_or_else(|| FileVersion::of(&metadata));
-                    file_read_state(session, &identity, file, version)?
-                }
-                Err(_) => FileReadState::Unread(None),
-            };
-        }
         for event in &events {
             self.report(event, host);
         }
-        if !is_read && matches!(outcome, FileOutcome::Complete | FileOutcome::Partial) {
+        if is_read {
+            return Ok((outcome, before));
+        }
+        if matches!(outcome, FileOutcome::Complete | FileOutcome::Partial) {
             self.counters.files_read += 1;
             let changed_ms = u64::try_from(version.ctime / 1_000_000).unwrap_or(0);
             if self.spools[checked.spool].scanned
@@ -234,19 +226,20 @@ impl SpoolReader {
                 self.counters.lag_ms(now_ms.saturating_sub(changed_ms));
             }
         }
-        if !is_read {
-            self.mark_rewritten(checked, before, read_state, host.now());
-        }
-        Ok((outcome, read_state))
-    }
-
-    /// Returns the recorded progress of a file that cannot be read now.
-    fn unread_file_state(&self, checked: &CheckedFile<'_>) -> Result<FileReadState> {
         if !self.config.output.tombstones {
-            return Ok(FileReadState::Unread(None));
+            return Ok((outcome, before));
         }
-        let (session, identity) = (self.session()?, &self.spools[checked.spool].identity);
-        file_read_state(&session, identity, checked.file, checked.version)
+        // The file may have changed while it was read.
+        let after = match file.source.path.symlink_metadata() {
+            Ok(metadata) => {
+                let repository = checked.repository.map(|_| version);
+                let version = repository.unwrap_or_else(|| FileVersion::of(&metadata));
+                file_read_state(session, &identity, file, version)?
+            }
+            Err(_) => FileReadState::Unread(None),
+        };
+        self.mark_rewritten(checked, before, after, host.now());
+        Ok((outcome, after))
     }
 
     /// Schedules a scan of the spool if a file that was read may contain fewer messages than

@@ -8,7 +8,7 @@
 //! folder nor an unmounted file system. While a file is unread that may contain the messages of a
 //! missing one, the missing one waits.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -332,10 +332,7 @@ impl SpoolScan {
                 }
                 return;
             }
-            Err(_) => {
-                self.gap = Some(METADATA_GAP.to_owned());
-                return;
-            }
+            Err(_) => return self.gap = Some(METADATA_GAP.to_owned()),
         };
         let is_empty = matches!(read_state, FileReadState::Empty(_));
         // A mail program rewrites a mailbox in place, under its lock.
@@ -440,13 +437,12 @@ impl SpoolReader {
         {
             return Ok(());
         }
-        for index in 0..self.spools.len() {
-            if self.spools[index].existing == ExistingState::Noted {
-                let name = existing_name(self.spools[index].identity.key);
-                let writer = self.writer()?;
-                writer.db()?.set_meta_value(&name, EXISTING_READ)?;
-                drop(writer);
-                self.spools[index].existing = ExistingState::Read;
+        let session = self.session()?;
+        for watched in &mut self.spools {
+            if watched.existing == ExistingState::Noted {
+                let name = existing_name(watched.identity.key);
+                session.lock()?.db()?.set_meta_value(&name, EXISTING_READ)?;
+                watched.existing = ExistingState::Read;
             }
         }
         self.existing = ExistingFiles::default();
@@ -590,10 +586,8 @@ impl SpoolReader {
     /// status, each once in the log.
     fn report_withheld(&mut self, spool: usize, host: &mut dyn ReaderHost) {
         let blocked = &self.spools[spool].missing.blocked;
-        let lasting = self
-            .spools
-            .iter()
-            .flat_map(|watched| &watched.missing.lasting);
+        let missing = self.spools.iter().map(|watched| &watched.missing);
+        let lasting = missing.flat_map(|missing| &missing.lasting);
         let withheld: Vec<WithheldBy> = lasting
             .filter(|file| file.withholds(blocked))
             .take(REPORTED_FAILURES)
@@ -672,10 +666,9 @@ impl SpoolReader {
         let mut missing = HashMap::new();
         let mut last = None;
         loop {
-            let rows = self
-                .writer()?
-                .db()?
-                .holders_after(&scan.identity.path, last)?;
+            let writer = self.writer()?;
+            let rows = writer.db()?.holders_after(&scan.identity.path, last)?;
+            drop(writer);
             let Some(row) = rows.last() else {
                 return Ok(missing);
             };
@@ -694,17 +687,17 @@ impl SpoolReader {
     /// Writes the messages that no file was found to contain since the state was rebuilt. Returns
     /// their number.
     fn release_orphans(&mut self, scan: &SpoolScan, host: &mut dyn ReaderHost) -> Result<u64> {
-        let key = scan.identity.key;
-        let mailboxes = self.writer()?.db()?.orphaned_mailboxes(key)?;
+        let spool = scan.identity.key;
+        let mailboxes = self.writer()?.db()?.orphaned_mailboxes(spool)?;
         let gone_after = self.config.watch.gone_after;
         let mut gone = 0;
+        // Another spool may contain messages of the mailboxes.
+        let since = self.spools.iter().map(|other| other.missing.complete_since);
+        let Some(since) = since.collect::<Option<BTreeSet<_>>>() else {
+            return Ok(0);
+        };
+        let since = since.last().copied().unwrap_or(scan.end);
         for OrphanedMailbox { id, key, dev } in mailboxes {
-            // Another spool may contain messages of the mailbox.
-            let since = self.spools.iter().map(|other| other.missing.complete_since);
-            let Some(since) = since.collect::<Option<Vec<_>>>() else {
-                return Ok(gone);
-            };
-            let since = since.into_iter().max().unwrap_or(scan.end);
             if !scan.seen.devs.contains(&dev) {
                 continue;
             }
@@ -714,9 +707,7 @@ impl SpoolReader {
                 blocked.insert(key, scan.end);
                 continue;
             }
-            let since = blocked
-                .get(&key)
-                .map_or(since, |blocked| since.max(*blocked));
+            let since = since.max(blocked.get(&key).copied().unwrap_or_default());
             if scan.start < since.plus(gone_after) {
                 self.spools[scan.spool].missing.is_waiting = true;
                 continue;
@@ -741,21 +732,23 @@ impl SpoolReader {
     ) -> bool {
         let window = 2 * self.config.watch.gone_after;
         let until = since.plus(window);
+        let (mut may_end, mut blocked) = (false, Vec::new());
         // Several spools of one reader may contain the same mailbox.
-        let blocks = self.spools.iter().map(|watched| &watched.missing.blocks);
-        let blocks = blocks.flat_map(|blocks| {
-            mailboxes
+        for blocks in self.spools.iter().map(|watched| &watched.missing.blocks) {
+            let blocks = mailboxes
                 .iter()
-                .filter_map(|key| Some((*key, *blocks.get(key)?)))
-        });
-        let blocks: Vec<(Hash128, CensusBlock)> = blocks
-            .filter(|(_, block)| block.since <= until && block.may_hold(present, window))
-            .collect();
-        let may_end = blocks.iter().any(|(_, block)| !block.is_failure);
+                .filter_map(|key| Some((key, blocks.get(key)?)));
+            for (key, block) in blocks {
+                if block.since <= until && block.may_hold(present, window) {
+                    may_end |= !block.is_failure;
+                    blocked.push(*key);
+                }
+            }
+        }
         let missing = &mut self.spools[spool].missing;
         missing.is_waiting |= may_end;
-        missing.blocked.extend(blocks.iter().map(|(key, _)| *key));
-        !blocks.is_empty()
+        missing.blocked.extend(&blocked);
+        !blocked.is_empty()
     }
 
     /// Runs the steps of a release until it is done or the reader stops. Returns the number of gone
