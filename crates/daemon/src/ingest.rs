@@ -88,3 +88,9 @@ pub(crate) enum FileOutcome {
     /// The file cannot be read.
     Failed(io::Error),
 }
+
+impl From<io::Error> for FileOutcome {
+    fn from(error: io::Error) -> FileOutcome {
+        FileOutcome::Failed(error)
+    }
+}

@@ -73,16 +73,6 @@ struct MboxChunk {
     version: FileVersion,
 }
 
-/// The next piece of a message that is read in pieces.
-#[derive(Debug)]
-enum NextBlock {
-    Block(Block),
-    /// No piece is left.
-    End,
-    /// The first bytes of the message have changed.
-    Changed,
-}
-
 impl MboxFile<'_> {
     /// Ingests the new messages of one chunk.
     pub(super) fn ingest_chunk(&self, ingest: &mut MessageIngest<'_, '_>) -> Result<FileOutcome> {
@@ -94,8 +84,7 @@ impl MboxFile<'_> {
             let chunk = match with_lock(self.file, self.path, || {
                 self.read_chunk(known, next_pass, chunk_bytes)
             }) {
-                Ok(Some(chunk)) => chunk,
-                Ok(None) => return Ok(FileOutcome::Waiting),
+                Ok(chunk) => chunk,
                 Err(outcome) => return Ok(outcome),
             };
             let block = Block {
@@ -188,9 +177,8 @@ impl MboxFile<'_> {
             let mut block = match with_lock(self.file, self.path, || {
                 self.next_block(&mut reader, start, &mut begin)
             }) {
-                Ok(NextBlock::Block(block)) => block,
-                Ok(NextBlock::End) => break,
-                Ok(NextBlock::Changed) => return Ok(Some(FileOutcome::Waiting)),
+                Ok(Some(block)) => block,
+                Ok(None) => break,
                 Err(outcome) => return Ok(Some(outcome)),
             };
             block.offset += start;
@@ -246,23 +234,20 @@ impl MboxFile<'_> {
         }))
     }
 
-    /// Reads the next piece of the message at `start`. Called under the lock, which is released
-    /// between two pieces, so a writer may change the message between them. `begin` keeps the first
-    /// bytes of the message, which reveal such a change.
+    /// Reads the next piece of the message at `start`; `None` if no piece is left. Called under the
+    /// lock, which is released between two pieces, so a writer may change the message between them.
+    /// `begin` keeps the first bytes of the message, which reveal such a change.
     fn next_block(
         &self,
         reader: &mut BlockReader<&File>,
         start: u64,
         begin: &mut Option<Vec<u8>>,
-    ) -> io::Result<NextBlock> {
+    ) -> Result<Option<Block>, FileOutcome> {
         let now = read_at(self.file, start, HEAD_BYTES)?;
         if *begin.get_or_insert_with(|| now.clone()) != now {
-            return Ok(NextBlock::Changed);
+            return Err(FileOutcome::Waiting);
         }
-        Ok(match reader.next_block()? {
-            Some(block) => NextBlock::Block(block),
-            None => NextBlock::End,
-        })
+        Ok(reader.next_block()?)
     }
 
     /// Returns the position up to which the file was read, or `None` if it must be read from its
@@ -317,16 +302,16 @@ impl MboxFile<'_> {
     }
 
     /// Reads up to `bytes` bytes from the start of the last ingested message, or from the start of
-    /// the file if that message has changed. `None` if the file was truncated since it was opened,
-    /// or that message has changed since it was compared.
+    /// the file if that message has changed. The rest waits if the file was truncated since it was
+    /// opened, or that message has changed since it was compared.
     fn read_chunk(
         &self,
         known: Option<MboxCursor>,
         next_pass: HolderKey,
         bytes: usize,
-    ) -> io::Result<Option<MboxChunk>> {
+    ) -> Result<MboxChunk, FileOutcome> {
         if !self.starts_after_nuls()? {
-            return Ok(None);
+            return Err(FileOutcome::Waiting);
         }
         let version = FileVersion::of(&self.file.metadata()?);
         let cursor = match known {
@@ -344,18 +329,18 @@ impl MboxFile<'_> {
         // A writer may have locked the file since that message was compared.
         let last = bytes.get(..(cursor.last - cursor.first) as usize);
         if last.is_some_and(|last| guard_hash(last, self.key) != cursor.guard) {
-            return Ok(None);
+            return Err(FileOutcome::Waiting);
         }
         // A writer that locks the file only now does not wait for this process.
         let version = FileVersion::of(&self.file.metadata()?);
         let at_end = version.size <= cursor.first + bytes.len() as u64;
-        Ok(Some(MboxChunk {
+        Ok(MboxChunk {
             cursor,
             head,
             bytes,
             at_end,
             version,
-        }))
+        })
     }
 
     /// Returns `true` if the byte at the file's start is not NUL, and the byte before it, if any,
@@ -504,10 +489,10 @@ impl fmt::Display for WriterLock {
 pub(super) fn with_lock<T>(
     file: &File,
     path: &Path,
-    work: impl FnOnce() -> io::Result<T>,
+    work: impl FnOnce() -> Result<T, FileOutcome>,
 ) -> Result<T, FileOutcome> {
     if is_planted(PlantedFault::NoLock) {
-        return work().map_err(FileOutcome::Failed);
+        return work();
     }
     let lock_file = path.with_added_extension("lock");
     if lock_file.symlink_metadata().is_ok() {
@@ -525,7 +510,7 @@ pub(super) fn with_lock<T>(
     let done = work();
     // If this fails, closing the file releases the lock.
     let _ = fcntl_lock(file, FlockOperation::NonBlockingUnlock);
-    done.map_err(FileOutcome::Failed)
+    done
 }
 
 /// Returns the reason to assume that a writer is about to write a file: a writer holds a lock, or
@@ -760,14 +745,14 @@ mod tests {
         let mut reader = BlockReader::new(&file, Format::Mbox, 1 << 20);
         for change in [text.clone() + line, text.replacen("From a", "From b", 1)] {
             match mbox.next_block(&mut reader, 0, &mut begin).unwrap() {
-                NextBlock::Block(block) => pieces.push(block.role),
-                other => panic!("{other:?}"),
+                Some(block) => pieces.push(block.role),
+                None => panic!("no piece"),
             }
             fs::write(&scene.path, change).unwrap();
         }
         assert_eq!(pieces[0], BlockRole::FirstFragment);
         assert!(matches!(pieces[1], BlockRole::LaterFragment(_)));
-        let next = mbox.next_block(&mut reader, 0, &mut begin).unwrap();
-        assert!(matches!(next, NextBlock::Changed), "{next:?}");
+        let next = mbox.next_block(&mut reader, 0, &mut begin);
+        assert!(matches!(next, Err(FileOutcome::Waiting)), "{next:?}");
     }
 }
