@@ -35,8 +35,9 @@ const KEY: &str = ".key";
 /// Output folder with its segments.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentDir {
-    out: PathBuf,
-    open: PathBuf,
+    pub(crate) out: PathBuf,
+    /// The hidden folder.
+    pub(crate) open: PathBuf,
 }
 
 impl SegmentDir {
@@ -51,11 +52,6 @@ impl SegmentDir {
         })
     }
 
-    /// The path of the folder.
-    pub(crate) fn path(&self) -> &Path {
-        &self.out
-    }
-
     /// The path of a segment that is being written.
     pub(crate) fn part(&self, seq: u64) -> PathBuf {
         self.open.join(format!("{seq:010}.part"))
@@ -64,11 +60,6 @@ impl SegmentDir {
     /// The path of a hidden file, which is not published yet.
     pub(crate) fn hidden(&self, name: &str) -> PathBuf {
         self.open.join(name)
-    }
-
-    /// The path of a published file.
-    pub(crate) fn published(&self, name: &str) -> PathBuf {
-        self.out.join(name)
     }
 
     /// The path of the copy of the state's secret key.
@@ -119,7 +110,7 @@ impl SegmentDir {
     ///
     /// The system's error; `EEXIST` if the name is taken.
     pub(crate) fn publish(&self, hidden: &Path, name: &str) -> io::Result<()> {
-        Ok(rename_new(hidden, &self.published(name))?)
+        Ok(rename_new(hidden, &self.out.join(name))?)
     }
 
     /// Moves an unknown hidden file to `.lost+found`, where it is neither published nor deleted.
@@ -173,18 +164,17 @@ impl SegmentDir {
     /// Returns the highest recorded number, or 0 if there is no record.
     fn remembered(&self) -> io::Result<u64> {
         let path = self.out.join(LAST_NUMBER);
-        let (kind, reason) = match fs::read_to_string(&path) {
-            Ok(text) => match text.trim().parse() {
-                Ok(number) => return Ok(number),
-                Err(_) => (
-                    io::ErrorKind::InvalidData,
-                    " has no number; write the number of the last segment into it".to_owned(),
-                ),
-            },
+        let shown = path.display();
+        let (kind, message) = match fs::read_to_string(&path).map(|text| text.trim().parse()) {
+            Ok(Ok(number)) => return Ok(number),
+            Ok(Err(_)) => (
+                io::ErrorKind::InvalidData,
+                format!("{shown} has no number; write the number of the last segment into it"),
+            ),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-            Err(error) => (error.kind(), format!(": {error}")),
+            Err(error) => (error.kind(), format!("{shown}: {error}")),
         };
-        Err(io::Error::new(kind, format!("{}{reason}", path.display())))
+        Err(io::Error::new(kind, message))
     }
 
     /// Returns the highest number of a segment or sidecar that was ever published, even if it was
@@ -194,12 +184,17 @@ impl SegmentDir {
     ///
     /// The system's error, or the file with the recorded number does not contain one.
     pub(crate) fn highest(&self) -> io::Result<u64> {
-        let mut highest = self.remembered()?;
-        for entry in entries(&self.out) {
-            highest = highest.max(number(entry?.file_name()).unwrap_or(0));
-        }
-        Ok(highest)
+        Ok(self.remembered()?.max(highest_in(&self.out)?))
     }
+}
+
+/// Returns the highest number of a segment or sidecar in a folder, or 0 if there is none.
+pub(crate) fn highest_in(folder: &Path) -> io::Result<u64> {
+    let mut highest = 0;
+    for entry in entries(folder) {
+        highest = highest.max(number(entry?.file_name()).unwrap_or(0));
+    }
+    Ok(highest)
 }
 
 /// Renames a file to a name that must be free.
@@ -365,16 +360,6 @@ impl StatePaths {
     /// Path of the copy of the sidecar of segment `seq`.
     pub(crate) fn sidecar(&self, seq: u64) -> PathBuf {
         self.sidecars.join(meta_name(seq))
-    }
-
-    /// Number of the newest sidecar copy, or 0 if there is none.
-    pub(crate) fn highest_sidecar(&self) -> Result<u64> {
-        let entries = fs::read_dir(&self.sidecars).at(&self.sidecars)?;
-        Ok(entries
-            .flatten()
-            .filter_map(|entry| number(&entry.file_name()))
-            .max()
-            .unwrap_or(0))
     }
 }
 

@@ -15,7 +15,7 @@ use super::sidecar_rows::{COMPARABLE, StateSidecar};
 use super::state_db::StateDb;
 use super::writer::{Committer, UnsealedSegment, publish_if_hidden};
 use crate::own_files::{
-    self, InstanceLock, SegmentDir, StatePaths, create_folders, meta_name, number,
+    self, InstanceLock, SegmentDir, StatePaths, create_folders, highest_in, meta_name, number,
     remove_if_exists, reserve_space,
 };
 use crate::{AtPath, DaemonError, DaemonHost, ErrorKind, REBUILD, Result};
@@ -44,7 +44,7 @@ pub(super) fn open(config: &Config, host: &mut dyn DaemonHost) -> Result<Committ
     check_age(&dir, &paths, &unsealed)?;
     compare_with_sidecars(&paths, &db)?;
     // The output may predate the record of the highest number, or be another folder.
-    dir.remember(unsealed.seq - 1).at(dir.path())?;
+    dir.remember(unsealed.seq - 1).at(&dir.out)?;
     let mut committer = Committer::new(db, dir, config, hash_key, host)?;
     complete_segment(&mut committer, host)?;
     for aside in set_files_aside(&committer.dir, Some(committer.unsealed.seq))? {
@@ -61,12 +61,10 @@ fn has_output(dir: &SegmentDir, paths: &StatePaths) -> Result<bool> {
 
 /// Number of the newest segment, published or not, or of the newest sidecar. 0 if there is none.
 fn newest_segment(dir: &SegmentDir, paths: &StatePaths) -> Result<u64> {
-    let hidden_names = dir.hidden_names().at(dir.path())?;
-    let hidden = hidden_names.iter().filter_map(|name| number(name)).max();
-    let published = dir.highest().at(dir.path())?;
-    Ok(published
-        .max(hidden.unwrap_or(0))
-        .max(paths.highest_sidecar()?))
+    let published = dir.highest().at(&dir.out)?;
+    let hidden = highest_in(&dir.open).at(&dir.out)?;
+    let copied = highest_in(&paths.sidecars).at(&paths.sidecars)?;
+    Ok(published.max(hidden).max(copied))
 }
 
 /// Returns the secret key of the state. Creates one for a state without output. The key is kept in
@@ -118,7 +116,7 @@ fn check_instance(paths: &StatePaths, db: &StateDb) -> Result<()> {
 
 /// Rejects a state that is older than the output, such as one restored from a backup.
 fn check_age(dir: &SegmentDir, paths: &StatePaths, unsealed: &UnsealedSegment) -> Result<()> {
-    let (published, found) = (dir.highest().at(dir.path())?, newest_segment(dir, paths)?);
+    let (published, found) = (dir.highest().at(&dir.out)?, newest_segment(dir, paths)?);
     let expected = unsealed.seq;
     if expected < found || published == expected && !unsealed.is_sealing {
         return Err(DaemonError::inconsistent(format!(
@@ -137,7 +135,7 @@ const COMPARED_SIDECARS: u64 = 8;
 /// Compares a state with the newest sidecars: the messages they list were committed before they
 /// were written.
 fn compare_with_sidecars(paths: &StatePaths, db: &StateDb) -> Result<()> {
-    let newest = paths.highest_sidecar()?;
+    let newest = highest_in(&paths.sidecars).at(&paths.sidecars)?;
     let oldest = newest
         .saturating_sub(COMPARED_SIDECARS - 1)
         .max(db.meta_value(COMPARABLE)?.unwrap_or(0));
@@ -215,7 +213,7 @@ fn cut_to_committed(
 /// Sets aside hidden files that do not belong to the open segment. Returns their new paths.
 fn set_files_aside(dir: &SegmentDir, open: Option<u64>) -> Result<Vec<PathBuf>> {
     let mut aside = Vec::new();
-    for name in dir.hidden_names().at(dir.path())? {
+    for name in dir.hidden_names().at(&dir.out)? {
         if open.is_none() || number(&name) != open {
             aside.push(dir.set_aside(&name).at(dir.hidden("").join(&name))?);
         }
@@ -257,9 +255,9 @@ pub fn rebuild_state(config: &Config, host: &mut dyn DaemonHost) -> Result<()> {
     }
     // The next free segment number.
     let listed = sidecars.iter().map(|sidecar| sidecar.segment.seq).max();
-    let highest = dir.highest().at(dir.path())?.max(listed.unwrap_or(0));
+    let highest = dir.highest().at(&dir.out)?.max(listed.unwrap_or(0));
     let next = from.max(highest + 1);
-    dir.remember(next - 1).at(dir.path())?;
+    dir.remember(next - 1).at(&dir.out)?;
     let messages = fill(&db, &sidecars, next)?;
     db.close()?;
     own_files::replace_with(&new, &paths.db).at(&paths.db)?;
@@ -313,7 +311,7 @@ fn rename_old_state(state: &Path) -> Result<()> {
 /// All sidecars (published, hidden or copied), one per segment, ordered by segment.
 fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<StateSidecar>> {
     let mut found = BTreeMap::new();
-    for folder in [dir.path(), &dir.hidden(""), &paths.sidecars] {
+    for folder in [&dir.out, &dir.hidden(""), &paths.sidecars] {
         for entry in own_files::entries(folder) {
             let path = entry.map_err(std::io::Error::from).at(folder)?.into_path();
             if path.extension() != Some("meta".as_ref()) {
@@ -333,7 +331,7 @@ fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<StateSideca
 /// its hidden file differs from its sidecar.
 fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<bool> {
     let part = dir.part(sidecar.seq);
-    if !part.exists() || dir.published(&sidecar.name).exists() {
+    if !part.exists() || dir.out.join(&sidecar.name).exists() {
         return Ok(true);
     }
     let hash = u64::from_str_radix(&sidecar.xxh3_64, 16).ok();
@@ -342,11 +340,11 @@ fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<bool> {
     if !is_complete {
         return Ok(false);
     }
-    dir.remember(sidecar.seq).at(dir.path())?;
+    dir.remember(sidecar.seq).at(&dir.out)?;
     let meta = meta_name(sidecar.seq);
     publish_if_hidden(dir, &dir.hidden(&meta), &meta)?;
     publish_if_hidden(dir, &part, &format!("{:010}.jsonl", sidecar.seq))?;
-    dir.sync().at(dir.path())?;
+    dir.sync().at(&dir.out)?;
     Ok(true)
 }
 
@@ -428,7 +426,7 @@ mod tests {
             if 4 <= steps {
                 // The consumer was faster.
                 for name in ["0000000001.meta", "0000000001.jsonl"] {
-                    fs::remove_file(dir.published(name)).unwrap();
+                    fs::remove_file(dir.out.join(name)).unwrap();
                 }
             }
             drop(committer);

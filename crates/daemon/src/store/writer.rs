@@ -25,8 +25,8 @@ use super::sidecar_rows::StateSidecar;
 use super::spools::{KnownSpools, SpoolIdentity, check_scopes};
 use super::state_db::{StateDb, unsigned};
 use crate::own_files::{
-    self, InstanceLock, Segment, SegmentDir, StatePaths, has_space, meta_name, release_reserve,
-    remove_if_exists,
+    self, InstanceLock, Segment, SegmentDir, StatePaths, has_space, highest_in, meta_name,
+    release_reserve, remove_if_exists,
 };
 use crate::status::{
     Counters, DaemonState, LastError, LastSealed, SealedSegment, Status, timestamp,
@@ -549,7 +549,7 @@ fn refusal(ended: Option<&DaemonError>) -> DaemonError {
 /// The segment of the newest remaining sidecar, sealed by an earlier run.
 fn last_sidecar(config: &Config) -> Option<LastSealed> {
     let paths = StatePaths::new(config);
-    let path = paths.sidecar(paths.highest_sidecar().ok()?);
+    let path = paths.sidecar(highest_in(&paths.sidecars).ok()?);
     let sidecar = Sidecar::read(&std::fs::read(&path).ok()?)?;
     let written = path.metadata().ok()?.mtime();
     Some(LastSealed {
@@ -637,11 +637,7 @@ impl Committer {
     /// holds one of them. All lines count with the message at the next commit.
     pub(super) fn put(&mut self, lines: &mut impl Read, records: u64) -> Result<()> {
         let mut piece = lines.take(PIECE_BYTES);
-        while PIECE_BYTES as usize
-            <= piece
-                .read_to_end(&mut self.batch.lines)
-                .at(self.dir.path())?
-        {
+        while PIECE_BYTES as usize <= piece.read_to_end(&mut self.batch.lines).at(&self.dir.out)? {
             self.write_lines()?;
             piece.set_limit(PIECE_BYTES);
         }
@@ -711,7 +707,7 @@ impl Committer {
             part.clone()
         };
         // Must precede publication: a consumer may remove the segment as soon as it is visible.
-        self.dir.remember(seq).at(self.dir.path())?;
+        self.dir.remember(seq).at(&self.dir.out)?;
         publish_if_hidden(&self.dir, &self.dir.hidden(&meta), &meta)?;
         publish_if_hidden(&self.dir, &hidden, &name)?;
         self.sync()?;
@@ -783,7 +779,7 @@ impl Committer {
         if self.prints_lines {
             return check_stdout();
         }
-        let folder = self.dir.path().display();
+        let folder = self.dir.out.display();
         match &self.segment {
             Some(segment) if !self.dir.holds(self.unsealed.seq, segment) => {
                 Err(DaemonError::inconsistent(format!(
@@ -870,7 +866,7 @@ impl Committer {
         if is_planted(PlantedFault::NoDirectorySync) {
             return Ok(());
         }
-        self.dir.sync().at(self.dir.path())
+        self.dir.sync().at(&self.dir.out)
     }
 }
 
@@ -915,7 +911,7 @@ fn output_closed() -> DaemonError {
 /// crash. A consumer may have removed it since.
 pub(super) fn publish_if_hidden(dir: &SegmentDir, hidden: &Path, name: &str) -> Result<()> {
     match dir.publish(hidden, name) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at(dir.published(name)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at(dir.out.join(name)),
         _ => Ok(()),
     }
 }
