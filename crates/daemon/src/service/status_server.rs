@@ -50,23 +50,19 @@ impl StatusSnapshot {
         // This process holds the lock of the state, so no other daemon serves the socket. One that
         // is being killed may still have it open.
         let _ = fs::remove_file(path);
-        let (listener, file) = SocketFile::bind(path)?;
-        let accept = move || accept_unix(&listener);
-        self.serve("control", accept, |snapshot, mut client| {
+        self.serve_unix("control", path, |snapshot, mut client| {
             let json = snapshot.lock().status.json();
             // The client may be gone already.
             let _ = client.write_all(&json);
-        })?;
-        Ok(file)
+        })
     }
 
     /// Serves HTTP at `unix:PATH` or a loopback address, on a separate thread. Returns the address
     /// for the log, and the name of the socket if it is in the file system.
     pub(super) fn serve_http(&self, listen: &str) -> io::Result<(String, Option<SocketFile>)> {
         if let Some(path) = listen.strip_prefix("unix:") {
-            let (listener, file) = SocketFile::bind(Path::new(path))?;
-            let accept = move || accept_unix(&listener);
-            self.serve("metrics", accept, StatusSnapshot::answer_http)?;
+            let path = Path::new(path);
+            let file = self.serve_unix("metrics", path, StatusSnapshot::answer_http)?;
             return Ok((listen.to_owned(), Some(file)));
         }
         let listener = TcpListener::bind(listen)?;
@@ -79,6 +75,24 @@ impl StatusSnapshot {
         };
         self.serve("metrics", accept, StatusSnapshot::answer_http)?;
         Ok((format!("http://{address}/metrics"), None))
+    }
+
+    /// Serves a socket in the file system.
+    fn serve_unix(
+        &self,
+        name: &'static str,
+        path: &Path,
+        answer: fn(&StatusSnapshot, UnixStream),
+    ) -> io::Result<SocketFile> {
+        let (listener, file) = SocketFile::bind(path)?;
+        let accept = move || {
+            let (client, _) = listener.accept()?;
+            client.set_read_timeout(Some(CLIENT_TIMEOUT))?;
+            client.set_write_timeout(Some(CLIENT_TIMEOUT))?;
+            Ok(client)
+        };
+        self.serve(name, accept, answer)?;
+        Ok(file)
     }
 
     /// Starts a thread that calls `answer` for each client.
@@ -108,13 +122,6 @@ impl StatusSnapshot {
     fn lock(&self) -> MutexGuard<'_, DatedStatus> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn accept_unix(listener: &UnixListener) -> io::Result<UnixStream> {
-    let (client, _) = listener.accept()?;
-    client.set_read_timeout(Some(CLIENT_TIMEOUT))?;
-    client.set_write_timeout(Some(CLIENT_TIMEOUT))?;
-    Ok(client)
 }
 
 /// The control socket of the daemon with its state in this folder.

@@ -322,19 +322,10 @@ pub(super) struct ConfigChange {
     pub(super) waits_for_restart: bool,
 }
 
-/// The keys that take effect at a restart. They concern the open state and output, the open socket,
-/// and rights that were given up.
-const AFTER_RESTART: [&str; 5] = [
-    "output.dir",
-    "output.tombstones",
-    "state.dir",
-    "metrics.listen",
-    "watch.confine",
-];
-
 /// Returns the differences between two configurations, ordered by key.
 pub(super) fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
     let lists = [old, new].map(|config| &config.extract.excluded);
+    let merged = values(&merge(old, new.clone()));
     let (old, new) = (values(old), values(new));
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let mut changes = Vec::new();
@@ -358,7 +349,7 @@ pub(super) fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
         if !line.starts_with("changed") {
             whole = Some(format!("{key} "));
         }
-        let waits_for_restart = AFTER_RESTART.contains(&key.as_str());
+        let waits_for_restart = merged.get(key) != new.get(key);
         if waits_for_restart {
             line.push_str("; takes effect after a restart");
         }
@@ -371,7 +362,8 @@ pub(super) fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
 }
 
 /// Applies the part of `new` that takes effect immediately. The rest keeps its values from `old`,
-/// the active configuration.
+/// the active configuration, until a restart: it concerns the open state and output, the open
+/// socket, and rights that were given up.
 pub(super) fn merge(old: &Config, new: Config) -> Config {
     let mut merged = new;
     merged.output.dir.clone_from(&old.output.dir);
