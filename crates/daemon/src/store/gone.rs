@@ -432,7 +432,7 @@ impl StateDb {
     fn release_messages(&self, holder: HolderKey, sql: &str) -> Result<Option<UnheldRows>> {
         let holder = holder.cast_signed();
         let held = self.all(sql, params![holder, RELEASED_MESSAGES], |row| {
-            Ok((row.get(0)?, row.get(1)?))
+            row.try_into()
         })?;
         with_earlier(held, |mailbox, digest| {
             self.release_message(holder, mailbox, digest)

@@ -91,9 +91,7 @@ impl StateDb {
         let mut last = i64::MIN;
         loop {
             let rows: Vec<(i64, MailboxId, bool)> =
-                self.all(sql, params![last, CHUNK_ROWS], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-                })?;
+                self.all(sql, params![last, CHUNK_ROWS], |row| row.try_into())?;
             let Some((key, ..)) = rows.last() else {
                 return Ok(());
             };
@@ -130,9 +128,8 @@ impl StateDb {
              WHERE {surveyed} AND file.gone<=?1 AND holder NOT IN (SELECT key FROM holder) LIMIT ?2"
         );
         let limits = params![missing_since.cast_signed(), PURGED_PER_SURVEY as u32];
-        let files: Vec<(i64, MailboxId, Option<i64>)> = self.all(&sql, limits, |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })?;
+        let files: Vec<(i64, MailboxId, Option<i64>)> =
+            self.all(&sql, limits, |row| row.try_into())?;
         if files.is_empty() {
             return Ok(0);
         }

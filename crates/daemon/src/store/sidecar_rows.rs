@@ -150,7 +150,7 @@ impl StateDb {
     /// The messages that were removed since the last segment was sealed.
     pub(super) fn newly_removed(&self) -> Result<RemovedRows> {
         let sql = "SELECT mailbox, key FROM fresh_unread UNION ALL SELECT * FROM fresh_gone";
-        let removed = self.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let removed = self.all(sql, [], |row| row.try_into())?;
         Ok(removed.into_iter().collect())
     }
 

@@ -19,7 +19,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
-use rusqlite::types::{FromSql, ToSql};
+use rusqlite::types::{FromSql, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, ffi, params};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -167,14 +167,10 @@ impl StateDb {
 
     /// Writes a copy into a new database, which the caller syncs. Commits pending changes.
     pub(super) fn copy_to(&self, path: &Path) -> Result<()> {
-        let name = path.to_str().ok_or_else(|| {
-            let path = path.display();
-            DaemonError::io(format!(
-                "{path}: the path is not UTF-8, which SQLite requires"
-            ))
-        })?;
+        // A text of bytes, which need not be UTF-8.
+        let name = ValueRef::Text(path.as_os_str().as_encoded_bytes());
         self.batch("COMMIT")?;
-        let copied = self.run("VACUUM INTO ?1", params![name]);
+        let copied = self.run("VACUUM INTO ?1", [ToSqlOutput::Borrowed(name)]);
         // The state itself is sound.
         self.take_failure();
         self.begin()?;
