@@ -1,6 +1,6 @@
 //! The daemon as a process: supervisor and reader threads, signals, status, log, sandbox.
 //!
-//! [`run`] (`process.rs`) drives the supervisor, which starts a [`reader_thread`] for each group of
+//! [`run`] drives the supervisor (`process.rs`), which starts a [`reader_thread`] for each group of
 //! spools. Each thread runs a loop that hosts its reader. `status_server` publishes the status of
 //! all of them.
 
@@ -28,7 +28,6 @@ mod sandbox {
     pub(super) fn confine_programs() {}
 }
 mod status_server;
-mod supervisor;
 pub use process::run;
 pub use reader_thread::{RunEnd, RunMode, StateSource};
 pub use status_server::ask;

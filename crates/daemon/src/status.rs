@@ -221,7 +221,7 @@ pub struct LockedFile {
 
 impl Status {
     /// Adds the state of another reader's spools.
-    pub fn add_reader(&mut self, other: Status) {
+    pub(crate) fn add_reader(&mut self, other: Status) {
         if other.state == DaemonState::Stopping {
             self.state = other.state;
         }
@@ -240,8 +240,7 @@ impl Status {
     }
 
     /// Returns `true` if there are spools and none of them can be read.
-    #[must_use]
-    pub fn is_stalled(&self) -> bool {
+    pub(crate) fn is_stalled(&self) -> bool {
         !self.spools.is_empty() && self.spools.iter().all(|spool| spool.stalled_ms > 0)
     }
 
@@ -268,8 +267,7 @@ impl Status {
 impl Status {
     /// One sentence per condition that keeps mail from being read as it should be. Empty for a
     /// healthy daemon.
-    #[must_use]
-    pub fn health_issues(&self) -> Vec<String> {
+    pub(crate) fn health_issues(&self) -> Vec<String> {
         let mut issues = Vec::new();
         match self.state {
             DaemonState::Running => {}

@@ -225,8 +225,7 @@ impl SpoolReader {
     }
 
     /// The status of this reader's spools, without the committer's.
-    #[must_use]
-    pub fn spools_status(&self, now: MonotonicTime) -> Status {
+    pub(crate) fn spools_status(&self, now: MonotonicTime) -> Status {
         Status {
             state: if self.stopping {
                 DaemonState::Stopping
@@ -271,7 +270,7 @@ impl SpoolReader {
     }
 
     /// One sentence per unread file: it is locked, still being written, or unreadable.
-    pub fn unread_files(&self, now: MonotonicTime) -> Vec<String> {
+    pub(crate) fn unread_files(&self, now: MonotonicTime) -> Vec<String> {
         let unsettled = self.unsettled.iter().map(|(path, file)| match &file.lock {
             Some(HeldLock { lock, since, .. }) => {
                 let seconds = now.ms.saturating_sub(since.ms) / 1_000;
@@ -291,14 +290,12 @@ impl SpoolReader {
     }
 
     /// Returns `true` if all spools have been scanned and all later changes were checked.
-    #[must_use]
-    pub fn has_scanned_all(&self) -> bool {
+    pub(crate) fn has_scanned_all(&self) -> bool {
         self.changed.is_empty() && self.spools.iter().all(|watched| watched.scanned)
     }
 
     /// Returns `true` if a file that may have settled is due, or work is paused.
-    #[must_use]
-    pub fn has_due_work(&self, now: MonotonicTime) -> bool {
+    pub(crate) fn has_due_work(&self, now: MonotonicTime) -> bool {
         let mut files = self.unsettled.values();
         files.any(|file| file.due <= now && file.reported_lock().is_none())
             || self.shared.writer.lock().is_paused()
@@ -306,8 +303,7 @@ impl SpoolReader {
 
     /// The time to keep running without new data: an mbox may be locked that long, and messages
     /// need that long to be gone.
-    #[must_use]
-    pub fn patience(&self, min: Duration) -> Duration {
+    pub(crate) fn patience(&self, min: Duration) -> Duration {
         let watch = &self.config.watch;
         let patience = min.max(watch.lock_timeout);
         if self.config.output.tombstones {
@@ -318,22 +314,20 @@ impl SpoolReader {
     }
 
     /// Paths of the spools.
-    #[must_use]
-    pub fn roots(&self) -> Vec<PathBuf> {
+    pub(crate) fn roots(&self) -> Vec<PathBuf> {
         let spools = self.config.spool.iter();
         spools.map(|spool| spool.path.clone()).collect()
     }
 
     /// The heartbeat, which lets the supervisor recognise a stalled reader.
-    #[must_use]
-    pub fn heartbeat(&self) -> Arc<Heartbeat> {
+    pub(crate) fn heartbeat(&self) -> Arc<Heartbeat> {
         Arc::clone(&self.heartbeat)
     }
 
     /// Returns `true` if roots appeared, disappeared or were replaced since the last call: mounted,
     /// restored or renamed. The caller must then request notifications again, and rescan all spools
     /// afterwards. The state keeps the files that disappeared.
-    pub fn roots_changed(&mut self) -> bool {
+    pub(crate) fn roots_changed(&mut self) -> bool {
         let mut changed = false;
         for watched in &mut self.spools {
             changed |= watched.follow_root();
@@ -351,7 +345,7 @@ impl SpoolReader {
     }
 
     /// Schedules a scan of all spools.
-    pub fn rescan_all(&mut self, now: MonotonicTime) {
+    pub(crate) fn rescan_all(&mut self, now: MonotonicTime) {
         // The lost notifications may have reported writes.
         self.closed.clear();
         self.spools.iter_mut().for_each(|watched| watched.mark(now));
