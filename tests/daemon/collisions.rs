@@ -103,6 +103,7 @@ fn a_state_with_other_tables_is_refused() {
     db.execute_batch("ALTER TABLE file DROP COLUMN position")
         .unwrap();
     drop(db);
-    let error = SpoolReader::open(scene.config.clone(), &mut scene.host).unwrap_err();
+    let opened = SpoolReader::open(scene.config.clone(), &mut scene.host);
+    let error = opened.err().unwrap();
     assert!(error.to_string().contains("development version"), "{error}");
 }

@@ -223,15 +223,6 @@ pub(crate) struct Segment {
     hash: XxHash3_64,
 }
 
-impl std::fmt::Debug for Segment {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Segment")
-            .field("file", &self.file)
-            .field("len", &self.len)
-            .finish_non_exhaustive()
-    }
-}
-
 impl Segment {
     /// Appends whole lines. After an error the caller drops the segment: its content on disk is
     /// undefined.
@@ -332,7 +323,6 @@ pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
 }
 
 /// The files and folders of the state.
-#[derive(Debug)]
 pub(crate) struct StatePaths {
     pub(crate) db: PathBuf,
     /// Holds the name of the state that wrote the output.
@@ -446,7 +436,6 @@ const LOCK_WAIT: Duration = Duration::from_secs(2);
 const LOCK_RETRY: Duration = Duration::from_millis(10);
 
 /// The lock on a state folder, held until it is dropped.
-#[derive(Debug)]
 pub(crate) struct InstanceLock {
     _file: File,
 }

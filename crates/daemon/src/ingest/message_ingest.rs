@@ -2,7 +2,6 @@
 //! records and state to the batch. Reads and commits preserve the order of the messages.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
-use std::fmt;
 use std::io::{self, Seek, Write};
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -418,34 +417,22 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
         earlier: &[GrowingMessage],
         writer: &mut RecordWriter,
     ) -> MessageOutput {
-        let ways: [ExtractFn; 2] = [Extractor::extract, Extractor::extract_flat];
-        let skipped = usize::from(identified.has_panicked);
-        for (index, way) in ways.into_iter().enumerate().skip(skipped) {
-            let done = catch_unwind(AssertUnwindSafe(|| {
-                self.output_of(identified, earlier, writer, way)
-            }));
-            if let Ok(mut output) = done {
-                if 0 < index {
-                    self.report_panic(identified, "read it as text", &mut output);
-                }
-                return output;
-            }
+        let mut try_to = |extract: ExtractFn| {
+            let work = AssertUnwindSafe(|| self.output_of(identified, earlier, writer, extract));
+            catch_unwind(work).ok()
+        };
+        let whole = (!identified.has_panicked).then(|| try_to(Extractor::extract));
+        if let Some(output) = whole.flatten() {
+            return output;
         }
-        let mut output = MessageOutput::default();
-        self.report_panic(identified, "skipped it", &mut output);
-        output
-    }
-
-    fn report_panic(
-        &self,
-        identified: &IdentifiedMessage<'_, '_>,
-        outcome: &str,
-        output: &mut MessageOutput,
-    ) {
-        let text =
+        let text = try_to(Extractor::extract_flat);
+        let outcome = text.as_ref().map_or("skipped it", |_| "read it as text");
+        let report =
             format!("urlspool failed on this message and {outcome}; please report this as a bug");
-        let event = Diagnostic::at(DiagnosticKind::Panic, identified.message.start, text);
+        let mut output = text.unwrap_or_default();
+        let event = Diagnostic::at(DiagnosticKind::Panic, identified.message.start, report);
         output.events.push(event.of(&self.source));
+        output
     }
 
     fn output_of(
@@ -794,12 +781,6 @@ pub struct ParserPool {
     /// Held while a reader decompresses an attachment or document with large content.
     unpacking: Mutex<()>,
     suspects: Suspects,
-}
-
-impl fmt::Debug for ParserPool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ParserPool").finish_non_exhaustive()
-    }
 }
 
 impl ParserPool {

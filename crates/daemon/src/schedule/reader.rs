@@ -41,7 +41,6 @@ pub trait ReaderHost: DaemonHost {
 }
 
 /// A reader of some of the spools, in one loop.
-#[derive(Debug)]
 pub struct SpoolReader {
     pub(super) config: Config,
     pub(super) shared: ReaderResources,
@@ -68,7 +67,7 @@ pub struct SpoolReader {
 }
 
 /// Resources that all readers share.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ReaderResources {
     pub extractor: Arc<Extractor>,
     pub parsers: Arc<ParserPool>,

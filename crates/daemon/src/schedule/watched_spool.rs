@@ -16,7 +16,6 @@ use urlspool_text::diagnostic::{Event, counted};
 use urlspool_text::limits::REMEMBERED_FAILURES;
 
 /// A spool, and the time of its next scan.
-#[derive(Debug)]
 pub(super) struct WatchedSpool {
     pub(super) spool: Spool,
     /// The spool as the state knows it.

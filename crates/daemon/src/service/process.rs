@@ -311,7 +311,6 @@ const MAX_SLEEP: Duration = Duration::from_millis(500);
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// All events that can wake the supervisor.
-#[derive(Debug)]
 enum SupervisorEvent {
     /// The operator changed the configuration.
     Reload(Box<Config>),

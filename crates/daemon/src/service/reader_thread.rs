@@ -20,7 +20,6 @@ use urlspool_text::diagnostic::{DiagnosticKind, Event, printable};
 const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Supervisor's handle to a reader thread.
-#[derive(Debug)]
 pub(super) struct ReaderThread {
     heartbeat: Arc<Heartbeat>,
     status: Arc<Mutex<Status>>,
@@ -334,14 +333,13 @@ pub struct RunEnd {
 const LINES_PER_SECOND: u32 = 10;
 
 /// Clocks and log, shared by the threads of the daemon.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct ProcessHost {
     started_at: Instant,
     lines: Arc<Mutex<LoggedLines>>,
 }
 
 /// The lines of the current second.
-#[derive(Debug)]
 struct LoggedLines {
     since: Instant,
     lines: u32,

@@ -25,10 +25,9 @@ const MAX_AGE: Duration = Duration::from_mins(1);
 const REQUEST_BYTES: usize = 4 << 10;
 
 /// The last status, shared by the supervisor, which updates it, and the threads that serve it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct StatusSnapshot(Arc<Mutex<DatedStatus>>);
 
-#[derive(Debug)]
 struct DatedStatus {
     status: Status,
     at: Instant,

@@ -137,21 +137,16 @@ impl StateDb {
     /// its messages as gone. If its files are watched again, they are read again.
     pub(super) fn remove_holders_of(&self, spool: &Path) -> Result<()> {
         let spool = params![spool.as_os_str().as_encoded_bytes()];
-        for sql in [
+        let lost = "spool=(SELECT id FROM path WHERE path=?1)";
+        let held = format!("FROM held WHERE holder IN (SELECT key FROM holder WHERE {lost})");
+        let release = format!(
             "UPDATE given SET files=given.files-lost.holders FROM (SELECT mailbox, digest, \
-             count(*) holders FROM held
-               WHERE holder IN (SELECT key FROM holder WHERE spool=(SELECT id FROM path WHERE \
-               path=?1))
-               GROUP BY mailbox, digest) lost WHERE lost.mailbox=given.mailbox AND \
-               lost.digest=given.digest",
-            "DELETE FROM held
-               WHERE holder IN (SELECT key FROM holder WHERE spool=(SELECT id FROM path WHERE \
-               path=?1))",
-            "DELETE FROM holder WHERE spool=(SELECT id FROM path WHERE path=?1)",
-        ] {
-            self.run(sql, spool)?;
-        }
-        Ok(())
+             count(*) holders {held} GROUP BY mailbox, digest) lost
+             WHERE lost.mailbox=given.mailbox AND lost.digest=given.digest"
+        );
+        self.run(&release, spool)?;
+        self.run(&format!("DELETE {held}"), spool)?;
+        self.run(&format!("DELETE FROM holder WHERE {lost}"), spool)
     }
 
     /// Returns `true` if a holder exists and is not being released.

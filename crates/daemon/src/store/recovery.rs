@@ -481,7 +481,7 @@ mod tests {
         }
         fs::remove_file(fixture.folder.join("state/sidecars/0000000002.meta")).unwrap();
         fs::copy(&kept, fixture.folder.join("state/state.db")).unwrap();
-        let error = open(&config, &mut NoHost).unwrap_err();
+        let error = open(&config, &mut NoHost).err().unwrap();
         assert!(
             error
                 .to_string()
@@ -618,7 +618,7 @@ mod tests {
             committer.put(&mut &b"{}\n"[..], 1).unwrap();
             committer.commit().unwrap();
             drop(committer);
-            let error = open().unwrap_err().to_string();
+            let error = open().err().unwrap().to_string();
             assert!(
                 error.contains("lacks messages that the sidecar of"),
                 "{loss}: {error}"

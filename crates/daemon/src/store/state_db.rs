@@ -53,7 +53,6 @@ const VERSION: i64 = 1;
 const TABLES: &str = include_str!("state_tables.sql");
 
 /// The state database.
-#[derive(Debug)]
 pub struct StateDb {
     connection: Connection,
     path: PathBuf,

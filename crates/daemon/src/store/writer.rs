@@ -46,12 +46,12 @@ use urlspool_text::limits::{
 use urlspool_text::planted_faults::{PlantedFault, is_planted};
 
 /// The writer, used by one thread at a time.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SharedWriter(Arc<Mutex<Writer>>);
 
 /// The right of one reader to write to one committer. It ends when that committer fails; messages
 /// read under it must then be read again.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Session {
     writer: SharedWriter,
     pub heartbeat: Arc<Heartbeat>,
@@ -158,7 +158,6 @@ impl Session {
 const RETRY_MS: u64 = 2_000;
 
 /// A committer with its state and its clocks.
-#[derive(Debug)]
 pub struct Writer {
     config: Config,
     /// The spools that the state knows; empty until the state was opened once.
@@ -567,7 +566,6 @@ fn last_sidecar(config: &Config) -> Option<LastSealed> {
 const PIECE_BYTES: u64 = 256 << 10;
 
 /// Writes batches and seals segments.
-#[derive(Debug)]
 pub(super) struct Committer {
     pub(super) db: StateDb,
     pub(super) dir: SegmentDir,
@@ -1051,7 +1049,7 @@ mod tests {
             };
             assert!(!part.exists(), "{sql}");
             // The next user of the writer meets the error too.
-            let session = writer.session(&Arc::default()).unwrap_err();
+            let session = writer.session(&Arc::default()).err().unwrap();
             let ready = writer.lock().ready(&mut fixture).unwrap_err();
             let closed = writer.lock().close().unwrap_err();
             for other in [session, ready, closed] {
