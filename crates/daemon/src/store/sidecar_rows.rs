@@ -50,7 +50,50 @@ pub(super) struct SidecarMailbox {
     unread: Vec<Hash128>,
 }
 
-type SidecarMailboxes = BTreeMap<MailboxId, SidecarMailbox>;
+/// Adds a row to the changes of its mailbox.
+type AddRow = fn(&Row<'_>, &mut SidecarMailbox) -> rusqlite::Result<()>;
+
+/// The queries for the changes since the last segment was sealed. The first column is the mailbox.
+const CHANGES: [(&str, AddRow); 6] = [
+    // A message that is gone must be read again.
+    (
+        "SELECT mailbox, key FROM fresh new WHERE NOT EXISTS
+         (SELECT 1 FROM fresh_unread unread WHERE unread.mailbox=new.mailbox AND \
+         unread.key=substr(new.key, 1, 14)
+          AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND \
+          seen.key=unread.key))
+         ORDER BY rowid",
+        |row, mailbox| hash128(row, 1).map(|key| mailbox.keys.push(key)),
+    ),
+    (
+        "SELECT mailbox, key, message, place, len, position FROM file \
+         WHERE key IN (SELECT key FROM fresh_file)",
+        |row, mailbox| read_file(row).map(|file| mailbox.files.push(file)),
+    ),
+    // The growing messages follow.
+    ("SELECT mailbox FROM fresh_mailbox", |_, mailbox| {
+        mailbox.growing = Some(Vec::new());
+        Ok(())
+    }),
+    (
+        "SELECT mailbox, digest, path.path, keys, earlier
+         FROM fresh_given JOIN given USING(mailbox, digest) JOIN path ON path.id=given.path
+         UNION ALL SELECT mailbox, digest, path.path, x'', x''
+         FROM fresh_given JOIN other_path other USING(mailbox, digest)
+         JOIN path ON path.id=other.path",
+        |row, mailbox| given_message(row).map(|given| mailbox.given.push(given)),
+    ),
+    (
+        "SELECT mailbox, digest FROM fresh_gone gone WHERE NOT EXISTS
+         (SELECT 1 FROM given WHERE given.mailbox=gone.mailbox AND given.digest=gone.digest)",
+        |row, mailbox| hash128(row, 1).map(|digest| mailbox.gone.push(digest)),
+    ),
+    (
+        "SELECT mailbox, key FROM fresh_unread unread WHERE NOT EXISTS
+         (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND seen.key=unread.key)",
+        |row, mailbox| row.get(1).map(|key| mailbox.unread.push(listed_key(&key))),
+    ),
+];
 
 /// The stored keys and the digests of removed messages that earlier sidecars list.
 pub(super) type RemovedRows = HashSet<(MailboxId, Vec<u8>)>;
@@ -62,14 +105,21 @@ pub(super) const COMPARABLE: &str = "comparable";
 impl StateDb {
     /// The mailboxes that changed since the last segment was sealed, with their changes.
     pub(super) fn changed_mailboxes(&self) -> Result<Vec<SidecarMailbox>> {
-        let mut all = BTreeMap::new();
-        self.add_new_keys(&mut all)?;
-        self.add_new_files(&mut all)?;
-        self.add_changed_mailboxes(&mut all)?;
-        self.add_given(&mut all)?;
-        self.add_gone(&mut all)?;
+        let mut all: BTreeMap<MailboxId, SidecarMailbox> = BTreeMap::new();
+        for (sql, add) in CHANGES {
+            self.each(sql, [], |row| add(row, all.entry(row.get(0)?).or_default()))?;
+        }
         for (id, mailbox) in &mut all {
-            self.describe_mailbox(*id, mailbox)?;
+            if let Some(growing) = &mut mailbox.growing {
+                *growing = self.growing_messages(*id)?;
+            }
+            let sql = "SELECT key, spool, dev, many FROM mailbox WHERE id=?1";
+            let found = self.find(sql, params![id], |row| {
+                (mailbox.mailbox, mailbox.spool) = (hash128(row, 0)?, hash128(row, 1)?);
+                (mailbox.dev, mailbox.many) = (unsigned(row, 2)?, row.get(3)?);
+                Ok(())
+            })?;
+            found.ok_or_else(|| self.damaged("lacks a mailbox"))?;
         }
         Ok(all.into_values().collect())
     }
@@ -166,101 +216,25 @@ impl StateDb {
              DELETE FROM fresh_given; DELETE FROM fresh_gone; DELETE FROM fresh_unread",
         )
     }
+}
 
-    fn add_new_keys(&self, all: &mut SidecarMailboxes) -> Result<()> {
-        // A gone message must be read again.
-        let sql = "SELECT mailbox, key FROM fresh new WHERE NOT EXISTS
-             (SELECT 1 FROM fresh_unread unread WHERE unread.mailbox=new.mailbox AND \
-             unread.key=substr(new.key, 1, 14)
-              AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND \
-              seen.key=unread.key))
-             ORDER BY rowid";
-        self.each_of_mailbox(sql, all, |row, mailbox| {
-            mailbox.keys.push(hash128(row, 1)?);
-            Ok(())
-        })
-    }
+fn read_file(row: &Row<'_>) -> rusqlite::Result<ReadFile> {
+    Ok(ReadFile {
+        key: unsigned(row, 1)?,
+        message: optional(row, 2)?,
+        length: optional(row, 3)?.zip(optional(row, 4)?),
+        position: row.get::<_, Option<String>>(5)?.as_deref().map(position_of),
+    })
+}
 
-    fn add_new_files(&self, all: &mut SidecarMailboxes) -> Result<()> {
-        let sql = "SELECT mailbox, key, message, place, len, position FROM file \
-                   WHERE key IN (SELECT key FROM fresh_file)";
-        self.each_of_mailbox(sql, all, |row, mailbox| {
-            mailbox.files.push(ReadFile {
-                key: unsigned(row, 1)?,
-                message: optional(row, 2)?,
-                length: optional(row, 3)?.zip(optional(row, 4)?),
-                position: row.get::<_, Option<String>>(5)?.as_deref().map(position_of),
-            });
-            Ok(())
-        })
-    }
-
-    fn add_given(&self, all: &mut SidecarMailboxes) -> Result<()> {
-        let sql = "SELECT mailbox, digest, path.path, keys, earlier
-             FROM fresh_given JOIN given USING(mailbox, digest) JOIN path ON path.id=given.path
-             UNION ALL SELECT mailbox, digest, path.path, x'', x''
-             FROM fresh_given JOIN other_path other USING(mailbox, digest)
-             JOIN path ON path.id=other.path";
-        self.each_of_mailbox(sql, all, |row, mailbox| {
-            let keys: Vec<u8> = row.get(3)?;
-            let (keys, _) = keys.as_chunks();
-            mailbox.given.push(GivenMessage {
-                digest: hash128(row, 1)?,
-                path: path_of(row, 2)?,
-                keys: keys.iter().map(listed_key).collect(),
-                earlier: digests_in(&row.get::<_, Vec<u8>>(4)?),
-            });
-            Ok(())
-        })
-    }
-
-    fn add_gone(&self, all: &mut SidecarMailboxes) -> Result<()> {
-        let sql = "SELECT mailbox, digest FROM fresh_gone gone WHERE NOT EXISTS
-             (SELECT 1 FROM given WHERE given.mailbox=gone.mailbox AND given.digest=gone.digest)";
-        self.each_of_mailbox(sql, all, |row, mailbox| {
-            mailbox.gone.push(hash128(row, 1)?);
-            Ok(())
-        })?;
-        let sql = "SELECT mailbox, key FROM fresh_unread unread WHERE NOT EXISTS
-             (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND seen.key=unread.key)";
-        self.each_of_mailbox(sql, all, |row, mailbox| {
-            mailbox.unread.push(listed_key(&row.get(1)?));
-            Ok(())
-        })
-    }
-
-    /// Reads each row of a query into its mailbox, which the first column names.
-    fn each_of_mailbox(
-        &self,
-        sql: &str,
-        all: &mut SidecarMailboxes,
-        read: impl Fn(&Row<'_>, &mut SidecarMailbox) -> rusqlite::Result<()>,
-    ) -> Result<()> {
-        self.each(sql, [], |row| {
-            read(row, all.entry(row.get(0)?).or_default())
-        })
-    }
-
-    fn add_changed_mailboxes(&self, all: &mut SidecarMailboxes) -> Result<()> {
-        let sql = "SELECT mailbox FROM fresh_mailbox";
-        let mailboxes: Vec<MailboxId> = self.all(sql, [], |row| row.get(0))?;
-        for mailbox in mailboxes {
-            let growing = self.growing_messages(mailbox)?;
-            all.entry(mailbox).or_default().growing = Some(growing);
-        }
-        Ok(())
-    }
-
-    /// Fills in the mailbox's own row.
-    fn describe_mailbox(&self, id: MailboxId, mailbox: &mut SidecarMailbox) -> Result<()> {
-        let sql = "SELECT key, spool, dev, many FROM mailbox WHERE id=?1";
-        let found = self.find(sql, params![id], |row| {
-            (mailbox.mailbox, mailbox.spool) = (hash128(row, 0)?, hash128(row, 1)?);
-            (mailbox.dev, mailbox.many) = (unsigned(row, 2)?, row.get(3)?);
-            Ok(())
-        })?;
-        found.ok_or_else(|| self.damaged("lacks a mailbox"))
-    }
+fn given_message(row: &Row<'_>) -> rusqlite::Result<GivenMessage> {
+    let keys: Vec<u8> = row.get(3)?;
+    Ok(GivenMessage {
+        digest: hash128(row, 1)?,
+        path: path_of(row, 2)?,
+        keys: keys.as_chunks().0.iter().map(listed_key).collect(),
+        earlier: digests_in(&row.get::<_, Vec<u8>>(4)?),
+    })
 }
 
 /// A stored key as a sidecar lists it.
