@@ -221,18 +221,22 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
         drop(writer);
         let mut writer = RecordWriter::default();
         let output = self.extract(&identified, ExtractionReason::New, &mut writer);
-        Ok(self.growing_message(message, &output, digests))
+        Ok(self.growing_message(&identified, &output, digests))
     }
 
-    /// Returns the state that identifies a message after it has grown.
+    /// Returns the state that identifies a message after it has grown. `None` if its end is certain
+    /// or it is empty.
     fn growing_message(
         &self,
-        message: &Message<'_>,
+        message: &IdentifiedMessage<'_, '_>,
         output: &MessageOutput,
         digests: Vec<u128>,
     ) -> Option<GrowingMessage> {
+        if message.end == EndCertainty::Certain || message.has_panicked {
+            return None;
+        }
         let limit = self.context.extractor.limits().header_bytes;
-        let (len, hash) = stable_prefix(message, limit, self.context.session.hash_key)?;
+        let (len, hash) = stable_prefix(message.message, limit, self.context.session.hash_key)?;
         Some(GrowingMessage {
             len,
             hash,
@@ -552,9 +556,13 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
         let given = output
             .as_ref()
             .and_then(|output| self.given_message(message, output));
+        let digests = given
+            .iter()
+            .flat_map(|given| given.earlier.iter().chain([&given.digest]));
+        let digests = digests.copied().collect();
         let mut growing = output
             .as_ref()
-            .and_then(|output| self.growing_state(message, output, given.as_ref()));
+            .and_then(|output| self.growing_message(message, output, digests));
         // A single lock, so no commit can come between the parts of a message.
         let mut writer = self.context.session.lock()?;
         // Another reader may have added the same message since.
@@ -628,24 +636,6 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
             keys: vec![message.key],
             earlier: earlier.into_iter().collect(),
         })
-    }
-
-    /// Returns the state that identifies a message after it has grown; `None` if its end is
-    /// certain.
-    fn growing_state(
-        &self,
-        message: &IdentifiedMessage<'_, '_>,
-        output: &MessageOutput,
-        given: Option<&GivenMessage>,
-    ) -> Option<GrowingMessage> {
-        if message.end == EndCertainty::Certain || message.has_panicked {
-            return None;
-        }
-        let digests = given
-            .into_iter()
-            .flat_map(|given| given.earlier.iter().copied().chain([given.digest]))
-            .collect();
-        self.growing_message(message.message, output, digests)
     }
 }
 

@@ -32,15 +32,11 @@ const POLL_MS: u64 = 10;
 /// The messages at which the process may have died, and the results of their trials.
 #[derive(Default)]
 pub struct Suspects {
-    trials: Option<Trials>,
-    known: Mutex<KnownMessages>,
-}
-
-/// The means to run a trial.
-struct Trials {
-    start: StartProgram,
+    /// Starts the trials; `None` if messages are not tried.
+    start: Option<StartProgram>,
     /// The configuration file of the daemon, if it has one.
     config: Option<PathBuf>,
+    known: Mutex<KnownMessages>,
 }
 
 #[derive(Default)]
@@ -72,7 +68,8 @@ impl Suspects {
         let noted = noted.as_chunks().0.iter().copied();
         let noted = noted.map(Hash128::from_be_bytes);
         Suspects {
-            trials: Some(Trials { start, config }),
+            start: Some(start),
+            config,
             known: Mutex::new(KnownMessages {
                 suspects: noted.chain(set_aside).collect(),
                 set_aside: HashSet::new(),
@@ -106,11 +103,11 @@ impl Suspects {
             known.note(&keys);
             keys.iter().any(|key| known.suspects.contains(key))
         };
-        let Some(trials) = self.trials.as_ref().filter(|_| is_suspect) else {
+        let Some(start) = self.start.as_ref().filter(|_| is_suspect) else {
             return Ok(true);
         };
         let repeats = if messages.len() == 1 { TRIALS } else { 1 };
-        if (0..repeats).all(|_| !trials.survives(messages, session).unwrap_or(true)) {
+        if (0..repeats).all(|_| !self.survives(start, messages, session).unwrap_or(true)) {
             return Ok(false);
         }
         let mut known = self.known();
@@ -126,30 +123,6 @@ impl Suspects {
         self.known().parsed.remove(&thread::current().id());
     }
 
-    fn known(&self) -> MutexGuard<'_, KnownMessages> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl KnownMessages {
-    /// Notes the messages that all readers are parsing.
-    fn note(&mut self, keys: &[Hash128]) {
-        let Some(note) = &self.note else {
-            return;
-        };
-        self.parsed.insert(thread::current().id(), keys.to_vec());
-        let parsed = self.parsed.values().flatten();
-        let bytes: Vec<u8> = parsed.flat_map(|key| key.to_be_bytes()).collect();
-        let earlier = std::mem::replace(&mut self.noted_bytes, bytes.len());
-        // Without a note, a restart may meet the same message again.
-        let written = note.write_all_at(&bytes, 0);
-        if bytes.len() < earlier {
-            let _ = written.and_then(|()| note.set_len(bytes.len() as u64));
-        }
-    }
-}
-
-impl Trials {
     /// Makes another process parse messages. Returns `true` if it survives.
     ///
     /// # Errors
@@ -157,6 +130,7 @@ impl Trials {
     /// The process could not be started, so the result is unknown.
     fn survives(
         &self,
+        start: &StartProgram,
         messages: &[(Hash128, &Message<'_>)],
         session: &Session,
     ) -> io::Result<bool> {
@@ -177,7 +151,7 @@ impl Trials {
             .stderr(Stdio::null())
             // An interrupt from the terminal does not count as a death.
             .process_group(0);
-        let mut child = (self.start)(command)?;
+        let mut child = start(command)?;
         if let Some(mut input) = child.stdin.take() {
             for (_, message) in messages {
                 if !is_one {
@@ -200,5 +174,27 @@ impl Trials {
         child.kill()?;
         child.wait()?;
         Ok(false)
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownMessages> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl KnownMessages {
+    /// Notes the messages that all readers are parsing.
+    fn note(&mut self, keys: &[Hash128]) {
+        let Some(note) = &self.note else {
+            return;
+        };
+        self.parsed.insert(thread::current().id(), keys.to_vec());
+        let parsed = self.parsed.values().flatten();
+        let bytes: Vec<u8> = parsed.flat_map(|key| key.to_be_bytes()).collect();
+        let earlier = std::mem::replace(&mut self.noted_bytes, bytes.len());
+        // Without a note, a restart may meet the same message again.
+        let written = note.write_all_at(&bytes, 0);
+        if bytes.len() < earlier {
+            let _ = written.and_then(|()| note.set_len(bytes.len() as u64));
+        }
     }
 }

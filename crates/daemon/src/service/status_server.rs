@@ -26,22 +26,15 @@ const REQUEST_BYTES: usize = 4 << 10;
 
 /// The last status, shared by the supervisor, which updates it, and the threads that serve it.
 #[derive(Clone)]
-pub(super) struct StatusSnapshot(Arc<Mutex<DatedStatus>>);
-
-struct DatedStatus {
-    status: Status,
-    at: Instant,
-}
+pub(super) struct StatusSnapshot(Arc<Mutex<(Status, Instant)>>);
 
 impl StatusSnapshot {
     pub(super) fn new(status: Status) -> StatusSnapshot {
-        let at = Instant::now();
-        StatusSnapshot(Arc::new(Mutex::new(DatedStatus { status, at })))
+        StatusSnapshot(Arc::new(Mutex::new((status, Instant::now()))))
     }
 
     pub(super) fn update(&self, status: Status) {
-        let at = Instant::now();
-        *self.lock() = DatedStatus { status, at };
+        *self.lock() = (status, Instant::now());
     }
 
     /// Serves the status as JSON at the control socket, on a separate thread.
@@ -50,7 +43,7 @@ impl StatusSnapshot {
         // is being killed may still have it open.
         let _ = fs::remove_file(path);
         self.serve_unix("control", path, |snapshot, mut client| {
-            let json = snapshot.lock().status.json();
+            let json = snapshot.lock().0.json();
             // The client may be gone already.
             let _ = client.write_all(&json);
         })
@@ -113,13 +106,36 @@ impl StatusSnapshot {
     /// Answers one HTTP request.
     fn answer_http<C: Read + Write>(&self, mut client: C) {
         let request = read_request(&mut client);
-        let answer = self.lock().answer(&request);
+        let answer = self.answer(&request);
         // The client may be gone already.
         let _ = client.write_all(answer.as_bytes());
     }
 
-    fn lock(&self) -> MutexGuard<'_, DatedStatus> {
+    fn lock(&self) -> MutexGuard<'_, (Status, Instant)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the answer to an HTTP request.
+    fn answer(&self, request: &[u8]) -> String {
+        const UNHEALTHY: &str = "503 Service Unavailable";
+        let (status, at) = &*self.lock();
+        if request.starts_with(b"GET /metrics ") {
+            let metrics = status.metrics();
+            return http_answer("200 OK", "text/plain; version=0.0.4", &metrics);
+        }
+        let issues = status.health_issues();
+        let not_ok = format!("not ok\n{}\n", issues.join("\n"));
+        let (status, body) = if !request.starts_with(b"GET /healthz ") {
+            ("404 Not Found", "/metrics or /healthz\n")
+        } else if MAX_AGE <= at.elapsed() {
+            let text = "not ok\nthe daemon no longer updates its status\n";
+            (UNHEALTHY, text)
+        } else if issues.is_empty() {
+            ("200 OK", "ok\n")
+        } else {
+            (UNHEALTHY, &*not_ok)
+        };
+        http_answer(status, "text/plain", body)
     }
 }
 
@@ -139,30 +155,6 @@ pub fn ask(state_dir: &Path) -> io::Result<String> {
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     Ok(answer)
-}
-
-impl DatedStatus {
-    /// Returns the answer to an HTTP request.
-    fn answer(&self, request: &[u8]) -> String {
-        const UNHEALTHY: &str = "503 Service Unavailable";
-        if request.starts_with(b"GET /metrics ") {
-            let metrics = self.status.metrics();
-            return http_answer("200 OK", "text/plain; version=0.0.4", &metrics);
-        }
-        let issues = self.status.health_issues();
-        let not_ok = format!("not ok\n{}\n", issues.join("\n"));
-        let (status, body) = if !request.starts_with(b"GET /healthz ") {
-            ("404 Not Found", "/metrics or /healthz\n")
-        } else if MAX_AGE <= self.at.elapsed() {
-            let text = "not ok\nthe daemon no longer updates its status\n";
-            (UNHEALTHY, text)
-        } else if issues.is_empty() {
-            ("200 OK", "ok\n")
-        } else {
-            (UNHEALTHY, &*not_ok)
-        };
-        http_answer(status, "text/plain", body)
-    }
 }
 
 fn http_answer(status: &str, content_type: &str, body: &str) -> String {
