@@ -137,13 +137,6 @@ impl SegmentDir {
         sync_dir(&self.open)
     }
 
-    /// Returns the names in the hidden folder, sorted.
-    pub(crate) fn hidden_names(&self) -> io::Result<Vec<std::ffi::OsString>> {
-        entries(&self.open)
-            .map(|entry| Ok(entry?.file_name().to_owned()))
-            .collect()
-    }
-
     /// Records durably that the segment `seq` may have been published. A removed segment keeps its
     /// number.
     ///

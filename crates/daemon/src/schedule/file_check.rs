@@ -340,7 +340,7 @@ impl SpoolReader {
     /// Removes a file that was read from the planned checks.
     fn remove_planned(&mut self, path: &Path) {
         self.unsettled.remove(path);
-        self.failures.remove(path);
+        self.failures.files.remove(path);
     }
 
     /// Returns the lock under which a file was found. Reports it if the file was locked for longer
@@ -391,7 +391,7 @@ impl SpoolReader {
     ) {
         let (path, version) = (checked.path(), checked.version);
         let settle = self.config.watch.settle;
-        self.failures.remove(path);
+        self.failures.files.remove(path);
         if UNSETTLED_FILES <= self.unsettled.len() && !self.unsettled.contains_key(path) {
             self.spools[checked.spool].mark(now.plus(settle));
             return;
@@ -548,7 +548,7 @@ impl SpoolReader {
     }
 
     fn git_host(&self) -> GitHost {
-        let heartbeat = self.heartbeat();
+        let heartbeat = Arc::clone(&self.heartbeat);
         let git = self.shared.git.clone();
         git.with_beat(Arc::new(move || heartbeat.beat()))
     }

@@ -44,7 +44,8 @@ pub trait ReaderHost: DaemonHost {
 pub struct SpoolReader {
     pub(super) config: Config,
     pub(super) shared: ReaderResources,
-    pub(super) heartbeat: Arc<Heartbeat>,
+    /// Lets the supervisor recognise a stalled reader.
+    pub(crate) heartbeat: Arc<Heartbeat>,
     /// Term of the committer for which all spools were scanned or scheduled.
     pub(super) term: u64,
     pub(super) spools: Vec<WatchedSpool>,
@@ -129,7 +130,7 @@ impl SpoolReader {
             let identity = writer.spool_identity(&spool.path);
             WatchedSpool::new(spool, identity, now)
         });
-        let (spools, term) = (spools.collect(), writer.term());
+        let (spools, term) = (spools.collect(), writer.term);
         drop(writer);
         SpoolReader {
             spools,
@@ -225,6 +226,7 @@ impl SpoolReader {
 
     /// The status of this reader's spools, without the committer's.
     pub(crate) fn spools_status(&self, now: MonotonicTime) -> Status {
+        let quarantined = self.failures.quarantined();
         Status {
             state: if self.stopping {
                 DaemonState::Stopping
@@ -233,8 +235,8 @@ impl SpoolReader {
             },
             queue: self.changed.len(),
             resting: self.unsettled.len(),
-            failing: self.failures.failing(),
-            quarantined: self.failures.quarantined(),
+            failing: self.failures.files.len() - quarantined,
+            quarantined,
             failures: self.failures.reported(),
             locked: self.reported_locks().count(),
             locks: self.locked_files(now),
@@ -281,7 +283,8 @@ impl SpoolReader {
             .spools
             .iter()
             .flat_map(WatchedSpool::unreadable_folders);
-        let failed = self.failures.sentences();
+        let failed = self.failures.files.iter();
+        let failed = failed.map(|(path, entry)| format!("{}: {}", path.display(), entry.why));
         let mut sentences: Vec<String> = unsettled.chain(failed).chain(unreadable).collect();
         sentences.sort_unstable();
         sentences.dedup();
@@ -316,11 +319,6 @@ impl SpoolReader {
     pub(crate) fn roots(&self) -> Vec<PathBuf> {
         let spools = self.config.spool.iter();
         spools.map(|spool| spool.path.clone()).collect()
-    }
-
-    /// The heartbeat, which lets the supervisor recognise a stalled reader.
-    pub(crate) fn heartbeat(&self) -> Arc<Heartbeat> {
-        Arc::clone(&self.heartbeat)
     }
 
     /// Returns `true` if roots appeared, disappeared or were replaced since the last call: mounted,
@@ -364,8 +362,8 @@ impl SpoolReader {
     /// spool was observed during the pause.
     fn follow_term(&mut self, now: MonotonicTime) {
         let writer = self.shared.writer.lock();
-        if self.term != writer.term() {
-            self.term = writer.term();
+        if self.term != writer.term {
+            self.term = writer.term;
             for watched in &mut self.spools {
                 watched.mark(now);
                 watched.scanned = false;
@@ -451,13 +449,14 @@ pub(super) type InodeVersion = Option<FileVersion>;
 /// The files that could not be read.
 #[derive(Debug, Default)]
 pub(super) struct RetryTable {
-    files: BTreeMap<PathBuf, RetryEntry>,
+    pub(super) files: BTreeMap<PathBuf, RetryEntry>,
 }
 
 #[derive(Debug, Default)]
-struct RetryEntry {
+pub(super) struct RetryEntry {
     version: InodeVersion,
-    why: String,
+    /// The last error.
+    pub(super) why: String,
     tries: u64,
     since: MonotonicTime,
     wait_ms: u64,
@@ -505,16 +504,6 @@ impl RetryTable {
         Some(Diagnostic::new(DiagnosticKind::Unreadable, text))
     }
 
-    /// Removes a file that was read or is gone.
-    pub(super) fn remove(&mut self, path: &Path) {
-        self.files.remove(path);
-    }
-
-    /// The last error of a file; `None` if it could be read.
-    pub(super) fn why(&self, path: &Path) -> Option<&str> {
-        self.files.get(path).map(|entry| &*entry.why)
-    }
-
     /// Returns `true` if a file may be read: it has not failed, its next attempt is due, or it has
     /// changed.
     pub(super) fn may_read(&self, path: &Path, version: InodeVersion, now: MonotonicTime) -> bool {
@@ -535,26 +524,10 @@ impl RetryTable {
         self.files.values().filter_map(|entry| entry.retry).min()
     }
 
-    /// Returns `true` if a file below `root` could not be read.
-    pub(super) fn has_any_in(&self, root: &Path) -> bool {
-        self.files.keys().any(|path| path.starts_with(root))
-    }
-
-    /// Number of files that will be retried.
-    pub(super) fn failing(&self) -> usize {
-        self.files.len() - self.quarantined()
-    }
-
     /// Number of files that are skipped until they change.
-    pub(super) fn quarantined(&self) -> usize {
+    fn quarantined(&self) -> usize {
         let files = self.files.values();
         files.filter(|entry| entry.retry.is_none()).count()
-    }
-
-    /// One sentence per file: its path and the last error.
-    pub(super) fn sentences(&self) -> impl Iterator<Item = String> {
-        let files = self.files.iter();
-        files.map(|(path, entry)| format!("{}: {}", path.display(), entry.why))
     }
 
     /// Returns the files for the status, at most [`REPORTED_FAILURES`], quarantined ones first.
@@ -729,7 +702,7 @@ mod tests {
         };
         assert!(first.starts_with("Stale") && last.starts_with("unreadable for a day"));
         assert!(repeated.iter().all(Option::is_none));
-        assert_eq!((table.failing(), table.quarantined()), (0, 1));
+        assert_eq!((table.files.len(), table.quarantined()), (1, 1));
         assert!(table.reported()[0].quarantined);
     }
 
@@ -741,7 +714,7 @@ mod tests {
         assert!(!may_read(&table, now));
         let changed = Some(FileVersion::of(&Path::new("/").metadata().unwrap()));
         assert!(table.may_read(PATH.as_ref(), changed, now));
-        table.remove(PATH.as_ref());
+        table.files.remove(Path::new(PATH));
         assert!(may_read(&table, now));
     }
 
@@ -754,6 +727,6 @@ mod tests {
         }
         let reported = record(&mut table, "x", now).unwrap();
         assert!(reported.starts_with("limit of 10000"), "{reported}");
-        assert_eq!(table.failing(), REMEMBERED_FAILURES);
+        assert_eq!(table.files.len(), REMEMBERED_FAILURES);
     }
 }

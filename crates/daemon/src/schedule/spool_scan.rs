@@ -464,7 +464,8 @@ impl SpoolReader {
         };
         let (spool, key) = (scan.spool, scan.identity.key);
         let root = self.spools[spool].status.path.clone();
-        let has_failures = self.failures.has_any_in(&self.spools[spool].spool.path);
+        let mut failed = self.failures.files.keys();
+        let has_failures = failed.any(|path| path.starts_with(&self.spools[spool].spool.path));
         let gap = has_failures.then(|| "some files cannot be read".to_owned());
         let mut writer = self.writer()?;
         let stats = if let Some(gap) = scan.gap.clone().or(gap) {
@@ -575,8 +576,8 @@ impl SpoolReader {
 
     /// The reason why waiting alone will not get a file read. `None` if it may.
     fn why_unread(&self, path: &Path) -> Option<String> {
-        if let Some(why) = self.failures.why(path) {
-            return Some(why.to_owned());
+        if let Some(failed) = self.failures.files.get(path) {
+            return Some(failed.why.clone());
         }
         let held = self.unsettled.get(path)?.reported_lock()?;
         Some(format!("locked {}", held.lock))

@@ -44,7 +44,7 @@ impl ReaderThread {
         let (woken, wake) = io::pipe()?;
         let status = Arc::new(Mutex::new(reader.spools_status(MonotonicTime::default())));
         let handle = ReaderThread {
-            heartbeat: reader.heartbeat(),
+            heartbeat: Arc::clone(&reader.heartbeat),
             status: Arc::clone(&status),
             wake,
             steps: None,
@@ -57,7 +57,7 @@ impl ReaderThread {
                 let mut reader_loop = ReaderLoop {
                     fs_events: FsEvents::default(),
                     woken,
-                    heartbeat: reader.heartbeat(),
+                    heartbeat: Arc::clone(&reader.heartbeat),
                     status,
                     host,
                     status_at: Instant::now(),

@@ -293,8 +293,9 @@ impl StateDb {
         if let Some(id) = self.find(sql, params![path], |row| row.get(0))? {
             return Ok(id);
         }
-        self.run("INSERT INTO path VALUES(NULL,?1)", params![path])?;
-        Ok(self.last_id())
+        let sql = "INSERT INTO path VALUES(NULL,?1) RETURNING id";
+        let added = self.find(sql, params![path], |row| row.get(0))?;
+        added.ok_or_else(|| self.damaged("lacks a path"))
     }
 }
 

@@ -213,9 +213,10 @@ fn cut_to_committed(
 /// Sets aside hidden files that do not belong to the open segment. Returns their new paths.
 fn set_files_aside(dir: &SegmentDir, open: Option<u64>) -> Result<Vec<PathBuf>> {
     let mut aside = Vec::new();
-    for name in dir.hidden_names().at(&dir.out)? {
-        if open.is_none() || number(&name) != open {
-            aside.push(dir.set_aside(&name).at(dir.hidden("").join(&name))?);
+    for entry in own_files::entries(&dir.open) {
+        let entry = entry.map_err(io::Error::from).at(&dir.out)?;
+        if open.is_none() || number(entry.file_name()) != open {
+            aside.push(dir.set_aside(entry.file_name()).at(entry.path())?);
         }
     }
     Ok(aside)

@@ -267,11 +267,6 @@ impl StateDb {
         self.name_file(statement.and_then(|mut statement| statement.execute(params)))
     }
 
-    /// ID of the last inserted row.
-    pub(super) fn last_id(&self) -> i64 {
-        self.connection.last_insert_rowid()
-    }
-
     /// Returns `true` if a query has any row.
     pub(super) fn is_any(&self, sql: &str, params: impl Params) -> Result<bool> {
         let statement = self.connection.prepare_cached(sql);

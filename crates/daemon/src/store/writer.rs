@@ -169,8 +169,9 @@ pub struct Writer {
     ended: Option<DaemonError>,
     /// Time of the next attempt to resume; `None` if the pause was not reported yet.
     retry: Option<MonotonicTime>,
-    /// Number of times that a committer or a pause has ended. Work of an earlier term is void.
-    term: u64,
+    /// Number of times that a committer or a pause has ended. Work of an earlier term is void, so
+    /// everything must be scanned again.
+    pub term: u64,
     batch_bytes: usize,
     counters: Counters,
     last_sealed: Option<LastSealed>,
@@ -256,11 +257,6 @@ impl Writer {
 
 /// Methods for the loops of readers and supervisor.
 impl Writer {
-    /// A number that increases when everything must be rescanned because uncommitted work was lost.
-    pub fn term(&self) -> u64 {
-        self.term
-    }
-
     /// Resumes after a pause if there is space. Returns the time of the next attempt if there is
     /// none, or `None` if work continues.
     ///
