@@ -71,7 +71,7 @@ fn failed(source: &Source, message: &str) -> Exit {
 /// `max_bytes` each; any other has one item. Leading NUL bytes belong to the first range, which may
 /// be larger by their number. The other ranges state the number, so the bytes are not read again.
 fn items(file: &WalkedFile, given: Option<Format>, max_bytes: u64) -> io::Result<Vec<FileRange>> {
-    let start = SourceStart::read(&mut read::open(file)?)?;
+    let start = SourceStart::read(&mut &read::open(file)?)?;
     let format = start.format(given, file.hint).ok();
     if format.is_some_and(|format| is_skipped_output(file, given, format, &start)) {
         return Ok(Vec::new());
@@ -183,7 +183,7 @@ enum Content {
 }
 
 fn content(file: &WalkedFile, given: Option<Format>) -> io::Result<Content> {
-    let start = SourceStart::read(&mut read::open(file)?)?;
+    let start = SourceStart::read(&mut &read::open(file)?)?;
     // A given kind is the kind of the members of a container.
     let is_outlook = read::is_outlook(&start.bytes) && read::has_readpst();
     let is_container = start.is_container || is_outlook;

@@ -4,12 +4,12 @@
 //! This is the only source of messages for `scan`, the daemon and `explain`. It leaves folders to
 //! `walk`, and the division of a block into messages to `split`.
 
-use std::io::{self, Seek};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use urlspool_mail::split::{self, Block, BlockReader, Format, SplitOutput, UnreadBlock, messages};
 use urlspool_record::record::is_written_file;
-use urlspool_sources::read::{self, Input, SparseRead, StreamStep, Streams};
+use urlspool_sources::read::{self, Input, SeekableInput, SparseRead, StreamStep, Streams};
 use urlspool_sources::read::{GitHost, Repository, RepositoryContent, Selection};
 use urlspool_sources::walk::WalkedFile;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
@@ -157,7 +157,7 @@ impl MessageSource {
     ///
     /// Read errors of the file.
     pub fn of_part(
-        opened: impl SparseRead + Seek + 'static,
+        opened: &SeekableInput,
         hint: FormatHint,
         part: &FileRange,
         given: Option<Format>,

@@ -6,7 +6,7 @@ use std::io;
 
 use super::Job;
 use super::messages::{InputFailure, InputStep, MessageSource};
-use urlspool_sources::read::{self, Input};
+use urlspool_sources::read::{self, Input, SeekableInput};
 use urlspool_sources::walk::{self, WalkStep, WalkedFile};
 use urlspool_text::limits::{
     BATCH_FILES, BATCHES_PER_THREAD, BLOCKS_PER_THREAD, FILE_BATCH_BYTES, Limits, SMALL_FILE_BYTES,
@@ -99,8 +99,7 @@ impl<'j> Units<'j> {
         let is_part = 0 < part.start || input.size().is_some_and(|size| part.end < size);
         let found = match &input {
             Input::Seekable(seekable) if is_part => {
-                let opened = seekable.whole();
-                MessageSource::of_part(opened, hint, part, job.format, limits)?
+                MessageSource::of_part(seekable, hint, part, job.format, limits)?
             }
             _ => None,
         };
@@ -189,7 +188,8 @@ impl<'j> Units<'j> {
         part: &FileRange,
     ) -> Result<Option<MessageSource>, InputStep> {
         let messages = read::open(file).and_then(|opened| {
-            MessageSource::of_part(opened, file.hint, part, self.job.format, self.limits)
+            let opened = SeekableInput::file(opened);
+            MessageSource::of_part(&opened, file.hint, part, self.job.format, self.limits)
         });
         match messages.map_err(|error| failed(file, error))? {
             None if part.start == 0 => self.open_file(file).map(Some),

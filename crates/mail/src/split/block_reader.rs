@@ -11,7 +11,7 @@ mod tests;
 
 pub use source_start::SourceStart;
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use self::source_start::is_zero;
 use super::format::{Format, LineEnds, cr_to_lf, mbox_format};
 use super::{AtEof, Block, BlockRole, FragmentHead, babyl, content_length, mbox, mmdf, news};
 use crate::lines::text_border;
-use urlspool_sources::read::{SparseRead, UnreadRange};
+use urlspool_sources::read::{SeekableInput, SparseRead, UnreadRange};
 use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
 use urlspool_text::origin::FormatHint;
@@ -518,30 +518,29 @@ impl<R: SparseRead> BlockReader<R> {
     }
 }
 
-/// Opens the messages of an mbox that start in `range`. Returns `None` if the stream is not an
-/// mbox, or is an mbox with CR line ends. The first `nuls` bytes are known to be NUL and are not
-/// read again.
+/// Opens the messages of an mbox that start in `range`. Returns `None` if the input is not an mbox,
+/// or is an mbox with CR line ends. The first `nuls` bytes are known to be NUL and are not read
+/// again.
 ///
 /// # Errors
 ///
-/// Returns the stream's error.
-pub fn open_range<S: SparseRead + Seek + 'static>(
-    mut stream: S,
+/// Returns the input's error.
+pub fn open_range(
+    input: &SeekableInput,
     given: Option<Format>,
     hint: FormatHint,
     max_message_bytes: usize,
     range: Range<u64>,
     nuls: u64,
 ) -> io::Result<Option<StreamBlocks>> {
-    let start = SourceStart::read_after_nuls(&mut stream, nuls)?;
+    let start = SourceStart::read_after_nuls(&mut input.stream_at(0), nuls)?;
     let Some(format) = start.splittable_format(given, hint) else {
         return Ok(None);
     };
     let begin = start.offset;
-    let first = first_message(&mut stream, begin, format, max_message_bytes, &range)?;
+    let first = first_message(input, begin, format, max_message_bytes, &range)?;
     let messages = first.unwrap_or(range.end)..range.end;
-    stream.seek(SeekFrom::Start(messages.start))?;
-    let stream = Box::new(stream);
+    let stream = Box::new(input.stream_at(messages.start));
     Ok(Some(BlockReader::in_range(
         stream,
         format,
@@ -558,9 +557,9 @@ pub fn open_range<S: SparseRead + Seek + 'static>(
 ///
 /// # Errors
 ///
-/// Returns the stream's error.
-fn first_message<S: SparseRead + Seek>(
-    stream: &mut S,
+/// Returns the input's error.
+fn first_message(
+    input: &SeekableInput,
     begin: u64,
     format: Format,
     max_message_bytes: usize,
@@ -569,24 +568,24 @@ fn first_message<S: SparseRead + Seek>(
     if range.start <= begin {
         return Ok(Some(begin));
     }
-    stream.seek(SeekFrom::Start(begin))?;
     if format == Format::Mboxcl {
+        let stream = input.stream_at(begin);
         let before = begin..range.start;
         let mut blocks = BlockReader::in_range(stream, format, max_message_bytes, before);
         while blocks.next_block()?.is_some() {}
         return Ok((!blocks.buffer.is_empty()).then_some(blocks.offset));
     }
-    first_separator(stream, begin, range)
+    first_separator(input, begin, range)
 }
 
-/// Returns the offset after the blank lines at `begin`, the stream's position. Reads window by
-/// window, at most to `end`.
-fn blank_end<S: SparseRead>(stream: &mut S, begin: u64, end: u64) -> io::Result<u64> {
+/// Returns the offset after the blank lines at `begin`. Reads window by window, at most to `end`.
+fn blank_end(input: &SeekableInput, begin: u64, end: u64) -> io::Result<u64> {
+    let mut stream = input.stream_at(begin);
     let mut blank = begin;
     let mut window = Vec::new();
     while blank < end {
         window.clear();
-        stream.take(SNIFF_BYTES as u64).read_to_end(&mut window)?;
+        stream.append(SNIFF_BYTES, &mut window)?;
         let lines = mbox::blank_lines(&window);
         blank += lines as u64;
         if lines < SNIFF_BYTES {
@@ -596,25 +595,25 @@ fn blank_end<S: SparseRead>(stream: &mut S, begin: u64, end: u64) -> io::Result<
     Ok(blank)
 }
 
-/// Returns the offset of the first separator in `range`. The range starts after `begin`, the
-/// stream's position. Reads window by window.
-fn first_separator<S: SparseRead + Seek>(
-    stream: &mut S,
+/// Returns the offset of the first separator in `range`, which starts after `begin`. Reads window
+/// by window.
+fn first_separator(
+    input: &SeekableInput,
     begin: u64,
     range: &Range<u64>,
 ) -> io::Result<Option<u64>> {
     // Blank lines at the start of the file belong to the first message.
-    let blank = blank_end(stream, begin, range.end)?;
+    let blank = blank_end(input, begin, range.end)?;
     let start = range.start.max(blank + 1);
     let mut offset = start.saturating_sub(CONTEXT_BYTES as u64);
-    stream.seek(SeekFrom::Start(offset))?;
+    let mut stream = input.stream_at(offset);
     let mut window = Vec::new();
     let mut from = (start - offset) as usize;
     while offset < range.end {
         if !window.is_empty() && is_zero(&window) {
             offset += stream.skip_hole(1);
         }
-        let read = stream.take(SNIFF_BYTES as u64).read_to_end(&mut window)?;
+        let read = stream.append(SNIFF_BYTES, &mut window)?;
         let at_eof = if read < SNIFF_BYTES {
             AtEof::Yes
         } else {

@@ -69,6 +69,12 @@ impl SeekableInput {
         SeekableInput::new(Storage::Memory(Arc::new(bytes)))
     }
 
+    /// Creates an input from an open file.
+    #[must_use]
+    pub fn file(file: File) -> SeekableInput {
+        SeekableInput::new(Storage::File(Arc::new(file)))
+    }
+
     fn new(storage: Storage) -> SeekableInput {
         let count = ByteCount::default();
         SeekableInput { storage, count }
@@ -112,10 +118,10 @@ impl SeekableInput {
         }
     }
 
-    /// Returns all bytes as a seekable stream.
+    /// Returns the bytes from `start` as a seekable stream.
     #[must_use]
-    pub fn whole(&self) -> impl SparseRead + Seek + 'static {
-        self.range(0, u64::MAX)
+    pub fn stream_at(&self, start: u64) -> impl SparseRead + Seek + 'static {
+        self.range(start, u64::MAX)
     }
 
     /// Returns the bytes from `start` to `end` as a stream.
@@ -241,7 +247,7 @@ impl Input {
     /// Creates an input from an open file.
     #[must_use]
     pub fn file(file: File) -> Input {
-        Input::Seekable(SeekableInput::new(Storage::File(Arc::new(file))))
+        Input::Seekable(SeekableInput::file(file))
     }
 
     /// Creates an input from a stream. It is never read again after its end, because a terminal
@@ -418,7 +424,7 @@ impl Read for Reader {
 
 impl SparseRead for Reader {
     fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        let again = self.start.append(max, bytes)?;
+        let again = Read::take(&mut self.start, max as u64).read_to_end(bytes)?;
         // A pause after these bytes was already reported, so return them without waiting.
         if max == again || 0 < again && self.is_paused {
             return Ok(again);

@@ -2,7 +2,7 @@
 //! them.
 
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -58,37 +58,9 @@ pub trait SparseRead: Read {
 
 impl SparseRead for &[u8] {}
 
-impl<T: AsRef<[u8]>> SparseRead for Cursor<T> {}
-
 impl SparseRead for Box<dyn Read> {}
 
 impl<S: SparseRead + ?Sized> SparseRead for Box<S> {
-    fn skip_hole(&mut self, step: u64) -> u64 {
-        (**self).skip_hole(step)
-    }
-
-    fn max_leading_nuls(&self) -> u64 {
-        (**self).max_leading_nuls()
-    }
-
-    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        (**self).append(max, bytes)
-    }
-
-    fn is_paused(&self) -> bool {
-        (**self).is_paused()
-    }
-
-    fn peek_ahead(&self, ahead: u64, buffer: &mut [u8]) -> bool {
-        (**self).peek_ahead(ahead, buffer)
-    }
-
-    fn hand_off(&mut self, overlap: u64, len: u64) -> Option<UnreadRange> {
-        (**self).hand_off(overlap, len)
-    }
-}
-
-impl<S: SparseRead + ?Sized> SparseRead for &mut S {
     fn skip_hole(&mut self, step: u64) -> u64 {
         (**self).skip_hole(step)
     }
@@ -128,16 +100,6 @@ impl SparseRead for &File {
     fn max_leading_nuls(&self) -> u64 {
         let is_file = self.metadata().is_ok_and(|metadata| metadata.is_file());
         if is_file { u64::MAX } else { STREAM_NUL_BYTES }
-    }
-}
-
-impl SparseRead for File {
-    fn skip_hole(&mut self, step: u64) -> u64 {
-        (&*self).skip_hole(step)
-    }
-
-    fn max_leading_nuls(&self) -> u64 {
-        (&self).max_leading_nuls()
     }
 }
 

@@ -95,7 +95,7 @@ fn messages_around(
     let Input::Seekable(seekable) = input else {
         return Err(NoPassage::Packed);
     };
-    let start = SourceStart::read(&mut seekable.whole())?;
+    let start = SourceStart::read(&mut seekable.stream_at(0))?;
     if start.is_container {
         return Err(NoPassage::Packed);
     }
@@ -107,11 +107,11 @@ fn messages_around(
             kind: None,
             nuls: 0,
         };
-        if let Some(part) = MessageSource::of_part(seekable.whole(), hint, &part, given, &limits)? {
+        if let Some(part) = MessageSource::of_part(&seekable, hint, &part, given, &limits)? {
             return Ok(part);
         }
     }
-    let stream = Box::new(seekable.whole());
+    let stream = Box::new(seekable.stream_at(0));
     let source = source.clone();
     Ok(MessageSource::of_stream(
         stream, source, hint, given, &limits,

@@ -8,7 +8,7 @@ use super::super::{BlockRole, FragmentHead};
 use super::super::{SplitOutput, messages};
 use super::source_start::SourceStart;
 use super::{BlockReader, first_message};
-use urlspool_sources::read::SparseRead;
+use urlspool_sources::read::{SeekableInput, SparseRead};
 use urlspool_text::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES, SNIFF_BYTES};
 use urlspool_text::origin::FormatHint;
 
@@ -226,15 +226,14 @@ fn byte_ranges_of_an_mbox_hold_all_messages_wherever_it_is_cut() {
     let measured = format!("From a\nContent-Length: {}\n\n{body}\n", body.len()).repeat(3);
     for (text, format) in [(plain, Format::Mbox), (measured, Format::Mboxcl)] {
         for text in [text.clone(), text.replace('\n', "\r\n")] {
-            let text = text.as_bytes();
+            let input = SeekableInput::memory(text.clone().into_bytes());
             let starts = |from: usize, to: usize| {
-                let mut stream = io::Cursor::new(text);
                 let Some(start) =
-                    first_message(&mut stream, 0, format, 0, &(from as u64..to as u64)).unwrap()
+                    first_message(&input, 0, format, 0, &(from as u64..to as u64)).unwrap()
                 else {
                     return vec![];
                 };
-                stream.set_position(start);
+                let stream = input.stream_at(start);
                 let mut reader = BlockReader::in_range(stream, format, 0, start..to as u64);
                 let mut seen = Vec::new();
                 while let Some(block) = reader.next_block().unwrap() {
