@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use super::compression::{Compression, UnpackLimits, damaged, decompress};
 use super::error::{self, error_diagnostic};
-use super::input::{ByteCount, CountingReader, Input, SeekableInput};
+use super::input::{ByteCount, Input, SeekableInput};
 use super::repository::{RepositoryObjects, SharedObjects};
 use crate::walk;
 use git::{GitReader, RepositoryReader};
@@ -93,8 +93,8 @@ impl Archive {
         balance: &UnpackBalance,
     ) -> Archive {
         let objects = SharedObjects(Rc::new(RefCell::new(objects)));
-        let counted = CountingReader::new(objects.clone(), count);
-        let stream = GitReader::new(ArchiveFeed::new(Box::new(counted), balance));
+        let counted = Input::stream(objects.clone()).counted(count);
+        let stream = GitReader::new(ArchiveFeed::new(counted.into_stream(), balance));
         Archive::Repository(RepositoryReader::new(objects, stream))
     }
 

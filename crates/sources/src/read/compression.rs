@@ -9,7 +9,7 @@ mod lzw;
 use std::io::{self, BufRead, BufReader, Read};
 
 use super::error;
-use super::input::{ByteCount, CountingReader};
+use super::input::{ByteCount, Input};
 use crate::packed_news_batch::batch_line_bytes;
 use codec::{ConcatenatedReader, Lz4Reader};
 use lzw::LzwReader;
@@ -117,7 +117,8 @@ pub(super) fn decompress(
     limits: UnpackLimits,
 ) -> Box<dyn Read> {
     let packed = ByteCount::default();
-    let input = BufReader::with_capacity(INPUT_BYTES, CountingReader::new(stream, &packed));
+    let counted = Input::stream(stream).counted(&packed).into_stream();
+    let input = BufReader::with_capacity(INPUT_BYTES, counted);
     let unpacked: Box<dyn Read> = match compression {
         Compression::Lz4 => Box::new(Lz4Reader::new(input, limits.balance.clone())),
         Compression::Compress => Box::new(LzwReader::new(input)),

@@ -604,29 +604,6 @@ pub fn open_examined(file: &walk::WalkedFile) -> io::Result<(File, Metadata)> {
 /// Shared count of bytes read.
 pub(super) type ByteCount = Rc<Cell<u64>>;
 
-/// Reader that counts the bytes read through it.
-pub(super) struct CountingReader<R> {
-    inner: R,
-    count: ByteCount,
-}
-
-impl<R> CountingReader<R> {
-    pub(super) fn new(inner: R, count: &ByteCount) -> CountingReader<R> {
-        CountingReader {
-            inner,
-            count: Rc::clone(count),
-        }
-    }
-}
-
-impl<R: Read> Read for CountingReader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.count.set(self.count.get() + read as u64);
-        Ok(read)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
