@@ -13,9 +13,10 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 use rustix::fs::OFlags;
 
+use super::process::poll_for;
 use super::sparse_read::{SparseRead, UnreadRange, hole_len};
 use crate::walk;
 use urlspool_text::limits::STREAM_PAUSE_MS;
@@ -487,13 +488,8 @@ impl Read for Pieces<'_> {
 
 /// Returns `true` if a read of `file` would block for at most `max_ms` milliseconds.
 fn has_input(file: &File, max_ms: i64) -> bool {
-    let mut polled = [PollFd::new(file, PollFlags::IN)];
-    let timeout = Timespec {
-        tv_sec: 0,
-        tv_nsec: max_ms * 1_000_000,
-    };
     // After an error, the read itself reports the reason.
-    rustix::io::retry_on_intr(|| poll(&mut polled, Some(&timeout))) != Ok(0)
+    poll_for(&mut [PollFd::new(file, PollFlags::IN)], max_ms) != Ok(0)
 }
 
 /// Fills `buffer` with the bytes at an offset if they are cached; a disk is fastest when it is read

@@ -95,13 +95,9 @@ impl GitHost {
     ///
     /// None of them is ready within the maximum time of silence.
     pub(super) fn poll(&self, polled: &mut [PollFd<'_>]) -> io::Result<()> {
-        let second = Timespec {
-            tv_sec: 1,
-            tv_nsec: 0,
-        };
         for _ in 0..self.silence_s {
             (self.beat)();
-            if rustix::io::retry_on_intr(|| poll(polled, Some(&second)))? > 0 {
+            if poll_for(polled, 1_000)? > 0 {
                 return Ok(());
             }
         }
@@ -223,13 +219,10 @@ impl ChildProcess {
             }
         }
         let status = process.end(host)?;
-        if status.success() {
-            return Ok(Some(output));
-        }
         // With `--quiet`, it prints nothing if the object does not exist.
         match status.code() {
             Some(1) if process.messages.is_empty() => Ok(None),
-            _ => Err(process.failure(status)),
+            _ => process.success(status, b"").map(|()| Some(output)),
         }
     }
 
@@ -340,11 +333,7 @@ impl ChildProcess {
     /// Waits for the process to end and fails if it did not succeed.
     pub(super) fn finish(&mut self, host: &GitHost) -> io::Result<()> {
         let status = self.end(host)?;
-        if status.success() {
-            Ok(())
-        } else {
-            Err(self.failure(status))
-        }
+        self.success(status, b"")
     }
 
     #[cfg(target_os = "linux")]
@@ -404,13 +393,9 @@ impl ChildProcess {
 
     /// Waits for output or messages, at most `max_ms` milliseconds. Returns `true` if none came.
     pub(super) fn is_silent(&self, max_ms: u32) -> io::Result<bool> {
-        let timeout = Timespec {
-            tv_sec: 0,
-            tv_nsec: i64::from(max_ms) * 1_000_000,
-        };
         let mut polled = Vec::new();
         self.add_pipes(true, &mut polled);
-        Ok(rustix::io::retry_on_intr(|| poll(&mut polled, Some(&timeout)))? == 0)
+        Ok(poll_for(&mut polled, max_ms.into())? == 0)
     }
 
     /// Returns the status of the process if it has ended.
@@ -420,29 +405,24 @@ impl ChildProcess {
         Ok(status)
     }
 
-    /// Returns the error of a process with this status, unless it succeeded. `last` is the last
-    /// line of its output.
-    pub(super) fn success(&mut self, status: ExitStatus, last: &[u8]) -> io::Result<()> {
+    /// Returns the error of a process with this status, unless it succeeded. The reason is the last
+    /// line of `output`, or else of its messages.
+    pub(super) fn success(&self, status: ExitStatus, output: &[u8]) -> io::Result<()> {
         if status.success() {
             return Ok(());
         }
-        self.messages.extend_from_slice(last);
-        Err(self.failure(status))
-    }
-
-    /// Returns the error of a process that did not succeed.
-    fn failure(&self, status: ExitStatus) -> io::Error {
         let end = match (status.code(), status.signal()) {
             (Some(code), _) => format!("ended with status {code}"),
             (None, Some(signal)) => format!("was killed by signal {signal}"),
             (None, None) => "did not exit normally".to_owned(),
         };
-        let text = String::from_utf8_lossy(&self.messages);
+        let text = [&self.messages, output].concat();
+        let text = String::from_utf8_lossy(&text);
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let reason = lines.next_back().map_or_else(String::new, |line| {
             format!(": {}", shortened(&printable(line), 200))
         });
-        io::Error::other(format!("{} {end}{reason}", self.name))
+        Err(io::Error::other(format!("{} {end}{reason}", self.name)))
     }
 }
 
@@ -454,6 +434,15 @@ impl Drop for ChildProcess {
             let _ = self.child.wait();
         }
     }
+}
+
+/// Waits until some of these pipes are ready, at most `max_ms` milliseconds. Returns their number.
+pub(super) fn poll_for(polled: &mut [PollFd<'_>], max_ms: i64) -> rustix::io::Result<usize> {
+    let timeout = Timespec {
+        tv_sec: max_ms / 1_000,
+        tv_nsec: max_ms % 1_000 * 1_000_000,
+    };
+    rustix::io::retry_on_intr(|| poll(polled, Some(&timeout)))
 }
 
 /// Reads a pipe without waiting; `None` if nothing is available.

@@ -9,6 +9,7 @@
 //! and its calendars hold the time of the run. Both are replaced while a member is read, so that
 //! places in a member are valid in every run.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, BufRead, BufReader, Read, Take};
@@ -100,16 +101,14 @@ impl OutlookReader {
             return self.failure.take().map_or(Ok(None), Err);
         };
         let (source, content) = match step {
-            WalkStep::File(file) => match input::open(&file) {
-                Ok(opened) => {
-                    // A file may still grow if `readpst` started a program that was not killed.
-                    let bytes = file.size.min(self.bytes_left);
-                    self.bytes_left -= bytes;
-                    let reader = StableReader::new(opened.take(bytes));
-                    (file.source, EntryContent::plain(Box::new(reader)))
-                }
-                Err(error) => (file.source, EntryContent::Broken(error)),
-            },
+            WalkStep::File(file) => {
+                // A file may still grow if `readpst` started a program that was not killed.
+                let bytes = file.size.min(self.bytes_left);
+                self.bytes_left -= bytes;
+                let reader = input::open(&file).map(|opened| StableReader::new(opened.take(bytes)));
+                let content = reader.map(|reader| EntryContent::plain(Box::new(reader)));
+                (file.source, content.unwrap_or_else(EntryContent::Broken))
+            }
             WalkStep::Failed(event) => {
                 let error = io::Error::other(event.diagnostic.message);
                 (event.source, EntryContent::Broken(error))
@@ -165,8 +164,7 @@ fn run(
         let status = process.try_end()?;
         process.read_output(log, OUTLOOK_LOG_BYTES)?;
         if let Some(status) = status {
-            let last = log.trim_ascii_end().rsplit(|&byte| byte == b'\n').next();
-            return process.success(status, last.unwrap_or_default());
+            return process.success(status, log);
         }
         if rounds_to_check == 0 {
             let steps = written(&folder.path);
@@ -294,16 +292,13 @@ struct PrivateFolder {
     _lock: File,
 }
 
-/// A private folder of this process, and the program that writes into it.
-struct OpenFolder {
-    path: PathBuf,
-    program: Option<Pid>,
-}
+/// Private folders of this process, each with the program that writes into it.
+type OpenFolders = BTreeMap<PathBuf, Option<Pid>>;
 
-/// All private folders of this process. A thread that ends the program removes them.
-static OPEN: Mutex<Vec<OpenFolder>> = Mutex::new(Vec::new());
+/// All private folders of this process. A thread that ends the process removes them.
+static OPEN: Mutex<OpenFolders> = Mutex::new(OpenFolders::new());
 
-fn open_folders() -> MutexGuard<'static, Vec<OpenFolder>> {
+fn open_folders() -> MutexGuard<'static, OpenFolders> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -321,18 +316,13 @@ impl PrivateFolder {
                 "cannot make {path}: {error}; TMPDIR names another place"
             ))
         })?;
-        open.push(OpenFolder {
-            path: path.clone(),
-            program: None,
-        });
+        open.insert(path.clone(), None);
         Ok(PrivateFolder { path, _lock: lock })
     }
 
     /// Sets the program that writes into the folder, until it ends.
     fn set_program(&self, program: Option<Pid>) {
-        let mut open = open_folders();
-        let folder = open.iter_mut().find(|it| it.path == self.path);
-        folder.into_iter().for_each(|it| it.program = program);
+        open_folders().insert(self.path.clone(), program);
     }
 }
 
@@ -340,7 +330,7 @@ impl Drop for PrivateFolder {
     fn drop(&mut self) {
         // What cannot be removed now is removed at the next start.
         let _ = fs::remove_dir_all(&self.path);
-        open_folders().retain(|folder| folder.path != self.path);
+        open_folders().remove(&self.path);
     }
 }
 
@@ -348,7 +338,7 @@ impl Drop for PrivateFolder {
 /// then ends this process: no folder is created any more.
 pub fn leave_private_folders() {
     let mut open = open_folders();
-    for OpenFolder { path, program } in open.drain(..) {
+    for (path, program) in std::mem::take(&mut *open) {
         if let Some(program) = program {
             let _ = kill_process_group(program, Signal::KILL);
             let _ = waitpid(Some(program), WaitOptions::empty());
