@@ -425,14 +425,8 @@ impl RepositoryObjects {
         let read = lines.read(names)?;
         while let Some(line) = lines.next_line()? {
             *changes_left = changes_left.checked_sub(1).ok_or_else(too_many_changes)?;
-            let queries = queries(line, *layout).ok_or_else(|| unexpected("rev-list", line))?;
-            let query = if self.lists_deletions {
-                queries.deleted
-            } else if *layout == Layout::V1 {
-                [queries.deleted, queries.added].concat()
-            } else {
-                queries.added
-            };
+            let query = query(line, *layout, self.lists_deletions);
+            let query = query.ok_or_else(|| unexpected("rev-list", line))?;
             self.unanswered += memchr::memchr_iter(b'\n', &query).count() as u64;
             self.check.send(&query);
         }
@@ -514,44 +508,35 @@ impl RepositoryObjects {
     }
 }
 
-/// Queries about the objects on a line of the name source.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Queries {
-    /// Objects that a commit deletes.
-    deleted: Vec<u8>,
-    /// Objects that a commit adds.
-    added: Vec<u8>,
-}
-
-/// Returns the queries about the objects on a line, or `None` if git cannot have printed the line.
-fn queries(line: &[u8], layout: Layout) -> Option<Queries> {
-    if layout == Layout::V2 {
-        return is_oid(line).then(|| Queries {
-            deleted: [line, b":d ", DELETED, b"\n"].concat(),
-            added: [line, b":m\n"].concat(),
-        });
-    }
+/// Returns the query about the objects on a line of the name source, or `None` if git cannot have
+/// printed the line. `lists_deletions` asks only for objects that a commit deletes.
+fn query(line: &[u8], layout: Layout, lists_deletions: bool) -> Option<Vec<u8>> {
     if is_oid(line) {
-        // The commit whose changes follow.
-        return Some(Queries::default());
+        return Some(match layout {
+            // The commit whose changes follow.
+            Layout::V1 => Vec::new(),
+            Layout::V2 if lists_deletions => [line, b":d ", DELETED, b"\n"].concat(),
+            Layout::V2 => [line, b":m\n"].concat(),
+        });
     }
     // `:OLD_MODE NEW_MODE OLD_OID NEW_OID STATUS<tab>PATH`.
     let words: Vec<&[u8]> = line
-        .strip_prefix(b":")?
+        .strip_prefix(b":")
+        .filter(|_| layout == Layout::V1)?
         .splitn(5, |&byte| byte == b' ')
         .collect();
     let &[_, _, old, new, [status, b'\t', path @ ..]] = &words[..] else {
         return None;
     };
     let is_message = is_message_path(path);
-    let mut queries = Queries::default();
+    let mut query = Vec::new();
     if is_message && matches!(status, b'D' | b'M') && is_oid(old) {
-        queries.deleted = [old, b" d\n"].concat();
+        query.extend_from_slice(&[old, b" ", DELETED, b"\n"].concat());
     }
-    if is_message && matches!(status, b'A' | b'M') && is_oid(new) {
-        queries.added = [new, b"\n"].concat();
+    if is_message && !lists_deletions && matches!(status, b'A' | b'M') && is_oid(new) {
+        query.extend_from_slice(&[new, b"\n"].concat());
     }
-    Some(queries)
+    Some(query)
 }
 
 impl Expected {
@@ -678,15 +663,21 @@ mod tests {
         let path = format!("0a/{}", &OID[..38]);
         let check = |status: &str, path: &str, deletes: bool, adds: bool| {
             let line = format!(":000000 100644 {old} {OID} {status}\t{path}");
-            let query =
-                |is_it: bool, text: String| if is_it { text.into_bytes() } else { Vec::new() };
-            let expected = Queries {
-                deleted: query(deletes, format!("{old} d\n")),
-                added: query(adds, format!("{OID}\n")),
+            let deleted = if deletes {
+                format!("{old} d\n")
+            } else {
+                String::new()
             };
+            let added = if adds {
+                format!("{OID}\n")
+            } else {
+                String::new()
+            };
+            let query = |lists_deletions| query(line.as_bytes(), Layout::V1, lists_deletions);
+            assert_eq!(query(true), Some(deleted.clone().into_bytes()), "{line}");
             assert_eq!(
-                queries(line.as_bytes(), Layout::V1),
-                Some(expected),
+                query(false),
+                Some((deleted + &added).into_bytes()),
                 "{line}"
             );
         };
@@ -697,16 +688,15 @@ mod tests {
         check("A", &path[1..], false, false);
         check("A", "README", false, false);
         check("T", &path, false, false);
-        assert_eq!(
-            queries(OID.as_bytes(), Layout::V1),
-            Some(Queries::default())
-        );
-        let of_commit = queries(OID.as_bytes(), Layout::V2).unwrap();
-        assert_eq!(of_commit.added, format!("{OID}:m\n").into_bytes());
-        assert_eq!(of_commit.deleted, format!("{OID}:d d\n").into_bytes());
+        let of_commit = |layout, lists_deletions| query(OID.as_bytes(), layout, lists_deletions);
+        assert_eq!(of_commit(Layout::V1, false), Some(Vec::new()));
+        let added = format!("{OID}:m\n").into_bytes();
+        assert_eq!(of_commit(Layout::V2, false), Some(added));
+        let deleted = format!("{OID}:d d\n").into_bytes();
+        assert_eq!(of_commit(Layout::V2, true), Some(deleted));
         for other in [&b"fatal"[..], b":1 2 3", b""] {
-            assert_eq!(queries(other, Layout::V1), None);
-            assert_eq!(queries(other, Layout::V2), None);
+            assert_eq!(query(other, Layout::V1, false), None);
+            assert_eq!(query(other, Layout::V2, false), None);
         }
     }
 
