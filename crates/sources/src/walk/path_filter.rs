@@ -7,6 +7,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use fast_glob::glob_match;
 
@@ -208,79 +209,38 @@ fn flaw(pattern: &[u8]) -> Option<&'static str> {
     (0 < depth).then_some("a `{` has no `}` after it; write it as `[{]`")
 }
 
-/// Names of files in which mail and news programs keep internal data: overviews, indexes,
-/// sequences.
+/// Names of files in which mail and news programs keep internal data: overviews, indexes, sequences.
+/// They are separated by slashes. A `*` stands for any start or end.
 const CONTROL_FILES: &[&str] = &[
-    ".overview",
-    ".mh_sequences",
-    ".DS_Store",
-    ".marks",
-    ".agentview",
-    "maildirfolder",
-    "maildirsize",
-    "subscriptions",
-    "tradspool.map",
-    "courierimapuiddb",
-    "courierimapsubscribed",
-    "courierimapacl",
-    ":list",
-    "uw-mh-sequences",
+    ".overview/.mh_sequences/.DS_Store/.marks/.agentview/maildirfolder/maildirsize/subscriptions",
+    "tradspool.map/courierimapuiddb/courierimapsubscribed/courierimapacl/:list/uw-mh-sequences",
+    "dovecot.index*/dovecot.list*/dovecot.mailbox*/dovecot-acl*/dovecot-keywords*/dovecot-quota*",
+    "dovecot-uidlist*/dovecot-uidvalidity*",
     // Other news and mail readers.
-    ".nov",
-    ".xmhcache",
-    ".mew-summary",
+    ".nov/.xmhcache/.mew-summary/*.IDX/*.DAT/*.snm",
     // Apple Mail.
-    "table_of_contents",
-    "content_index",
-    "Envelope Index",
-    "Envelope Index-shm",
-    "Envelope Index-wal",
-    "mbox.SKindex",
-    // Thunderbird and its predecessors.
-    "popstate.dat",
-    "msgFilterRules.dat",
-    "filterlog.html",
-    "panacea.dat",
-    "virtualFolders.dat",
-    "folderTree.json",
-    "feeditems.rdf",
-    "prefs.js",
-];
-
-/// Suffixes of such names.
-///
-/// `.wdseml` and `.mozeml` are copies of messages that Thunderbird creates for the system's search
-/// (`INBOX.mozmsgs`).
-const CONTROL_ENDS: &[&str] = &[
-    ".msf", ".IDX", ".DAT", ".snm", ".mab", ".plist", ".wdseml", ".mozeml",
-];
-
-/// Prefixes of such names.
-const CONTROL_STARTS: &[&str] = &[
-    "dovecot.index",
-    "dovecot.list",
-    "dovecot.mailbox",
-    "dovecot-acl",
-    "dovecot-keywords",
-    "dovecot-quota",
-    "dovecot-uidlist",
-    "dovecot-uidvalidity",
+    "table_of_contents/content_index/Envelope Index/Envelope Index-shm/Envelope Index-wal",
+    "mbox.SKindex/*.plist",
+    // Thunderbird and its predecessors. `.wdseml` and `.mozeml` are copies of messages for the
+    // system's search (`INBOX.mozmsgs`).
+    "popstate.dat/msgFilterRules.dat/filterlog.html/panacea.dat/virtualFolders.dat/*.msf/*.mab",
+    "folderTree.json/feeditems.rdf/prefs.js/*.wdseml/*.mozeml",
 ];
 
 /// Returns `true` if a file with this name contains internal data of a program instead of mail.
 pub(super) fn is_control_file(name: &OsStr) -> bool {
+    static NAMES: LazyLock<Vec<&[u8]>> = LazyLock::new(|| {
+        let names = CONTROL_FILES.iter().flat_map(|names| names.split('/'));
+        names.map(str::as_bytes).collect()
+    });
     let name = name.as_bytes();
     // Articles in a spool are named by numbers, and there are many of them.
     !name.iter().all(u8::is_ascii_digit)
-        && (CONTROL_FILES
-            .iter()
-            .any(|control| name == control.as_bytes())
-            || CONTROL_ENDS
-                .iter()
-                .any(|end| name.ends_with(end.as_bytes()))
-            || CONTROL_STARTS
-                .iter()
-                .any(|start| name.starts_with(start.as_bytes())))
+        && NAMES.iter().any(|known| match known {
+            [b'*', end @ ..] => name.ends_with(end),
+            [start @ .., b'*'] => name.starts_with(start),
+            known => name == *known,
+        })
 }
 
 /// Returns the format hint from the name and folder of a file.

@@ -51,10 +51,8 @@ pub fn repository_path(root: &Path, path: &Path) -> Option<RepositoryPath> {
 /// folder's entries, ordered by name. The working tree of a mailing list contains only its
 /// messages, which are also in the repository.
 pub(super) fn repository_of(path: &Path, entries: &[FolderEntry]) -> Option<PathBuf> {
-    if has(entries, "HEAD", |found| !found.is_dir())
-        && has(entries, "objects", is_folder_or_link)
-        && has(entries, "refs", is_folder_or_link)
-    {
+    // Few folders have an entry of this name, so few are examined further.
+    if has(entries, "HEAD", |found| !found.is_dir()) && is_repository(path) {
         return Some(path.to_owned());
     }
     let git = path.join(".git");
@@ -66,10 +64,6 @@ pub(super) fn repository_of(path: &Path, entries: &[FolderEntry]) -> Option<Path
 fn has(entries: &[FolderEntry], name: &str, is_type: fn(FileType) -> bool) -> bool {
     let found = entries.binary_search_by(|entry| entry.name.as_bytes().cmp(name.as_bytes()));
     found.is_ok_and(|at| is_type(entries[at].file_type))
-}
-
-fn is_folder_or_link(found: FileType) -> bool {
-    found.is_dir() || found.is_symlink()
 }
 
 /// Returns `true` if a working tree contains only names of a mailing list: `m` or `d`, or the first

@@ -71,6 +71,18 @@ pub(super) struct StatedMember {
 }
 
 impl StatedMember {
+    /// Reads the fields that a local file header and an entry of the directory have in the same
+    /// order (4.3.7), starting with the flags.
+    fn read(fields: &[u8]) -> StatedMember {
+        StatedMember {
+            flags: u16_at(fields, 0),
+            method: u16_at(fields, 2),
+            crc: u32_at(fields, 8),
+            packed: u64::from(u32_at(fields, 12)),
+            unpacked: u64::from(u32_at(fields, 16)),
+        }
+    }
+
     /// Returns the content of the member, where `packed` are its packed bytes.
     fn content(self, packed: Box<dyn Read>) -> EntryContent {
         // 4.4.5
@@ -201,13 +213,7 @@ impl ZipDirectory {
         let name = self.field(u16_at(&fixed, 28))?;
         let extra = self.field(u16_at(&fixed, 30))?;
         self.field(u16_at(&fixed, 32))?;
-        let mut stated = StatedMember {
-            flags: u16_at(&fixed, 8),
-            method: u16_at(&fixed, 10),
-            crc: u32_at(&fixed, 16),
-            packed: u64::from(u32_at(&fixed, 20)),
-            unpacked: u64::from(u32_at(&fixed, 24)),
-        };
+        let mut stated = StatedMember::read(&fixed[8..]);
         let mut offset = u64::from(u32_at(&fixed, 42));
         read_zip64(
             &extra,
@@ -341,13 +347,7 @@ impl ZipStream {
         }
         // Offsets as in 4.3.7, minus the four bytes of the signature.
         let fixed = self.feed.read_vec(26)?;
-        let mut stated = StatedMember {
-            flags: u16_at(&fixed, 2),
-            method: u16_at(&fixed, 4),
-            crc: u32_at(&fixed, 10),
-            packed: u64::from(u32_at(&fixed, 14)),
-            unpacked: u64::from(u32_at(&fixed, 18)),
-        };
+        let mut stated = StatedMember::read(&fixed[2..]);
         let name = self.feed.read_vec(usize::from(u16_at(&fixed, 22)))?;
         let extra = self.feed.read_vec(usize::from(u16_at(&fixed, 24)))?;
         read_zip64(&extra, &mut [&mut stated.unpacked, &mut stated.packed]);
