@@ -33,29 +33,25 @@ pub(super) fn blocks(text: &[u8]) -> Vec<BinaryBlock> {
     let mut blocks: Vec<BinaryBlock> = Vec::new();
     let mut open_ended = false;
     for begin in BEGIN.find_iter(text) {
-        let (start, format) = match &text[begin..] {
-            _ if text[..begin].ends_with(b"=y") => (begin - 2, BinaryFormat::Yenc),
-            rest if rest.starts_with(BASE64) => (begin, BinaryFormat::Base64),
-            _ => (begin, BinaryFormat::Uuencode),
+        let (start, encoding) = match &text[begin..] {
+            _ if text[..begin].ends_with(b"=y") => (begin - 2, None),
+            rest if rest.starts_with(BASE64) => (begin, Some(TransferEncoding::Base64)),
+            _ => (begin, Some(TransferEncoding::Uuencode)),
         };
         let inside = blocks.last().is_some_and(|block| start < block.span.end);
         // If one block has no end line, no later block that needs an end line can have one.
         // Skipping those keeps the time linear.
-        let is_yenc = format == BinaryFormat::Yenc;
+        let is_yenc = encoding.is_none();
         if inside
             || open_ended && is_yenc
-            || !(is_line_start(text, start) && format.begins(&text[start..]))
+            || !(is_line_start(text, start) && begins(encoding, &text[start..]))
         {
             continue;
         }
-        match format.end(text, line_end(text, start)) {
+        match block_end(encoding, text, line_end(text, start)) {
             Some(end) => blocks.push(BinaryBlock {
                 span: Span::new(start, end),
-                encoding: match format {
-                    BinaryFormat::Uuencode => Some(TransferEncoding::Uuencode),
-                    BinaryFormat::Base64 => Some(TransferEncoding::Base64),
-                    BinaryFormat::Yenc => None,
-                },
+                encoding,
             }),
             None => open_ended |= is_yenc,
         }
@@ -63,61 +59,43 @@ pub(super) fn blocks(text: &[u8]) -> Vec<BinaryBlock> {
     blocks
 }
 
-/// An encoding of binary files as text.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum BinaryFormat {
-    Uuencode,
-    Base64,
-    Yenc,
+/// Returns `true` if a line is the first of a block: of uuencode, of base64, or else of yEnc.
+fn begins(encoding: Option<TransferEncoding>, line: &[u8]) -> bool {
+    match encoding {
+        // `begin 644 name`
+        Some(TransferEncoding::Uuencode) => {
+            line.len() > 10
+                && line[5] == b' '
+                && line[6..9].iter().all(|byte| (b'0'..=b'7').contains(byte))
+                && (line[9] == b' ' || (line[9].is_ascii_digit() && line[10] == b' '))
+        }
+        Some(_) => true,
+        None => memchr::memmem::find(&line[..line_end(line, 0)], b" name=").is_some(),
+    }
 }
 
-impl BinaryFormat {
-    /// Returns `true` if a line is the first of a block.
-    fn begins(self, line: &[u8]) -> bool {
-        match self {
-            // `begin 644 name`
-            BinaryFormat::Uuencode => {
-                line.len() > 10
-                    && line[5] == b' '
-                    && line[6..9].iter().all(|byte| (b'0'..=b'7').contains(byte))
-                    && (line[9] == b' ' || (line[9].is_ascii_digit() && line[10] == b' '))
-            }
-            BinaryFormat::Yenc => {
-                memchr::memmem::find(&line[..line_end(line, 0)], b" name=").is_some()
-            }
-            BinaryFormat::Base64 => true,
+/// Returns the end of the block whose first line ends at `at`, or `None` if it is not a block.
+fn block_end(encoding: Option<TransferEncoding>, text: &[u8], mut at: usize) -> Option<usize> {
+    use TransferEncoding::{Base64, Uuencode};
+    let mut lines = 0;
+    while at < text.len() {
+        let end = line_end(text, at);
+        let line = text[at..end].trim_ascii_end();
+        match encoding {
+            Some(Uuencode) if line == b"end" => return (lines >= 1).then_some(end),
+            Some(Uuencode) if !(is_uu(line) || line.is_empty() || line == b"`") => break,
+            Some(Base64) if line == b"====" => return Some(end),
+            Some(Base64) if !is_base64(line) => break,
+            None if line.starts_with(b"=yend ") => return Some(end),
+            // A person wrote a line with many blanks.
+            None if line.iter().take(128).filter(|byte| **byte == b' ').count() > 8 => break,
+            _ => {}
         }
+        lines += usize::from(!line.is_empty());
+        at = end;
     }
-
-    /// Returns the end of the block whose first line ends at `at`, or `None` if it is not a block.
-    fn end(self, text: &[u8], at: usize) -> Option<usize> {
-        let mut at = at;
-        let mut lines = 0;
-        while at < text.len() {
-            let end = line_end(text, at);
-            let line = text[at..end].trim_ascii_end();
-            match self {
-                BinaryFormat::Uuencode if line == b"end" => return (lines >= 1).then_some(end),
-                BinaryFormat::Uuencode if !(is_uu(line) || line.is_empty() || line == b"`") => {
-                    break;
-                }
-                BinaryFormat::Base64 if line == b"====" => return Some(end),
-                BinaryFormat::Base64 if !is_base64(line) => break,
-                BinaryFormat::Yenc if line.starts_with(b"=yend ") => return Some(end),
-                // A person wrote a line with many blanks.
-                BinaryFormat::Yenc
-                    if line.iter().take(128).filter(|byte| **byte == b' ').count() > 8 =>
-                {
-                    break;
-                }
-                _ => {}
-            }
-            lines += usize::from(!line.is_empty());
-            at = end;
-        }
-        // A truncated block ends after the last line in its format.
-        (lines >= MIN_LINES && matches!(self, BinaryFormat::Uuencode)).then_some(at)
-    }
+    // A truncated block ends after the last line in its format.
+    (lines >= MIN_LINES && encoding == Some(Uuencode)).then_some(at)
 }
 
 /// Returns `true` if a line consists of base64 digits.

@@ -10,7 +10,7 @@
 //! keeps the character set across line ends. Its decoders of the 8-bit forms of the same character
 //! sets convert the characters here.
 
-use encoding_rs::{EUC_JP, EUC_KR, Encoding, GBK};
+use encoding_rs::{EUC_JP, EUC_KR, Encoding, GBK, REPLACEMENT};
 
 use super::MappedBytes;
 use super::transfer::base64;
@@ -91,8 +91,6 @@ enum CharacterSet {
     /// Two bytes each. With their eighth bits set and after the prefix, they are characters of the
     /// encoding.
     TwoBytes(&'static Encoding, &'static [u8]),
-    /// Two bytes each, unknown to all decoders (CNS 11643).
-    Unknown,
 }
 
 impl CharacterSet {
@@ -100,6 +98,8 @@ impl CharacterSet {
     const JIS_X_0212: CharacterSet = CharacterSet::TwoBytes(EUC_JP, b"\x8F");
     const KS_X_1001: CharacterSet = CharacterSet::TwoBytes(EUC_KR, b"");
     const GB_2312: CharacterSet = CharacterSet::TwoBytes(GBK, b"");
+    /// Unknown to all decoders (CNS 11643). The decoder reads U+FFFD.
+    const UNKNOWN: CharacterSet = CharacterSet::TwoBytes(REPLACEMENT, b"");
 }
 
 /// Effect of a byte sequence that changes the character set.
@@ -145,10 +145,10 @@ fn escape(rest: &[u8]) -> Option<(usize, Effect)> {
         [b'$', b'(', b'C', ..] => (4, Effect::Use(Set::KS_X_1001)),
         [b'$', b')', b'C', ..] => (4, Effect::Announce(Set::KS_X_1001)),
         [b'$', b')', b'A', ..] => (4, Effect::Announce(Set::GB_2312)),
-        [b'$', b')', b'G' | b'E', ..] => (4, Effect::Announce(Set::Unknown)),
+        [b'$', b')', b'G' | b'E', ..] => (4, Effect::Announce(Set::UNKNOWN)),
         [b'$', b'*' | b'+', _, ..] => (4, Effect::Remove),
         // Single shifts of ISO-2022-CN, to planes that no decoder knows.
-        [b'N' | b'O', ..] => (2, Effect::Once(Set::Unknown)),
+        [b'N' | b'O', ..] => (2, Effect::Once(Set::UNKNOWN)),
         _ => return None,
     })
 }
@@ -215,13 +215,9 @@ impl SevenBitDecoder<'_> {
         match effect {
             Effect::Use(set) => self.set = set,
             Effect::Announce(set) => self.announced = set,
-            Effect::Once(set) => {
-                if self.at < self.raw.len() {
-                    self.character(set);
-                }
-            }
+            Effect::Once(set) if self.at < self.raw.len() => self.character(set),
             Effect::Tilde => self.text.push(b"~", from),
-            Effect::Remove => {}
+            Effect::Once(_) | Effect::Remove => {}
         }
     }
 
@@ -257,12 +253,6 @@ impl SevenBitDecoder<'_> {
                 let (decoded, _) = encoding.decode_without_bom_handling(&bytes);
                 self.at += 2;
                 self.text.push(decoded.as_bytes(), start..self.at);
-            }
-            (CharacterSet::Unknown, [first, second, ..])
-                if first.is_ascii_graphic() && second.is_ascii_graphic() =>
-            {
-                self.at += 2;
-                self.text.push(UNKNOWN, start..self.at);
             }
             _ => self.copy(1),
         }

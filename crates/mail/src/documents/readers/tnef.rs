@@ -50,6 +50,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
             unpacking: Unpacking::new(limits),
         },
         mime: MimeWriter::default(),
+        is_attachment: false,
         attachments: 0,
         attached: VecDeque::from([(bytes, 0)]),
     };
@@ -107,6 +108,8 @@ impl<'b> Properties<'b> for TnefProperties<'b> {
 struct TnefReader<'b> {
     properties: TnefProperties<'b>,
     mime: MimeWriter,
+    /// `true` if the properties are those of an attachment.
+    is_attachment: bool,
     /// Number of attachments so far.
     attachments: usize,
     /// Attached messages that were not read yet, and the number of messages around each.
@@ -116,20 +119,15 @@ struct TnefReader<'b> {
 impl<'b> TnefReader<'b> {
     /// Reads a message with its attachments, inside `depth` others. Returns `None` after damage.
     fn message(&mut self, bytes: &'b [u8], depth: usize) -> Option<()> {
-        let mut is_attachment = false;
-        let read = self.attributes(bytes, depth, &mut is_attachment);
-        self.end_properties(is_attachment, depth);
+        self.is_attachment = false;
+        let read = self.attributes(bytes, depth);
+        self.end_properties(depth);
         read
     }
 
     /// Reads the attributes of a message, up to the properties of the last attachment, if there is
     /// one. Returns `None` after damage.
-    fn attributes(
-        &mut self,
-        bytes: &'b [u8],
-        depth: usize,
-        is_attachment: &mut bool,
-    ) -> Option<()> {
+    fn attributes(&mut self, bytes: &'b [u8], depth: usize) -> Option<()> {
         const KEY_BYTES: usize = 2;
         const HEAD_BYTES: usize = 9;
         const CHECKSUM_BYTES: usize = 2;
@@ -141,9 +139,9 @@ impl<'b> TnefReader<'b> {
                 return None;
             }
             let id = u16::from_le_bytes([a, b]);
-            if id == attribute::ATTACH_REND_DATA || level == LEVELS[1] && !*is_attachment {
-                self.end_properties(*is_attachment, depth);
-                *is_attachment = true;
+            if id == attribute::ATTACH_REND_DATA || level == LEVELS[1] && !self.is_attachment {
+                self.end_properties(depth);
+                self.is_attachment = true;
                 self.attachments += 1;
                 let unpacking = &mut self.properties.unpacking;
                 let max = unpacking.limits.mime_parts;
@@ -164,8 +162,8 @@ impl<'b> TnefReader<'b> {
 
     /// Writes the message or the attachment that has the properties so far. Queues the message
     /// attached there.
-    fn end_properties(&mut self, is_attachment: bool, depth: usize) {
-        if is_attachment {
+    fn end_properties(&mut self, depth: usize) {
+        if self.is_attachment {
             self.mime.attachment(&mut self.properties);
             if let Some((OBJECT, message)) = self.properties.values.get(&property::ATTACH_DATA) {
                 if depth < self.properties.unpacking.limits.mime_depth {
