@@ -10,7 +10,7 @@ use urlspool_files::options::ScanOptions;
 use urlspool_files::pipeline::{Job, is_earlier_output};
 use urlspool_mail::split::{Format, SourceStart};
 use urlspool_record::record::{LineFormat, write_item};
-use urlspool_sources::read;
+use urlspool_sources::read::{self, SeekableInput};
 use urlspool_sources::walk::{self, SymlinkPolicy, WalkStep, WalkedFile};
 use urlspool_text::diagnostic::{EscapeForm, SkipReason};
 use urlspool_text::origin::{FileRange, Source};
@@ -71,7 +71,7 @@ fn failed(source: &Source, message: &str) -> Exit {
 /// `max_bytes` each; any other has one item. Leading NUL bytes belong to the first range, which may
 /// be larger by their number. The other ranges state the number, so the bytes are not read again.
 fn items(file: &WalkedFile, given: Option<Format>, max_bytes: u64) -> io::Result<Vec<FileRange>> {
-    let start = SourceStart::read(&mut &read::open(file)?)?;
+    let start = SourceStart::read(&mut SeekableInput::file(read::open(file)?).stream_at(0))?;
     let format = start.format(given, file.hint).ok();
     if format.is_some_and(|format| is_skipped_output(file, given, format, &start)) {
         return Ok(Vec::new());
@@ -183,7 +183,7 @@ enum Content {
 }
 
 fn content(file: &WalkedFile, given: Option<Format>) -> io::Result<Content> {
-    let start = SourceStart::read(&mut &read::open(file)?)?;
+    let start = SourceStart::read(&mut SeekableInput::file(read::open(file)?).stream_at(0))?;
     // A given kind is the kind of the members of a container.
     let is_outlook = read::is_outlook(&start.bytes) && read::has_readpst();
     let is_container = start.is_container || is_outlook;

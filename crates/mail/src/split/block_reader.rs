@@ -533,7 +533,7 @@ pub fn open_range(
     range: Range<u64>,
     nuls: u64,
 ) -> io::Result<Option<StreamBlocks>> {
-    let start = SourceStart::read_after_nuls(&mut input.stream_at(0), nuls)?;
+    let start = SourceStart::read(&mut input.after_nuls(nuls).stream_at(0))?;
     let Some(format) = start.splittable_format(given, hint) else {
         return Ok(None);
     };

@@ -53,6 +53,8 @@ pub trait ReadAt {
 pub struct SeekableInput {
     storage: Storage,
     count: ByteCount,
+    /// Number of bytes at the start that are known to be NUL.
+    nuls: u64,
 }
 
 /// Storage of bytes that can be read in any order.
@@ -77,8 +79,11 @@ impl SeekableInput {
     }
 
     fn new(storage: Storage) -> SeekableInput {
-        let count = ByteCount::default();
-        SeekableInput { storage, count }
+        SeekableInput {
+            storage,
+            count: ByteCount::default(),
+            nuls: 0,
+        }
     }
 
     /// Returns the same input without counting reads.
@@ -119,9 +124,19 @@ impl SeekableInput {
         }
     }
 
-    /// Returns the bytes from `start` as a seekable stream.
+    /// Returns the same input, whose first `nuls` bytes are known to be NUL. They are skipped like a
+    /// hole.
     #[must_use]
-    pub fn stream_at(&self, start: u64) -> impl SparseRead + Seek + 'static {
+    pub fn after_nuls(&self, nuls: u64) -> SeekableInput {
+        SeekableInput {
+            nuls,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the bytes from `start` as a stream.
+    #[must_use]
+    pub fn stream_at(&self, start: u64) -> impl SparseRead + 'static {
         self.range(start, u64::MAX)
     }
 
@@ -170,24 +185,13 @@ impl InputRange {
     }
 }
 
-impl Seek for InputRange {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let offset = match to {
-            SeekFrom::Start(offset) => Some(offset),
-            SeekFrom::Current(by) => self.offset.checked_add_signed(by),
-            SeekFrom::End(by) => self.input.len()?.min(self.end).checked_add_signed(by),
-        };
-        self.offset = offset.ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(self.offset)
-    }
-}
-
 impl SparseRead for InputRange {
     fn skip_hole(&mut self, step: u64) -> u64 {
-        let Storage::File(file) = &self.input.storage else {
-            return 0;
+        let skipped = match &self.input.storage {
+            _ if step == 1 && self.offset < self.input.nuls => self.input.nuls - self.offset,
+            Storage::File(file) => hole_len(file, self.offset, step),
+            Storage::Memory(_) | Storage::Object(_) => 0,
         };
-        let skipped = hole_len(file, self.offset, step);
         self.offset += skipped;
         skipped
     }

@@ -96,11 +96,6 @@ impl SparseRead for &File {
         self.seek(SeekFrom::Start(at + skipped))
             .map_or(0, |to| to - at)
     }
-
-    fn max_leading_nuls(&self) -> u64 {
-        let is_file = self.metadata().is_ok_and(|metadata| metadata.is_file());
-        if is_file { u64::MAX } else { STREAM_NUL_BYTES }
-    }
 }
 
 /// Returns the length of the hole at `offset`, in whole multiples of `step` bytes. A hole ends

@@ -4,7 +4,7 @@
 //! All code that reads mail opens it here. A file, its compressed copy and a pipe therefore have
 //! the same messages in every command.
 
-use std::io::{self, Seek, SeekFrom};
+use std::io;
 
 use crate::split::format::{
     Format, LineEnds, begins_several, detect_format, normalize_line_ends, remove_leading_nuls,
@@ -48,42 +48,13 @@ impl SourceStart {
     /// A stream other than a file counts as binary after
     /// [`STREAM_NUL_BYTES`](urlspool_text::limits::STREAM_NUL_BYTES) NUL bytes.
     pub fn read<S: SparseRead + ?Sized>(stream: &mut S) -> io::Result<SourceStart> {
-        SourceStart::read_with(stream, |stream, _| stream.skip_hole(1))
-    }
-
-    /// Reads the start of a stream whose first `nuls` bytes are known to be NUL. Skips them like a
-    /// hole.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`SourceStart::read`].
-    pub fn read_after_nuls<S: SparseRead + Seek>(
-        stream: &mut S,
-        nuls: u64,
-    ) -> io::Result<SourceStart> {
-        SourceStart::read_with(stream, |stream, at| {
-            if nuls <= at {
-                return stream.skip_hole(1);
-            }
-            stream
-                .seek(SeekFrom::Start(nuls))
-                .map_or(0, |offset| offset - at)
-        })
-    }
-
-    /// Reads the start of a stream. `skip` gets the stream's position, skips NUL bytes there if it
-    /// can, and returns their number.
-    fn read_with<S: SparseRead + ?Sized>(
-        stream: &mut S,
-        skip: impl Fn(&mut S, u64) -> u64,
-    ) -> io::Result<SourceStart> {
         let mut bytes = Vec::with_capacity(SNIFF_BYTES);
         let mut error = fill(stream, &mut bytes);
         let is_container = is_container(&bytes[..bytes.len().min(MAGIC_BYTES)]);
         let mut offset = 0;
         while bytes.len() == SNIFF_BYTES && is_zero(&bytes) {
             offset += SNIFF_BYTES as u64;
-            offset += skip(stream, offset);
+            offset += stream.skip_hole(1);
             bytes.clear();
             if stream.max_leading_nuls() <= offset {
                 return Ok(SourceStart::of_text(offset, bytes, is_container));
