@@ -315,20 +315,18 @@ impl ArchiveFeed {
         Ok(())
     }
 
-    /// Reads bytes of the archive until the buffer is full or the archive ends. Returns the number
-    /// of bytes.
-    fn fill(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        fill(&mut self.0.borrow_mut().input, buffer)
+    /// Reads the next `len` bytes of the archive, or fewer at its end. The caller must limit `len`.
+    fn read_up_to(&self, len: usize) -> io::Result<Vec<u8>> {
+        read_up_to(&mut self.0.borrow_mut().input, len)
     }
 
     /// Reads the next `len` bytes of the archive, or fails. The caller must limit `len`.
     fn read_vec(&self, len: usize) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; len];
-        if self.fill(&mut bytes)? < len {
-            Err(truncated_member())
-        } else {
-            Ok(bytes)
+        let bytes = self.read_up_to(len)?;
+        if bytes.len() < len {
+            return Err(truncated_member());
         }
+        Ok(bytes)
     }
 
     /// Reads the next line with its terminator, or its first `max` bytes. The result is empty at
@@ -376,16 +374,11 @@ impl FeedState {
     }
 }
 
-/// Reads until the buffer is full or the stream ends. Returns the number of bytes.
-fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match stream.read(&mut buffer[filled..])? {
-            0 => break,
-            read => filled += read,
-        }
-    }
-    Ok(filled)
+/// Reads the next `len` bytes of a stream, or fewer at its end.
+fn read_up_to(stream: &mut impl Read, len: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(len);
+    stream.take(len as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Inflates into `buffer`. Consumes no byte of `input` after the end of the deflated data.

@@ -140,6 +140,14 @@ impl SeekableInput {
         self.range(start, u64::MAX)
     }
 
+    /// Reads `len` bytes at `start`, or fewer at the end.
+    pub(super) fn bytes_at(&self, start: u64, len: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.range(start, start.saturating_add(len))
+            .read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
     /// Returns the bytes from `start` to `end` as a stream.
     pub(super) fn range(&self, start: u64, end: u64) -> InputRange {
         InputRange {

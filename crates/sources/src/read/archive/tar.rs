@@ -22,7 +22,7 @@ const TAR_BLOCK_BYTES: usize = 512;
 /// valid checksum.
 pub(super) fn is_tar(start: &[u8]) -> bool {
     start
-        .first_chunk()
+        .get(..TAR_BLOCK_BYTES)
         .is_some_and(|block| block[0] != 0 && TarHeader(block).has_valid_checksum())
 }
 
@@ -80,22 +80,20 @@ impl TarReader {
 
     /// Returns the next block that is not all NUL. NUL blocks mark the end, but tars may be
     /// concatenated.
-    fn next_header_block(&mut self) -> io::Result<Option<[u8; TAR_BLOCK_BYTES]>> {
+    fn next_header_block(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
-            let mut block = [0; TAR_BLOCK_BYTES];
-            match self.feed.fill(&mut block)? {
+            let block = self.feed.read_up_to(TAR_BLOCK_BYTES)?;
+            let is_zero = block.iter().all(|&byte| byte == 0);
+            match block.len() {
                 0 => return Ok(None),
                 TAR_BLOCK_BYTES => {}
-                filled if self.has_end_mark && block[..filled].iter().all(|&byte| byte == 0) => {
-                    return Ok(None);
-                }
+                _ if self.has_end_mark && is_zero => return Ok(None),
                 _ => return Err(truncated_member()),
             }
-            if block.iter().any(|&byte| byte != 0) {
-                self.has_end_mark = false;
+            self.has_end_mark = is_zero;
+            if !is_zero {
                 return Ok(Some(block));
             }
-            self.has_end_mark = true;
         }
     }
 
@@ -154,7 +152,8 @@ fn until_nul(field: &[u8]) -> &[u8] {
     &field[..memchr::memchr(0, field).unwrap_or(field.len())]
 }
 
-struct TarHeader<'h>(&'h [u8; TAR_BLOCK_BYTES]);
+/// Header of [`TAR_BLOCK_BYTES`] bytes.
+struct TarHeader<'h>(&'h [u8]);
 
 impl TarHeader<'_> {
     /// Returns `true` if the checksum is valid. Some old programs summed signed bytes.
@@ -162,7 +161,7 @@ impl TarHeader<'_> {
         let Some(stated) = octal(&self.0[148..156]) else {
             return false;
         };
-        let mut block = *self.0;
+        let mut block = self.0.to_vec();
         block[148..156].fill(b' ');
         let sum: u64 = block.iter().map(|&byte| u64::from(byte)).sum();
         let signed = block.iter().map(|&byte| i64::from(byte.cast_signed()));

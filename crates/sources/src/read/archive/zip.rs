@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
 
-use super::{ArchiveEntry, ArchiveFeed, EntryContent, EntryData, fill};
+use super::{ArchiveEntry, ArchiveFeed, EntryContent, EntryData, read_up_to};
 use crate::read::compression::Compression;
 use crate::read::error;
 use crate::read::input::{InputRange, SeekableInput};
@@ -168,8 +168,7 @@ impl ZipDirectory {
         const MAX_COMMENT_BYTES: u64 = u16::MAX as u64;
         let len = input.len()?;
         let from = len.saturating_sub(END_RECORD_BYTES + MAX_COMMENT_BYTES);
-        let mut tail = Vec::new();
-        input.range(from, len).read_to_end(&mut tail)?;
+        let tail = input.bytes_at(from, len - from)?;
         let Some(at) = memchr::memmem::rfind_iter(&tail, END_RECORD)
             .find(|&at| tail.len() - at >= END_RECORD_BYTES as usize)
         else {
@@ -202,8 +201,8 @@ impl ZipDirectory {
 
     /// Returns the next entry, or `None` at the end.
     pub(super) fn next_entry(&mut self) -> io::Result<Option<ArchiveEntry>> {
-        let mut fixed = [0; 46];
-        match fill(&mut self.entries, &mut fixed)? {
+        let fixed = read_up_to(&mut self.entries, 46)?;
+        match fixed.len() {
             0 => return Ok(None),
             46 if fixed.starts_with(DIRECTORY_ENTRY) => {}
             // A digital signature (4.3.13) may follow the last entry.
@@ -237,25 +236,18 @@ impl ZipDirectory {
 
     /// Reads a field of variable length of the current entry.
     fn field(&mut self, bytes: u16) -> io::Result<Vec<u8>> {
-        let mut field = vec![0; usize::from(bytes)];
-        match fill(&mut self.entries, &mut field)? {
-            read if read == field.len() => Ok(field),
-            _ => Err(error::damage("the directory of a zip is cut off")),
+        let field = read_up_to(&mut self.entries, bytes.into())?;
+        if field.len() < usize::from(bytes) {
+            return Err(error::damage("the directory of a zip is cut off"));
         }
+        Ok(field)
     }
 
     /// Returns the content of the member whose local header is at `offset`.
     fn member(&mut self, offset: u64, stated: StatedMember) -> io::Result<EntryContent> {
         let start = self.base.saturating_add(offset);
-        let mut local = [0; LOCAL_HEADER_BYTES as usize];
-        if fill(
-            &mut self
-                .input
-                .range(start, start.saturating_add(LOCAL_HEADER_BYTES)),
-            &mut local,
-        )? < local.len()
-            || !local.starts_with(LOCAL_HEADER)
-        {
+        let local = self.input.bytes_at(start, LOCAL_HEADER_BYTES)?;
+        if local.len() < LOCAL_HEADER_BYTES as usize || !local.starts_with(LOCAL_HEADER) {
             return Ok(EntryContent::Broken(error::damage(
                 "is not at the offset that the zip's directory states",
             )));
@@ -282,24 +274,21 @@ impl ZipDirectory {
 
 /// Reads the zip64 end record before the end record at `end`, if there is one. Returns its offset
 /// and its bytes.
-fn zip64_end_record(input: &SeekableInput, end: u64) -> io::Result<Option<(u64, [u8; 56])>> {
-    let mut locator = [0; ZIP64_LOCATOR_BYTES as usize];
+fn zip64_end_record(input: &SeekableInput, end: u64) -> io::Result<Option<(u64, Vec<u8>)>> {
+    const RECORD_BYTES: u64 = 56;
     let Some(at) = end.checked_sub(ZIP64_LOCATOR_BYTES) else {
         return Ok(None);
     };
-    if fill(&mut input.range(at, end), &mut locator)? < locator.len()
-        || !locator.starts_with(ZIP64_LOCATOR)
-    {
+    let locator = input.bytes_at(at, ZIP64_LOCATOR_BYTES)?;
+    if locator.len() < ZIP64_LOCATOR_BYTES as usize || !locator.starts_with(ZIP64_LOCATOR) {
         return Ok(None);
     }
     let stated = u64_at(&locator, 8);
-    let mut record = [0; 56];
     // Bytes before the zip shift the record. If it has no extension, it is directly before its
     // locator.
-    for at in [stated, at.saturating_sub(56)] {
-        if fill(&mut input.range(at, at.saturating_add(56)), &mut record)? == 56
-            && record.starts_with(ZIP64_END_RECORD)
-        {
+    for at in [stated, at.saturating_sub(RECORD_BYTES)] {
+        let record = input.bytes_at(at, RECORD_BYTES)?;
+        if record.len() == RECORD_BYTES as usize && record.starts_with(ZIP64_END_RECORD) {
             return Ok(Some((at, record)));
         }
     }
@@ -336,8 +325,7 @@ impl ZipStream {
             // The directory is not needed.
             let known = [DIRECTORY_ENTRY, END_RECORD, ZIP64_END_RECORD, EXTRA_DATA];
             return if known.iter().any(|known| signature == *known) {
-                let mut scratch = [0; 8 << 10];
-                while self.feed.fill(&mut scratch)? > 0 {}
+                while !self.feed.read_up_to(8 << 10)?.is_empty() {}
                 Ok(None)
             } else {
                 Err(error::damage(
