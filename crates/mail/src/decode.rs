@@ -320,6 +320,18 @@ impl MappedBytes {
         self.bytes.extend_from_slice(decoded);
     }
 
+    /// Copies `raw` without these ranges, which are in order.
+    fn without(raw: &[u8], removed: impl Iterator<Item = Range<usize>>) -> MappedBytes {
+        let mut text = MappedBytes::with_capacity(raw.len());
+        let mut at = 0;
+        for range in removed {
+            text.copy(raw, at..range.start);
+            at = range.end;
+        }
+        text.copy(raw, at..raw.len());
+        text.ended(raw)
+    }
+
     /// Ends the map at the end of the encoded bytes.
     fn ended(mut self, raw: &[u8]) -> MappedBytes {
         self.map.push_same(self.bytes.len(), raw.len());

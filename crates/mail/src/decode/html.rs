@@ -490,13 +490,8 @@ impl<'h, 's> HtmlReader<'h, 's> {
             return;
         };
         let start = span.start + condition + 2;
-        let html = &self.html[..span.end];
-        let mut reader = HtmlReader::new(html, self.on_full);
-        tokenize(
-            &html[start..],
-            ElementContent::AsBrowsers,
-            &mut |event, source| reader.event(&event, source.within(start)),
-        );
+        let mut reader = HtmlReader::new(self.html, self.on_full);
+        reader.read(Span::new(start, span.end), ElementContent::AsBrowsers);
         self.link_bytes += reader.link_bytes;
         self.page
             .links

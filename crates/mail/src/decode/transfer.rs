@@ -208,35 +208,32 @@ impl Base64Decoder {
 /// the one blank after it.
 #[must_use]
 pub fn unfold(raw: &[u8]) -> MappedBytes {
-    let mut text = MappedBytes::with_capacity(raw.len());
-    let mut at = 0;
-    for end in memchr::memchr_iter(b'\n', raw) {
-        if raw.get(end + 1).copied().is_some_and(is_blank) {
-            let line = raw[at..end].strip_suffix(b"\r").unwrap_or(&raw[at..end]);
-            text.copy(raw, at..at + line.len());
-            at = end + 2;
-        }
-    }
-    text.copy(raw, at..raw.len());
-    text.ended(raw)
+    let ends = memchr::memchr_iter(b'\n', raw);
+    let folds = ends.filter(|end| raw.get(end + 1).is_some_and(|&next| is_blank(next)));
+    MappedBytes::without(
+        raw,
+        folds.map(|end| end - usize::from(raw[..end].ends_with(b"\r"))..end + 2),
+    )
 }
 
 /// Removes dot-stuffing (RFC 3977 section 3.1.1): one of two dots at the start of a line. Returns
 /// `None` if no line starts with two dots.
 #[must_use]
 pub fn unstuff(raw: &[u8]) -> Option<MappedBytes> {
-    let first = raw.starts_with(b"..").then_some(0);
-    let others = memchr::memmem::find_iter(raw, b"\n..").map(|line| line + 1);
-    let mut dots = first.into_iter().chain(others).peekable();
-    dots.peek()?;
-    let mut text = MappedBytes::with_capacity(raw.len());
-    let mut at = 0;
-    for dot in dots {
-        text.copy(raw, at..dot);
-        at = dot + 1;
-    }
-    text.copy(raw, at..raw.len());
-    Some(text.ended(raw))
+    without_first_bytes(raw, &DOTS)
+}
+
+/// Finds the line end before each line that starts with two dots.
+static DOTS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n.."));
+
+/// Removes the first byte of each line that `lines` finds by its start, after the line end before
+/// it. Returns `None` if there is no such line.
+fn without_first_bytes(text: &[u8], lines: &Finder<'_>) -> Option<MappedBytes> {
+    let first = text.starts_with(&lines.needle()[1..]).then_some(0);
+    let others = lines.find_iter(text).map(|end| end + 1);
+    let mut starts = first.into_iter().chain(others).peekable();
+    starts.peek()?;
+    Some(MappedBytes::without(text, starts.map(|at| at..at + 1)))
 }
 
 /// Parameter `DelSp` (RFC 3676 section 4.1): handling of the blank before a soft line break.
@@ -262,27 +259,14 @@ pub enum DelSp {
 pub fn unflow(text: &[u8], delsp: DelSp) -> Option<MappedBytes> {
     match delsp {
         DelSp::Yes => Some(joined(text)),
-        DelSp::No => {
-            let is_stuffed = text.starts_with(b" ") || STUFFED.find(text).is_some();
-            is_stuffed.then(|| unstuffed(text))
-        }
+        // Removes the stuffing blank at the start of a line (section 4.4), unless quote marks precede
+        // it.
+        DelSp::No => without_first_bytes(text, &STUFFED),
     }
 }
 
 /// Finds the line end before each stuffed line.
 static STUFFED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n "));
-
-/// Removes the stuffing blank at the start of a line (section 4.4), unless quote marks precede it.
-fn unstuffed(text: &[u8]) -> MappedBytes {
-    let mut out = MappedBytes::with_capacity(text.len());
-    let mut at = 0;
-    while at < text.len() {
-        let end = line_end(text, at);
-        out.copy(text, at + usize::from(text[at] == b' ')..end);
-        at = end;
-    }
-    out.ended(text)
-}
 
 /// Removes soft line breaks with the blanks before them, and space-stuffing.
 fn joined(text: &[u8]) -> MappedBytes {
