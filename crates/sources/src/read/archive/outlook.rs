@@ -9,7 +9,7 @@
 //! and its calendars hold the time of the run. Both are replaced while a member is read, so that
 //! places in a member are valid in every run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::env;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, BufRead, BufReader, Read, Take};
@@ -220,9 +220,8 @@ const RANDOM: [(&[u8], &[u8]); 3] = [
 /// Reader of an item, with what differs from run to run replaced.
 struct StableReader {
     input: BufReader<Take<File>>,
-    line: Vec<u8>,
-    /// Number of bytes of the line that were read.
-    read: usize,
+    /// The part of the line that was not returned yet.
+    line: VecDeque<u8>,
     /// Random numbers, in the order of their first places.
     numbers: Vec<Vec<u8>>,
     is_calendar: bool,
@@ -232,26 +231,22 @@ impl StableReader {
     fn new(file: Take<File>) -> StableReader {
         StableReader {
             input: BufReader::with_capacity(OUTLOOK_LINE_BYTES, file),
-            line: Vec::new(),
-            read: 0,
+            line: VecDeque::new(),
             numbers: Vec::new(),
             is_calendar: false,
         }
     }
 
-    fn next_line(&mut self) -> io::Result<()> {
-        self.read = 0;
-        self.line.clear();
+    fn next_line(&mut self) -> io::Result<Vec<u8>> {
+        let mut line = Vec::new();
         let mut input = (&mut self.input).take(OUTLOOK_LINE_BYTES as u64);
-        input.read_until(b'\n', &mut self.line)?;
-        let line = &mut self.line;
+        input.read_until(b'\n', &mut line)?;
         self.is_calendar |= line.starts_with(b"PRODID:LibPST");
         if self.is_calendar && line.starts_with(b"DTSTAMP:") {
-            line.splice(.., *b"DTSTAMP:19700101T000000Z\n");
-            return Ok(());
+            return Ok(b"DTSTAMP:19700101T000000Z\n".to_vec());
         }
         for (before, after) in RANDOM {
-            let Some(at) = memchr::memmem::find(line, before) else {
+            let Some(at) = memchr::memmem::find(&line, before) else {
                 continue;
             };
             let start = at + before.len();
@@ -267,18 +262,16 @@ impl StableReader {
                 self.numbers.extend(known.is_none().then_some(number));
             }
         }
-        Ok(())
+        Ok(line)
     }
 }
 
 impl Read for StableReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.read == self.line.len() {
-            self.next_line()?;
+        if self.line.is_empty() {
+            self.line = self.next_line()?.into();
         }
-        let read = (&self.line[self.read..]).read(buffer)?;
-        self.read += read;
-        Ok(read)
+        self.line.read(buffer)
     }
 }
 

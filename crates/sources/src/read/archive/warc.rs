@@ -8,6 +8,7 @@
 //! that its header states, or ends before the next record, so a wrong length hides no record.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
 use std::rc::Rc;
 
@@ -17,9 +18,12 @@ use urlspool_text::diagnostic::{DiagnosticKind, SkipReason};
 use urlspool_text::limits::WARC_HEAD_BYTES;
 use urlspool_text::origin::WebPage;
 
+/// Start of a record. A version follows.
+const MARK: &[u8] = b"WARC/";
+
 /// Returns `true` if a source that starts with `start` is a WARC.
 pub(super) fn is_warc(start: &[u8]) -> bool {
-    let version = start.strip_prefix(b"WARC/").unwrap_or_default();
+    let version = start.strip_prefix(MARK).unwrap_or_default();
     matches!(version, [b'0'..=b'9', b'.', b'0'..=b'9', ..])
 }
 
@@ -35,9 +39,8 @@ struct WarcState {
     start: u64,
     /// Number of bytes left in the record.
     left: u64,
-    /// The last line of the record, and the number of its bytes that were read.
-    line: Vec<u8>,
-    read: usize,
+    /// The part of the record's last line that was not returned yet.
+    line: VecDeque<u8>,
     is_after_blank_line: bool,
     /// Number of bytes that the record lacks.
     missing: u64,
@@ -54,8 +57,7 @@ impl WarcReader {
             position: 0,
             start: 0,
             left: 0,
-            line: Vec::new(),
-            read: 0,
+            line: VecDeque::new(),
             is_after_blank_line: false,
             missing: 0,
             next: Vec::new(),
@@ -168,10 +170,7 @@ impl Read for WarcReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let filled = self.0.borrow_mut().fill(WARC_HEAD_BYTES);
         filled.map_err(|error| self.fail(error))?;
-        let state = &mut *self.0.borrow_mut();
-        let read = (&state.line[state.read..]).read(buffer)?;
-        state.read += read;
-        Ok(read)
+        self.0.borrow_mut().line.read(buffer)
     }
 }
 
@@ -205,40 +204,34 @@ impl WarcState {
     /// Returns the next line of the record, like [`WarcState::any_line`].
     fn record_line(&mut self, max: usize) -> io::Result<Vec<u8>> {
         self.fill(max)?;
-        let read = std::mem::take(&mut self.read);
-        Ok(std::mem::take(&mut self.line).split_off(read))
+        Ok(std::mem::take(&mut self.line).into())
     }
 
     /// Reads a line of the record if the last one was read.
     fn fill(&mut self, max: usize) -> io::Result<()> {
-        if self.read < self.line.len() || self.left == 0 {
+        if !self.line.is_empty() || self.left == 0 {
             return Ok(());
         }
-        self.read = 0;
         let left = usize::try_from(self.left).unwrap_or(usize::MAX);
-        self.line = self.any_line(max.min(left))?;
-        if self.line.is_empty() {
+        let mut line = self.any_line(max.min(left))?;
+        if line.is_empty() {
             return Err(truncated_member());
         }
         // The end that the header states may be in the first line of the next record.
-        let is_start = self
-            .line
-            .iter()
-            .zip(b"WARC/")
-            .all(|(one, other)| one == other);
+        let is_start = MARK.starts_with(&line[..line.len().min(MARK.len())]);
         if self.is_after_blank_line && is_start {
-            if self.line.len() == left && !self.line.ends_with(b"\n") {
-                let rest = self.any_line(max)?;
-                self.line.extend(rest);
+            if line.len() == left && !line.ends_with(b"\n") {
+                line.extend(self.any_line(max)?);
             }
-            if is_warc(&self.line) && self.line.ends_with(b"\r\n") {
+            if is_warc(&line) && line.ends_with(b"\r\n") {
                 self.missing = self.left;
                 self.left = 0;
-                self.next = std::mem::take(&mut self.line);
+                self.next = std::mem::take(&mut line);
             }
         }
-        self.left = self.left.saturating_sub(self.line.len() as u64);
-        self.is_after_blank_line = self.line == b"\r\n";
+        self.left = self.left.saturating_sub(line.len() as u64);
+        self.is_after_blank_line = line == b"\r\n";
+        self.line = line.into();
         Ok(())
     }
 
@@ -297,7 +290,7 @@ impl ChunkedReader {
             Ok(0) => Ok(Chunk::End),
             Ok(bytes) => Ok(Chunk::Bytes(bytes)),
             Err(_) if is_first => {
-                state.line = line;
+                state.line = line.into();
                 Ok(Chunk::Absent)
             }
             Err(_) => Err(error::damage(
