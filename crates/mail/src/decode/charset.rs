@@ -144,7 +144,7 @@ fn family(label: &str) -> Option<String> {
     name.retain(|c| c.is_ascii_alphanumeric());
     let mut families = FAMILIES.iter();
     if let Some((family, _)) =
-        families.find(|(_, parts)| parts.iter().any(|part| name.contains(part)))
+        families.find(|(_, parts)| parts.split(' ').any(|part| name.contains(part)))
     {
         return Some((*family).to_owned());
     }
@@ -160,21 +160,19 @@ fn family(label: &str) -> Option<String> {
     })
 }
 
-/// Labels of encodings, each with the letters and digits of its names. The first match counts.
-const FAMILIES: [(&str, &[&str]); 10] = [
-    ("utf-8", &["utf8", "uft8"]),
-    (
-        "gbk",
-        &["gb2312", "gb18030", "gbk", "euccn", "cp936", "ms936"],
-    ),
-    ("big5", &["big5", "cp950", "ms950"]),
-    ("euc-kr", &["euckr", "ksc5601", "cp949"]),
-    ("euc-jp", &["eucjp"]),
-    ("shift_jis", &["shiftjis", "sjis", "cp932", "ms932"]),
-    ("koi8-u", &["koi8u"]),
-    ("koi8-r", &["koi8"]),
-    ("iso-8859-15", &["latin9"]),
-    ("windows-1252", &["ansi"]),
+/// Labels of encodings, each with the letters and digits of its names, separated by blanks. The
+/// first match counts.
+const FAMILIES: [(&str, &str); 10] = [
+    ("utf-8", "utf8 uft8"),
+    ("gbk", "gb2312 gb18030 gbk euccn cp936 ms936"),
+    ("big5", "big5 cp950 ms950"),
+    ("euc-kr", "euckr ksc5601 cp949"),
+    ("euc-jp", "eucjp"),
+    ("shift_jis", "shiftjis sjis cp932 ms932"),
+    ("koi8-u", "koi8u"),
+    ("koi8-r", "koi8"),
+    ("iso-8859-15", "latin9"),
+    ("windows-1252", "ansi"),
 ];
 
 /// Returns `true` if at most one byte in a hundred is invalid UTF-8.

@@ -96,19 +96,6 @@ pub fn parse_date(raw: &str) -> Date {
     })
 }
 
-/// Returns the date of a local time, `offset` minutes east of Greenwich, or in UTC if the zone is
-/// unknown.
-fn date_in_utc(raw: &str, local: civil::DateTime, offset: Option<i32>) -> Option<Date> {
-    let unix = Offset::UTC.to_timestamp(local).ok()?.as_second();
-    let unix = unix - i64::from(offset.unwrap_or(0)) * 60;
-    Some(Date {
-        raw: raw.to_owned(),
-        utc: Some(jiff::Timestamp::from_second(unix).ok()?.to_string()),
-        unix: Some(unix),
-        zone: offset.map_or(Zone::Unknown, |_| Zone::Known),
-    })
-}
-
 /// Recognised words of a date.
 #[derive(Default)]
 struct DateTokens {
@@ -171,9 +158,8 @@ impl DateTokens {
     /// Reads `13:45:10`, `13:45`, or `13.45.10` after the month. Returns `false` for any other
     /// word.
     fn take_time(&mut self, word: &str) -> bool {
-        let is_dotted = |&(_, count): &([i8; 3], usize)| count == 3 && self.month.is_some();
-        let with_dots = || time_fields(word, b'.').filter(is_dotted);
-        let Some((mut time, _)) = time_fields(word, b':').or_else(with_dots) else {
+        let with_dots = || time_fields(word, b'.', 3).filter(|_| self.month.is_some());
+        let Some(mut time) = time_fields(word, b':', 2).or_else(with_dots) else {
             return false;
         };
         // A leap second is read as the second before it.
@@ -242,7 +228,15 @@ impl DateTokens {
             Some(day) => day.ok()?,
             None => self.day()?,
         };
-        date_in_utc(raw, day.to_datetime(time), offset)
+        let local = Offset::UTC.to_timestamp(day.to_datetime(time)).ok()?;
+        // An unknown zone is read as UTC.
+        let unix = local.as_second() - i64::from(offset.unwrap_or(0)) * 60;
+        Some(Date {
+            raw: raw.to_owned(),
+            utc: Some(jiff::Timestamp::from_second(unix).ok()?.to_string()),
+            unix: Some(unix),
+            zone: offset.map_or(Zone::Unknown, |_| Zone::Known),
+        })
     }
 
     /// Returns the day from a month and two numbers. The first number of one or two digits is the
@@ -259,9 +253,9 @@ impl DateTokens {
     }
 }
 
-/// Reads two or three numbers of one or two digits. Returns hour, minute and second, and the count
-/// of numbers.
-fn time_fields(word: &str, separator: u8) -> Option<([i8; 3], usize)> {
+/// Reads hour, minute and second, numbers of one or two digits. At least `min` of them must be
+/// there.
+fn time_fields(word: &str, separator: u8, min: usize) -> Option<[i8; 3]> {
     let (mut time, mut count) = ([0; 3], 0);
     // Most words are no time.
     word.bytes().next().filter(u8::is_ascii_digit)?;
@@ -271,7 +265,7 @@ fn time_fields(word: &str, separator: u8) -> Option<([i8; 3], usize)> {
         *time.get_mut(count)? = value as i8;
         count += 1;
     }
-    (2 <= count).then_some((time, count))
+    (min <= count).then_some(time)
 }
 
 /// Returns the value of a few digits, or `None` if other bytes are among them.

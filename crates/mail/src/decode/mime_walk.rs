@@ -332,11 +332,9 @@ impl<'s> WalkState<'s> {
                 reading = read_document(kind, bytes, &limits, self.on_large);
             }
             Err(_) if is_reported => {}
-            Err(message) => self.report(
-                DiagnosticKind::Limit,
-                place.offset,
-                place.member.clone() + &message,
-            ),
+            Err(message) => {
+                reading.problems = vec![Diagnostic::new(DiagnosticKind::Limit, message)]
+            }
         }
         balance.add(reading.unpacked_bytes as u64);
         for Diagnostic { kind, message, .. } in reading.problems {
@@ -361,16 +359,10 @@ impl<'s> WalkState<'s> {
     }
 
     fn balance(&mut self) -> &UnpackBalance {
-        let (
-            Message {
-                raw,
-                unpacked_times,
-                ..
-            },
-            limits,
-        ) = (self.message, self.limits);
-        let of_message = || UnpackBalance::of_message(raw.len(), *unpacked_times, limits);
-        self.balance.get_or_insert_with(of_message)
+        let (message, limits) = (self.message, self.limits);
+        self.balance.get_or_insert_with(|| {
+            UnpackBalance::of_message(message.raw.len(), message.unpacked_times, limits)
+        })
     }
 
     /// Reports a diagnostic at an offset in the source.
