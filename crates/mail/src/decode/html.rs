@@ -250,10 +250,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
         let span = source.span;
         match *event {
             CallbackEvent::OpenStartTag { name } => self.start_tag(name),
-            CallbackEvent::AttributeName { name } => {
-                self.attribute.clear();
-                self.attribute.extend_from_slice(name);
-            }
+            CallbackEvent::AttributeName { name } => name.clone_into(&mut self.attribute),
             CallbackEvent::AttributeValue { value } => self.value(value, source),
             CallbackEvent::CloseStartTag { .. } => self.end_of_start_tag(span.end),
             CallbackEvent::EndTag { name } => self.end_tag(name),
@@ -279,8 +276,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
     }
 
     fn start_tag(&mut self, name: &[u8]) {
-        self.element.clear();
-        self.element.extend_from_slice(name);
+        name.clone_into(&mut self.element);
         self.is_refresh = false;
         self.meta_content = None;
         self.break_line(name);

@@ -43,6 +43,13 @@ struct Layer<'m> {
     held_bytes: usize,
 }
 
+impl<'m> Layer<'m> {
+    fn new(reader: impl LayerReader + 'm, held_bytes: usize) -> Layer<'m> {
+        let reader = Box::new(reader);
+        Layer { reader, held_bytes }
+    }
+}
+
 /// Content of a layer, and the position of the walk in it.
 trait LayerReader {
     /// Reads up to the next attachment, which is returned, or to the end.
@@ -130,17 +137,14 @@ impl LayerReader for MailboxLayer {
             self.place.clone()
         };
         let message = EntityStart::of_message(0, span.of(&self.bytes), place, state.limits);
-        let reader = Box::new(EntityLayer {
+        let layer = EntityLayer {
             bytes: LayerBytes::Attached(Rc::clone(&self.bytes), span),
             outer: Some(Arc::new(OffsetMap::within(Some(&self.outer), span.start))),
             is_dot_stuffed: false,
             open: OpenMultiparts::default(),
             next: EntityStep::Entity(message),
-        });
-        Some(Layer {
-            reader,
-            held_bytes: 0,
-        })
+        };
+        Some(Layer::new(layer, 0))
     }
 }
 
@@ -292,10 +296,7 @@ impl<'s> WalkState<'s> {
             next: EntityStep::End,
         };
         first.next = first.walk(self).entity(outermost, fields);
-        let mut layers = vec![Layer {
-            reader: Box::new(first),
-            held_bytes: 0,
-        }];
+        let mut layers = vec![Layer::new(first, 0)];
         while let Some(layer) = layers.last_mut() {
             if let Some(inner) = layer.reader.advance(self) {
                 self.held_bytes += inner.held_bytes;
@@ -912,17 +913,16 @@ impl AttachedBytes {
             }),
         }
         spans.reverse();
-        Layer {
-            held_bytes: attached_bytes + size_of_val(spans.as_slice()),
-            reader: Box::new(MailboxLayer {
-                bytes: Rc::new(block.bytes),
-                outer: self.outer,
-                messages: spans,
-                place: self.place,
-                is_mailbox: format.is_some(),
-                read: 0,
-            }),
-        }
+        let held_bytes = attached_bytes + size_of_val(spans.as_slice());
+        let layer = MailboxLayer {
+            bytes: Rc::new(block.bytes),
+            outer: self.outer,
+            messages: spans,
+            place: self.place,
+            is_mailbox: format.is_some(),
+            read: 0,
+        };
+        Layer::new(layer, held_bytes)
     }
 }
 

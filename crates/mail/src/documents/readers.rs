@@ -160,6 +160,18 @@ impl<'l> Unpacking<'l> {
     }
 }
 
+/// Bytes of a document that were not read yet.
+struct Unread<'b>(&'b [u8]);
+
+impl<'b> Unread<'b> {
+    /// Takes the next `len` bytes, or nothing if there are fewer.
+    fn take(&mut self, len: usize) -> Option<&'b [u8]> {
+        let (taken, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(taken)
+    }
+}
+
 /// Returns the target of a `HYPERLINK` instruction, or `None` for other fields and for links within
 /// the document.
 fn hyperlink_target(instruction: &str) -> Option<String> {

@@ -54,10 +54,7 @@ impl ArchiveLayer {
             place: attached.place,
             read: 0,
         };
-        Layer {
-            reader: Box::new(layer),
-            held_bytes,
-        }
+        Layer::new(layer, held_bytes)
     }
 
     /// Reads the bytes of a member, up to damage or the memory limit.

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::{DocumentContent, DocumentReading, Unpacking};
+use super::{DocumentContent, DocumentReading, Unpacking, Unread};
 use crate::decode::base64;
 use crate::lines::line_end;
 use crate::split::begins_message;
@@ -28,13 +28,13 @@ pub(super) fn is_signed(start: &[u8]) -> bool {
     /// Number of bytes that contain the identifier in base64.
     const START_BYTES: usize = 100;
     let start = binary(&start[..start.len().min(START_BYTES)]);
-    Ber(&start).enter_signed_data().is_some()
+    Unread(&start).enter_signed_data().is_some()
 }
 
 /// Reads signed content. A signature without its content is not read.
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
     let bytes = binary(bytes);
-    let mut ber = Ber(&bytes);
+    let mut ber = Unread(&bytes);
     if ber.enter_signed_data().is_none() || ber.enter_content().is_none() {
         return DocumentReading::default();
     }
@@ -83,10 +83,8 @@ fn binary(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(base64(digits).bytes)
 }
 
-/// Elements in BER that were not read yet.
-struct Ber<'b>(&'b [u8]);
-
-impl<'b> Ber<'b> {
+/// Elements in BER.
+impl Unread<'_> {
     /// Reads the tag and the length of an element; `None` is the indefinite length.
     fn header(&mut self) -> Option<(u8, Option<usize>)> {
         /// Flag of a length in the bytes that follow. The other bits are their number.
@@ -107,12 +105,6 @@ impl<'b> Ber<'b> {
             })),
         };
         Some((*tag, len))
-    }
-
-    fn take(&mut self, len: usize) -> Option<&'b [u8]> {
-        let (taken, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
-        Some(taken)
     }
 
     /// Enters an element with this tag.

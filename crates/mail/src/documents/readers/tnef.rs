@@ -11,7 +11,7 @@ use super::mapi::{
     BINARY, MimeWriter, OBJECT, Properties, STRING8, UNICODE, property, report_depth,
 };
 use super::rtf::encoding_of_code_page;
-use super::{DocumentContent, DocumentReading, Unpacking};
+use super::{DocumentContent, DocumentReading, Unpacking, Unread};
 use urlspool_text::diagnostic::DiagnosticKind;
 use urlspool_text::limits::Limits;
 
@@ -236,16 +236,8 @@ impl<'b> TnefReader<'b> {
     }
 }
 
-/// Bytes of a TNEF that were not read yet.
-struct Unread<'b>(&'b [u8]);
-
+/// Values of a TNEF.
 impl<'b> Unread<'b> {
-    fn take(&mut self, len: usize) -> Option<&'b [u8]> {
-        let (taken, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
     /// Takes a value and the bytes after it, up to a multiple of four.
     fn padded(&mut self, len: usize) -> Option<&'b [u8]> {
         let taken = self.take(len)?;
