@@ -217,10 +217,8 @@ fn item_step(item: &FileRange, filter: &PathFilter) -> WalkStep {
     if item.start == 0 && file.size <= item.end {
         WalkStep::File(file)
     } else {
-        WalkStep::Part {
-            file,
-            item: item.clone(),
-        }
+        let item = item.clone();
+        WalkStep::Part { file, item }
     }
 }
 

@@ -558,8 +558,6 @@ impl<'w> PartWalk<'w, '_> {
         } else if boundaries.is_empty() {
             let message = "a multipart without a boundary: read as one text".to_owned();
             self.report(DiagnosticKind::Ambiguous, entity.at, message);
-        }
-        if boundaries.is_empty() {
             return self.leaf(body, part);
         }
         let messages = match part.media_type.as_str() {

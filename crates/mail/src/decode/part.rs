@@ -631,14 +631,8 @@ impl<'r> DecodingSteps<'r> {
         base: &mut Option<Vec<u8>>,
         sink: &mut dyn FnMut(DecodedText<'_>),
     ) -> Option<Unclosed> {
-        let DecodingSteps {
-            bytes,
-            offset_map,
-            is_piece,
-            is_inner,
-            ..
-        } = self;
-        let source_map = Arc::new(offset_map);
+        let bytes = self.bytes;
+        let source_map = Arc::new(self.offset_map);
         let mut pass_on = |page: &mut ParsedHtml, is_incomplete: bool| {
             if base.is_none() {
                 base.clone_from(&page.base);
@@ -658,7 +652,7 @@ impl<'r> DecodingSteps<'r> {
                     base: base.clone().or_else(|| Some(part?.base.as_ref()?.to_vec())),
                     is_incomplete,
                 }),
-                is_piece,
+                is_piece: self.is_piece,
                 ..DecodedText::plain(
                     Cow::Borrowed(&page.text),
                     visible.then(map),
@@ -668,7 +662,11 @@ impl<'r> DecodingSteps<'r> {
             });
         };
         let mut page = html::parse(&bytes, &mut |page| pass_on(page, true));
-        let inner = if is_inner { None } else { page.shown_page() };
+        let inner = if self.is_inner {
+            None
+        } else {
+            page.shown_page()
+        };
         pass_on(&mut page, false);
         if let Some(MappedBytes { bytes, map }) = inner {
             let map = OffsetMap::within(Some(&source_map), 0).then(map);

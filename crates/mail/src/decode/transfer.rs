@@ -111,14 +111,12 @@ pub fn base64(raw: &[u8]) -> MappedBytes {
         }
         at = end + 1;
     }
-    let Base64Decoder {
-        mut out, digits, ..
-    } = decoder;
-    out.map.push_digits(digits, raw.len());
+    let mut out = decoder.out;
+    out.map.push_digits(decoder.digits, raw.len());
     if is_planted(PlantedFault::DroppedLastByte) {
         out.bytes.pop();
     }
-    out.map.push_base64(out.bytes.len(), digits);
+    out.map.push_base64(out.bytes.len(), decoder.digits);
     out
 }
 

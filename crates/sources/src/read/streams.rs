@@ -217,43 +217,37 @@ impl Streams {
     }
 
     /// Opens an input as a stream, or as an archive to read from now on.
-    fn open(&mut self, pending: PendingInput) {
-        let PendingInput {
-            source,
-            hint,
-            mut input,
-            mut depth,
-        } = pending;
+    fn open(&mut self, mut pending: PendingInput) {
         loop {
-            let (start, whole) = input.peek();
-            if depth == 0
+            let (start, whole) = pending.input.peek();
+            if pending.depth == 0
                 && self.reads_outlook
                 && is_outlook(&start)
                 && has_readpst()
                 && let Input::Seekable(input) = &whole
                 && let Some(file) = input.open_file()
             {
-                return self.open_outlook(source, file);
+                return self.open_outlook(pending.source, file);
             }
             let compression = Compression::of(&start);
             if compression.is_none() && !is_archive(&start) {
-                self.is_unpacked = depth > 0;
+                self.is_unpacked = pending.depth > 0;
                 self.queue.push_back(StreamStep::Stream {
-                    source,
-                    hint,
+                    source: pending.source,
+                    hint: pending.hint,
                     stream: whole.into_stream(),
                 });
                 return;
             }
-            if depth >= self.limits.container_depth {
-                let message = format!("a container inside {depth} others is not read");
-                let event = Diagnostic::new(DiagnosticKind::Limit, message).of(&source);
+            if pending.depth >= self.limits.container_depth {
+                let message = format!("a container inside {} others is not read", pending.depth);
+                let event = Diagnostic::new(DiagnosticKind::Limit, message).of(&pending.source);
                 return self.queue.push_back(StreamStep::Failed(event));
             }
-            depth += 1;
+            pending.depth += 1;
             let Some(compression) = compression else {
                 let archive = Archive::new(&start, whole, &self.balance);
-                return self.begin_archive(source, archive, depth);
+                return self.begin_archive(pending.source, archive, pending.depth);
             };
             let mut stream = whole.into_stream();
             // The line before a packed batch is part of `start`, so this cannot fail.
@@ -262,8 +256,8 @@ impl Streams {
                 &mut io::sink(),
             );
             debug_assert!(line.is_ok());
-            let unpacked = decompress(stream, compression, self.unpack_limits(depth));
-            input = Input::stream(unpacked);
+            let unpacked = decompress(stream, compression, self.unpack_limits(pending.depth));
+            pending.input = Input::stream(unpacked);
         }
     }
 

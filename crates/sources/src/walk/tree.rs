@@ -108,40 +108,32 @@ impl<'t> TreeWalk<'t> {
         if let Some(above) = self.levels.last_mut() {
             above.folder = None;
         }
-        match Listing::of(&place, |_| true) {
-            Ok(Listing {
-                folder,
-                inode,
-                mut entries,
-            }) => {
-                if let Some(above) = self.levels.iter().find(|level| level.inode == inode) {
-                    let message = format!("leads back to {}", above.path.display());
-                    let error = io::Error::other(message);
-                    return Some(Err(failed(path, &error, false)));
-                }
-                if let Some(repository) = repository_of(&path, &entries) {
-                    let step = if self.filter.wants(self.root, &repository) {
-                        WalkStep::Repository(Source::at(repository))
-                    } else {
-                        skipped(repository, SkipReason::Filtered)
-                    };
-                    return Some(Err(step));
-                }
-                sort_epochs(&path, &mut entries);
-                self.levels.push(TreeLevel {
-                    path,
-                    place,
-                    inode,
-                    entries: entries.into_iter(),
-                    folder: Some(Arc::new(folder)),
-                });
-                None
-            }
-            Err(error) => {
-                let is_root = self.levels.is_empty();
-                Some(Err(failed(path, &error, is_root)))
-            }
+        let mut listing = match Listing::of(&place, |_| true) {
+            Ok(listing) => listing,
+            Err(error) => return Some(Err(failed(path, &error, self.levels.is_empty()))),
+        };
+        let mut levels = self.levels.iter();
+        if let Some(above) = levels.find(|level| level.inode == listing.inode) {
+            let error = io::Error::other(format!("leads back to {}", above.path.display()));
+            return Some(Err(failed(path, &error, false)));
         }
+        if let Some(repository) = repository_of(&path, &listing.entries) {
+            let step = if self.filter.wants(self.root, &repository) {
+                WalkStep::Repository(Source::at(repository))
+            } else {
+                skipped(repository, SkipReason::Filtered)
+            };
+            return Some(Err(step));
+        }
+        sort_epochs(&path, &mut listing.entries);
+        self.levels.push(TreeLevel {
+            path,
+            place,
+            inode: listing.inode,
+            entries: listing.entries.into_iter(),
+            folder: Some(Arc::new(listing.folder)),
+        });
+        None
     }
 
     /// Visits an entry of the innermost folder. Returns `None` if it is a folder that was entered,

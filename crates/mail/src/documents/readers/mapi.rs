@@ -155,8 +155,7 @@ impl MimeWriter {
     /// Appends the header fields of a message, except the MIME fields.
     fn header(&mut self, properties: &mut dyn Properties<'_>) {
         let transported = properties.text(property::TRANSPORT_MESSAGE_HEADERS);
-        let transported = transported.unwrap_or_default();
-        let lines = transported_lines(&transported);
+        let lines = transported_lines(transported.as_deref().unwrap_or_default());
         if !lines.is_empty() {
             lines.iter().for_each(|line| self.push_line(line));
             return;
@@ -178,13 +177,9 @@ impl MimeWriter {
             ("Subject", text(property::SUBJECT)),
             ("Message-ID", text(property::INTERNET_MESSAGE_ID)),
         ];
-        let date = [
-            property::CLIENT_SUBMIT_TIME,
-            property::MESSAGE_DELIVERY_TIME,
-        ];
-        let date = date
-            .into_iter()
-            .find_map(|id| rfc_5322_date(properties.fixed(id)?));
+        let date = |id| rfc_5322_date(properties.fixed(id)?);
+        let date =
+            date(property::CLIENT_SUBMIT_TIME).or_else(|| date(property::MESSAGE_DELIVERY_TIME));
         for (name, value) in fields.into_iter().chain([("Date", date)]) {
             if let Some(value) = value {
                 self.push_line(&format!("{name}: {}", one_line(&value)));

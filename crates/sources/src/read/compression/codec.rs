@@ -62,21 +62,18 @@ impl<R: BufRead> ConcatenatedReader<R> {
         };
         let input = self.input.fill_buf()?;
         let is_end = input.is_empty();
-        let CodecStep {
-            consumed,
-            produced,
-            has_ended,
-        } = codec.step(input, buffer);
+        let step = codec.step(input, buffer);
+        let produced = step.produced;
         panic_at_mark(PlantedFault::PanicInDecompressor, &buffer[..produced]);
-        self.input.consume(consumed);
-        match has_ended {
+        self.input.consume(step.consumed);
+        match step.has_ended {
             Ok(true) => {
                 let last = self.codec.take();
                 self.spare = last.filter(|codec| matches!(codec, Codec::Zstd(_)));
                 self.ended = self.compression == Compression::Deflate;
             }
             Ok(false) if produced == 0 && is_end => return Err(truncated()),
-            Ok(false) if produced == 0 && consumed == 0 => {
+            Ok(false) if produced == 0 && step.consumed == 0 => {
                 return Err(error::damage("its compressed data stalls"));
             }
             Ok(false) => {}
