@@ -285,12 +285,8 @@ struct RootWalk<'w> {
 
 impl RootWalk<'_> {
     fn file_step(&mut self, root: &Path, found: FoundFile) -> WalkStep {
-        let FoundFile {
-            path,
-            place,
-            folder,
-        } = found;
-        let is_root = place.is_none();
+        let path = found.path;
+        let is_root = found.place.is_none();
         if !is_root && path.file_name().is_some_and(path_filter::is_control_file) {
             return skipped(path, SkipReason::ControlFile);
         }
@@ -300,7 +296,7 @@ impl RootWalk<'_> {
         if !self.filter.wants_all() && !self.filter.wants(root, &path) {
             return skipped(path, SkipReason::Filtered);
         }
-        let examined = self.examine(folder.as_deref(), &path);
+        let examined = self.examine(found.folder.as_deref(), &path);
         let (stat, preopened) =
             match examined.map_or_else(|| stat(&path).map(|stat| (stat, None)), Ok) {
                 Ok(examined) => examined,
@@ -318,7 +314,7 @@ impl RootWalk<'_> {
             source: Source::at(path),
             size,
             hint,
-            place,
+            place: found.place,
             preopened: preopened.filter(|_| size < SMALL_FILE_BYTES).map(Arc::new),
         })
     }

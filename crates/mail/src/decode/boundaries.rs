@@ -42,13 +42,8 @@ pub(super) struct OpenMultipart {
 pub(super) struct OpenMultiparts(pub(super) Vec<OpenMultipart>);
 
 impl OpenMultiparts {
-    /// Returns the first boundary line at or after `from`. On each line, the innermost multipart is
-    /// tried first.
-    pub(super) fn boundary(&self, raw: &[u8], from: usize) -> Option<BoundaryLine> {
-        self.boundary_before(raw, from, raw.len())
-    }
-
-    /// Returns the first boundary line whose two hyphens are in `from..to`.
+    /// Returns the first boundary line whose two hyphens are in `from..to`. On each line, the
+    /// innermost multipart is tried first.
     pub(super) fn boundary_before(
         &self,
         raw: &[u8],
@@ -135,7 +130,7 @@ pub(super) fn holds_boundary(body: &[u8], boundaries: &[Vec<u8>]) -> bool {
         place: PartPlace::default(),
         parts: 0,
     }]);
-    !boundaries.is_empty() && open.boundary(body, 0).is_some()
+    !boundaries.is_empty() && open.boundary_before(body, 0, body.len()).is_some()
 }
 
 /// Guesses the boundary of a body from its lines: the first `--token` in the first `searched` bytes

@@ -724,19 +724,21 @@ impl<'w> PartWalk<'w, '_> {
 
     /// Returns the range of the body at `body`, up to the next boundary.
     fn body_range(&self, body: usize) -> BodyRange {
-        let boundary = self.open.boundary(self.raw, body);
-        let end = boundary.map_or(self.raw.len(), |boundary| boundary.start.max(body));
-        BodyRange {
-            span: Span::new(body, end),
-            boundary,
-        }
+        self.body_before(body, self.raw.len())
     }
 
     /// Returns the start of the body at `body`, up to the next boundary.
-    fn body_start(&self, body: usize) -> &[u8] {
+    fn body_start(&self, body: usize) -> &'w [u8] {
         let end = self.raw.len().min(body + GUESSED_BOUNDARY_BYTES);
+        self.body_before(body, end).span.of(self.raw)
+    }
+
+    /// Returns the range of the body at `body`, up to the next boundary before `end`, or to `end`.
+    fn body_before(&self, body: usize, end: usize) -> BodyRange {
         let boundary = self.open.boundary_before(self.raw, body, end);
-        &self.raw[body..boundary.map_or(end, |boundary| boundary.start.max(body))]
+        let end = boundary.map_or(end, |boundary| boundary.start.max(body));
+        let span = Span::new(body, end);
+        BodyRange { span, boundary }
     }
 
     /// Reads the body at `body`, which has no parts.

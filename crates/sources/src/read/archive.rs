@@ -14,6 +14,7 @@ mod zip;
 use std::cell::{Cell, RefCell};
 use std::io::{self, BufRead, BufReader, Read};
 use std::rc::Rc;
+use std::str::FromStr;
 
 use super::compression::{Compression, UnpackLimits, damaged, decompress};
 use super::error::{self, error_diagnostic};
@@ -95,7 +96,7 @@ impl Archive {
         let objects = SharedObjects(Rc::new(RefCell::new(objects)));
         let counted = Input::stream(objects.clone()).counted(count);
         let stream = GitReader::new(ArchiveFeed::new(counted.into_stream(), balance));
-        Archive::Repository(RepositoryReader::new(objects, stream))
+        Archive::Repository(RepositoryReader { objects, stream })
     }
 
     /// Returns the next entry, or `None` at the end. Skips the rest of the current member.
@@ -294,16 +295,9 @@ impl ArchiveFeed {
         })))
     }
 
-    /// Makes the next `bytes` bytes the current member.
-    fn begin_member(&self, bytes: u64) -> Box<dyn Read> {
-        self.0.borrow_mut().member = MemberExtent::Bytes(bytes);
-        Box::new(MemberReader(self.clone()))
-    }
-
-    /// Makes the next bytes the current member, up to the end mark of the deflated data.
-    fn begin_deflated_member(&self) -> Box<dyn Read> {
-        let codec = Box::new(flate2::Decompress::new(false));
-        self.0.borrow_mut().member = MemberExtent::Deflate(codec);
+    /// Makes the next bytes of the archive the current member.
+    fn begin_member(&self, extent: MemberExtent) -> Box<dyn Read> {
+        self.0.borrow_mut().member = extent;
         Box::new(MemberReader(self.clone()))
     }
 
@@ -379,6 +373,11 @@ fn read_up_to(stream: &mut impl Read, len: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(len);
     stream.take(len as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Parses a decimal number.
+fn number<N: FromStr>(digits: &[u8]) -> Option<N> {
+    str::from_utf8(digits).ok()?.parse().ok()
 }
 
 /// Inflates into `buffer`. Consumes no byte of `input` after the end of the deflated data.

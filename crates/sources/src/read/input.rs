@@ -241,9 +241,14 @@ impl SparseRead for InputRange {
         let Storage::File(file) = &self.input.storage else {
             return None;
         };
-        let start = self.offset - overlap;
-        self.offset = start + len;
-        Some(UnreadRange::new(file, start, len, overlap))
+        let offset = self.offset - overlap;
+        self.offset = offset + len;
+        Some(UnreadRange {
+            file: Arc::clone(file),
+            offset,
+            len,
+            overlap,
+        })
     }
 }
 

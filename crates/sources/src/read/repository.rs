@@ -135,15 +135,8 @@ impl Repository {
         let (names, before) = match self.layout {
             Layout::V2 => (commits, None),
             Layout::V1 => {
-                let changes = [
-                    "diff-tree",
-                    "--stdin",
-                    "--root",
-                    "-r",
-                    "--raw",
-                    "--no-renames",
-                    "--no-abbrev",
-                ];
+                let changes = "diff-tree --stdin --root -r --raw --no-renames --no-abbrev";
+                let changes: Vec<&str> = changes.split(' ').collect();
                 let stdin = commits.take_stdout()?;
                 let names = ChildProcess::start(host, path, &changes, stdin)?;
                 (names, Some(commits))
@@ -332,23 +325,17 @@ impl RepositoryObjects {
         host: &GitHost,
     ) -> io::Result<RepositoryObjects> {
         let format = "--batch-check=%(objectname) %(objecttype) %(objectsize) %(rest)";
+        let cat_file = |option| {
+            let arguments = ["cat-file", option, "--buffer"];
+            ChildProcess::start(host, path, &arguments, Stdio::piped())
+        };
         Ok(RepositoryObjects {
             source,
             deleted: BlobCounts::new(),
             lists_deletions: false,
-            check: ChildProcess::start(
-                host,
-                path,
-                &["cat-file", format, "--buffer"],
-                Stdio::piped(),
-            )?,
+            check: cat_file(format)?,
             answers: LineBuffer::default(),
-            contents: ChildProcess::start(
-                host,
-                path,
-                &["cat-file", "--batch", "--buffer"],
-                Stdio::piped(),
-            )?,
+            contents: cat_file("--batch")?,
             expected: VecDeque::new(),
             unanswered: 0,
             host: host.clone(),

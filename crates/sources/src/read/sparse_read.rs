@@ -114,23 +114,14 @@ pub fn hole_len(file: &File, offset: u64, step: u64) -> u64 {
 /// A range of a file that was handed off without being read.
 #[derive(Debug)]
 pub struct UnreadRange {
-    file: Arc<File>,
-    offset: u64,
-    len: u64,
-    overlap: u64,
+    pub(super) file: Arc<File>,
+    pub(super) offset: u64,
+    pub(super) len: u64,
+    /// Number of bytes at the start that were already read.
+    pub(super) overlap: u64,
 }
 
 impl UnreadRange {
-    /// Creates the range of `len` bytes at `offset`, whose first `overlap` bytes were already read.
-    pub(super) fn new(file: &Arc<File>, offset: u64, len: u64, overlap: u64) -> UnreadRange {
-        UnreadRange {
-            file: Arc::clone(file),
-            offset,
-            len,
-            overlap,
-        }
-    }
-
     /// Returns the number of bytes at the start of the range that were read and counted before it
     /// was handed off.
     #[must_use]

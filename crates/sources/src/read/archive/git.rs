@@ -10,13 +10,11 @@
 //! like folders. A git repository is also read as such an archive, in which each message is a
 //! member.
 
-use std::cell::RefCell;
 use std::io;
-use std::rc::Rc;
 
-use super::{ArchiveEntry, ArchiveFeed, EntryContent, truncated_member};
+use super::{ArchiveEntry, ArchiveFeed, EntryContent, MemberExtent, number, truncated_member};
 use crate::read::error;
-use crate::read::repository::{Expected, RepositoryObjects, SharedObjects, is_oid};
+use crate::read::repository::{Expected, SharedObjects, is_oid};
 use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::GIT_LINE_BYTES;
 
@@ -70,7 +68,7 @@ impl GitLine<'_> {
 /// Parses a decimal number of at most 19 digits.
 fn decimal(digits: &[u8]) -> Option<u64> {
     let is_number = (1..=19).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
-    is_number.then(|| std::str::from_utf8(digits).ok()?.parse().ok())?
+    number(digits).filter(|_| is_number)
 }
 
 /// Reader of such a stream.
@@ -131,7 +129,7 @@ impl GitReader {
 
     fn object(&mut self, oid: &[u8], is_blob: bool, bytes: u64) -> ArchiveEntry {
         self.last = Some(oid.to_owned());
-        let packed = self.feed.begin_member(bytes);
+        let packed = self.feed.begin_member(MemberExtent::Bytes(bytes));
         ArchiveEntry {
             name: oid.to_owned(),
             content: if is_blob {
@@ -169,26 +167,19 @@ fn skipped(name: Vec<u8>, reason: SkipReason) -> ArchiveEntry {
 
 /// Reader of the messages of a repository.
 pub(in crate::read) struct RepositoryReader {
-    objects: Rc<RefCell<RepositoryObjects>>,
+    pub(super) objects: SharedObjects,
     /// Reads the objects as a stream.
     pub(super) stream: GitReader,
 }
 
 impl RepositoryReader {
-    pub(super) fn new(objects: SharedObjects, stream: GitReader) -> RepositoryReader {
-        RepositoryReader {
-            objects: objects.0,
-            stream,
-        }
-    }
-
     /// Returns the next message, or `None` at the end.
     pub(super) fn next_entry(&mut self) -> io::Result<Option<ArchiveEntry>> {
-        let Some(expected) = self.objects.borrow_mut().next_expected()? else {
+        let Some(expected) = self.objects.0.borrow_mut().next_expected()? else {
             // Any output of git after the last object is damage.
             return match self.stream.next_entry()? {
                 Some(entry) => Ok(Some(entry)),
-                None => self.objects.borrow_mut().finish().map(|()| None),
+                None => self.objects.0.borrow_mut().finish().map(|()| None),
             };
         };
         match expected {
@@ -205,7 +196,7 @@ impl RepositoryReader {
             Expected::Message | Expected::Deleted | Expected::PerhapsDeleted(_) => {}
         }
         let Some(entry) = self.stream.next_entry()? else {
-            self.objects.borrow_mut().finish()?;
+            self.objects.0.borrow_mut().finish()?;
             return Err(error::damage("git ended before the last message"));
         };
         Ok(Some(match (expected, &entry.content) {

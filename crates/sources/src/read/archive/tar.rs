@@ -10,7 +10,7 @@
 
 use std::io;
 
-use super::{ArchiveEntry, ArchiveFeed, EntryContent, truncated_member};
+use super::{ArchiveEntry, ArchiveFeed, EntryContent, MemberExtent, number, truncated_member};
 use crate::read::error;
 use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::TAR_EXTENSION_BYTES;
@@ -127,7 +127,7 @@ impl TarReader {
                 // Members of these types have bytes, even if they are not read.
                 let size = extensions.size.map_or_else(|| header.size(), Ok)?;
                 self.padding = padding(size);
-                let packed = self.feed.begin_member(size);
+                let packed = self.feed.begin_member(MemberExtent::Bytes(size));
                 match type_flag {
                     // Before POSIX, a folder was a file whose name ended with a slash.
                     0 | b'0' | b'7' if is_folder => EntryContent::Folder,
@@ -234,9 +234,7 @@ impl TarExtensions {
     /// Stops at the first malformed record.
     fn read(&mut self, mut records: &[u8]) {
         while let Some(blank) = memchr::memchr(b' ', records) {
-            let length = std::str::from_utf8(&records[..blank])
-                .ok()
-                .and_then(|digits| digits.parse::<usize>().ok());
+            let length = number::<usize>(&records[..blank]);
             let Some(length) =
                 length.filter(|&length| blank + 2 <= length && length <= records.len())
             else {
@@ -254,11 +252,7 @@ impl TarExtensions {
     fn set(&mut self, key: &[u8], value: &[u8]) {
         match key {
             b"path" | b"GNU.sparse.name" => self.name = Some(value.to_owned()),
-            b"size" => {
-                self.size = std::str::from_utf8(value)
-                    .ok()
-                    .and_then(|digits| digits.parse().ok())
-            }
+            b"size" => self.size = number(value),
             _ => self.is_sparse |= key.starts_with(b"GNU.sparse."),
         }
     }

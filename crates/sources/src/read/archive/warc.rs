@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
 use std::rc::Rc;
 
-use super::{ArchiveEntry, EntryContent, EntryData, INPUT_BYTES, truncated_member};
+use super::{ArchiveEntry, EntryContent, EntryData, INPUT_BYTES, number, truncated_member};
 use crate::read::error::{self, error_diagnostic};
 use urlspool_text::diagnostic::{DiagnosticKind, SkipReason};
 use urlspool_text::limits::WARC_HEAD_BYTES;
@@ -112,8 +112,7 @@ impl WarcReader {
             let why = format!("a record's header has no end within {WARC_HEAD_BYTES} bytes");
             return Ok(Some(broken(why)));
         };
-        let length = str::from_utf8(field(&head, "Content-Length")).ok();
-        let Some(length) = length.and_then(|text| text.parse().ok()) else {
+        let Some(length) = number(field(&head, "Content-Length")) else {
             return Ok(Some(broken("a record has no length")));
         };
         (state.left, state.is_after_blank_line) = (length, true);

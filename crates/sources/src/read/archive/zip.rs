@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
 
-use super::{ArchiveEntry, ArchiveFeed, EntryContent, EntryData, read_up_to};
+use super::{ArchiveEntry, ArchiveFeed, EntryContent, EntryData, MemberExtent, read_up_to};
 use crate::read::compression::Compression;
 use crate::read::error;
 use crate::read::input::{InputRange, SeekableInput};
@@ -341,10 +341,11 @@ impl ZipStream {
         read_zip64(&extra, &mut [&mut stated.unpacked, &mut stated.packed]);
         self.has_data_descriptor = stated.flags & HAS_DATA_DESCRIPTOR != 0;
         let content = if !self.has_data_descriptor {
-            let packed = self.feed.begin_member(stated.packed);
+            let packed = self.feed.begin_member(MemberExtent::Bytes(stated.packed));
             stated.content(packed)
         } else if stated.method == 8 && stated.flags & ENCRYPTED == 0 {
-            EntryContent::plain(self.feed.begin_deflated_member())
+            let codec = Box::new(flate2::Decompress::new(false));
+            EntryContent::plain(self.feed.begin_member(MemberExtent::Deflate(codec)))
         } else {
             return Err(error::damage(
                 "the size of this zip member is only in the directory at the end",
