@@ -174,7 +174,7 @@ fn any_sizes_of_reads_yield_the_same_bytes() {
     let want = records([whole], Format::Mbox);
     assert!(lines(&want).len() > 1_000);
     for seed in 3..5 {
-        let stream = UnevenReads(&text, Rng::seeded(seed));
+        let stream = Box::new(UnevenReads(&text, Rng::seeded(seed)));
         let mut roller = BlockReader::new(stream, Format::Mbox, Limits::default().message_bytes);
         let blocks: Vec<_> = std::iter::from_fn(|| roller.next_block().unwrap()).collect();
         // The stream has more than one block.

@@ -128,7 +128,7 @@ fuzz_target!(|input: &[u8]| {
         bytes: &source,
         step,
     };
-    let mut reader = BlockReader::new(stream, format, usize::MAX / 4);
+    let mut reader = BlockReader::new(Box::new(stream), format, usize::MAX / 4);
     let (mut in_blocks, mut at) = (Vec::new(), 0);
     while let Some(block) = reader.next_block().expect("memory can be read") {
         assert_eq!(block.offset, at, "{format:?}: blocks follow one another");

@@ -391,7 +391,7 @@ fn ingest_whole_file(
         _ => EndCertainty::Certain,
     };
     let is_whole = version.size.saturating_sub(start.offset) <= max_message_bytes as u64;
-    let mut reader = BlockReader::after_start(file, start, format, max_message_bytes);
+    let mut reader = BlockReader::after_start(Box::new(file), start, format, max_message_bytes);
     // The whole file is read before any message is ingested, so a change during the read is
     // noticed. Files too large to be held in memory are the exception.
     let mut held = Vec::new();

@@ -166,7 +166,7 @@ impl MboxFile<'_> {
         ingest: &mut MessageIngest<'_, '_>,
     ) -> Result<Option<FileOutcome>> {
         let start = cursor.first;
-        let mut from_start = self.file;
+        let mut from_start = Box::new(self.file);
         if let Err(error) = from_start.seek(SeekFrom::Start(start)) {
             return Ok(Some(FileOutcome::Failed(error)));
         }
@@ -239,7 +239,7 @@ impl MboxFile<'_> {
     /// `begin` keeps the first bytes of the message, which reveal such a change.
     fn next_block(
         &self,
-        reader: &mut BlockReader<&File>,
+        reader: &mut BlockReader<'_>,
         start: u64,
         begin: &mut Option<Vec<u8>>,
     ) -> Result<Option<Block>, FileOutcome> {
@@ -742,7 +742,7 @@ mod tests {
             key: HashKey::new([7; HashKey::BYTES]),
         };
         let (mut begin, mut pieces) = (None, Vec::new());
-        let mut reader = BlockReader::new(&file, Format::Mbox, 1 << 20);
+        let mut reader = BlockReader::new(Box::new(&file), Format::Mbox, 1 << 20);
         for change in [text.clone() + line, text.replacen("From a", "From b", 1)] {
             match mbox.next_block(&mut reader, 0, &mut begin).unwrap() {
                 Some(block) => pieces.push(block.role),

@@ -7,7 +7,7 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use urlspool_mail::split::{self, Block, BlockReader, Format, SplitOutput, UnreadBlock, messages};
+use urlspool_mail::split::{self, Block, Format, SplitOutput, StreamBlocks, UnreadBlock, messages};
 use urlspool_record::record::is_written_file;
 use urlspool_sources::read::{self, Input, SeekableInput, SparseRead, StreamStep, Streams};
 use urlspool_sources::read::{GitHost, Repository, RepositoryContent, Selection};
@@ -52,7 +52,7 @@ pub fn is_earlier_output(format: Format, start: &[u8]) -> bool {
 /// The stream being read.
 struct CurrentStream {
     source: Source,
-    blocks: BlockReader<Box<dyn SparseRead>>,
+    blocks: StreamBlocks,
     is_unpacked: bool,
     is_further_part: bool,
 }

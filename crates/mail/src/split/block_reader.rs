@@ -42,7 +42,7 @@ const CONTEXT_BYTES: usize = 4;
 const AFTER_RANGE_BYTES: usize = 64 << 10;
 
 /// Blocks of a stream of any kind.
-pub type StreamBlocks = BlockReader<Box<dyn SparseRead>>;
+pub type StreamBlocks = BlockReader<'static>;
 
 /// Detects the format of a stream by its start, unless the user has named it. Returns the blocks of
 /// the stream, or the reason to skip it.
@@ -59,15 +59,14 @@ pub fn open(
     hint: FormatHint,
     max_message_bytes: usize,
 ) -> io::Result<Result<StreamBlocks, SkipReason>> {
-    let start = SourceStart::read(&mut stream)?;
+    let start = SourceStart::read(&mut *stream)?;
     let format = start.format(given, hint);
     Ok(format.map(|format| BlockReader::after_start(stream, start, format, max_message_bytes)))
 }
 
 /// Reader that cuts a stream into blocks at message borders.
-#[derive(Debug)]
-pub struct BlockReader<R> {
-    stream: R,
+pub struct BlockReader<'s> {
+    stream: Box<dyn SparseRead + 's>,
     format: Format,
     /// Maximum number of bytes buffered for one message. A longer message is read in fragments.
     max_message_bytes: usize,
@@ -98,11 +97,16 @@ pub struct BlockReader<R> {
     is_unsearched: bool,
 }
 
-impl<R: SparseRead> BlockReader<R> {
+impl<'s> BlockReader<'s> {
     /// Creates a reader of an unread `stream` whose lines end in LF or CRLF.
     ///
     /// A message of more than `max_message_bytes` bytes (at least one block) is read in fragments.
-    pub fn new(stream: R, format: Format, max_message_bytes: usize) -> BlockReader<R> {
+    #[must_use]
+    pub fn new(
+        stream: Box<dyn SparseRead + 's>,
+        format: Format,
+        max_message_bytes: usize,
+    ) -> BlockReader<'s> {
         BlockReader {
             stream,
             format,
@@ -124,12 +128,13 @@ impl<R: SparseRead> BlockReader<R> {
 
     /// Creates a reader of `stream`, positioned after `start`. The format was detected from
     /// `start`.
+    #[must_use]
     pub fn after_start(
-        stream: R,
+        stream: Box<dyn SparseRead + 's>,
         start: SourceStart,
         format: Format,
         max_message_bytes: usize,
-    ) -> BlockReader<R> {
+    ) -> BlockReader<'s> {
         let is_mbox = matches!(format, Format::Mbox | Format::Mboxcl);
         BlockReader {
             sniffed: (start.is_paused && is_mbox).then(|| start.bytes.clone()),
@@ -146,6 +151,7 @@ impl<R: SparseRead> BlockReader<R> {
 
     /// Returns the bytes that were read but not yet returned in a block. Right after opening, these
     /// are the start of the stream.
+    #[must_use]
     pub fn buffered(&self) -> &[u8] {
         &self.buffer
     }
@@ -153,11 +159,11 @@ impl<R: SparseRead> BlockReader<R> {
     /// Creates a reader of the messages of an mbox that start in `range`. `stream` is positioned at
     /// the start of the range, where a message starts.
     fn in_range(
-        stream: R,
+        stream: Box<dyn SparseRead + 's>,
         format: Format,
         max_message_bytes: usize,
         range: Range<u64>,
-    ) -> BlockReader<R> {
+    ) -> BlockReader<'s> {
         BlockReader {
             offset: range.start,
             start: range.start,
@@ -569,7 +575,7 @@ fn first_message(
         return Ok(Some(begin));
     }
     if format == Format::Mboxcl {
-        let stream = input.stream_at(begin);
+        let stream = Box::new(input.stream_at(begin));
         let before = begin..range.start;
         let mut blocks = BlockReader::in_range(stream, format, max_message_bytes, before);
         while blocks.next_block()?.is_some() {}

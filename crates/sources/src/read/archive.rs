@@ -67,9 +67,7 @@ impl Archive {
         match input {
             input if tar::is_tar(start) => Archive::Tar(TarReader::new(feed(input))),
             input if git::is_git_stream(start) => Archive::Git(GitReader::new(feed(input))),
-            input if warc::is_warc(start) => {
-                Archive::Warc(WarcReader::new(Box::new(input.into_stream())))
-            }
+            input if warc::is_warc(start) => Archive::Warc(WarcReader::new(input.into_stream())),
             Input::Stream(_) => Archive::ZipStream(ZipStream::new(feed(input))),
             Input::Seekable(input) => Archive::zip(input, balance),
         }

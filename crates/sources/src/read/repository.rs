@@ -650,23 +650,12 @@ mod tests {
         let path = format!("0a/{}", &OID[..38]);
         let check = |status: &str, path: &str, deletes: bool, adds: bool| {
             let line = format!(":000000 100644 {old} {OID} {status}\t{path}");
-            let deleted = if deletes {
-                format!("{old} d\n")
-            } else {
-                String::new()
-            };
-            let added = if adds {
-                format!("{OID}\n")
-            } else {
-                String::new()
-            };
-            let query = |lists_deletions| query(line.as_bytes(), Layout::V1, lists_deletions);
-            assert_eq!(query(true), Some(deleted.clone().into_bytes()), "{line}");
-            assert_eq!(
-                query(false),
-                Some((deleted + &added).into_bytes()),
-                "{line}"
-            );
+            let deleted = format!("{old} d\n").repeat(usize::from(deletes));
+            let all = deleted.clone() + &format!("{OID}\n").repeat(usize::from(adds));
+            for (lists_deletions, expected) in [(true, deleted), (false, all)] {
+                let query = query(line.as_bytes(), Layout::V1, lists_deletions);
+                assert_eq!(query, Some(expected.into_bytes()), "{line}");
+            }
         };
         check("A", &path, false, true);
         check("M", &path, true, true);

@@ -58,34 +58,6 @@ pub trait SparseRead: Read {
 
 impl SparseRead for &[u8] {}
 
-impl SparseRead for Box<dyn Read> {}
-
-impl<S: SparseRead + ?Sized> SparseRead for Box<S> {
-    fn skip_hole(&mut self, step: u64) -> u64 {
-        (**self).skip_hole(step)
-    }
-
-    fn max_leading_nuls(&self) -> u64 {
-        (**self).max_leading_nuls()
-    }
-
-    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        (**self).append(max, bytes)
-    }
-
-    fn is_paused(&self) -> bool {
-        (**self).is_paused()
-    }
-
-    fn peek_ahead(&self, ahead: u64, buffer: &mut [u8]) -> bool {
-        (**self).peek_ahead(ahead, buffer)
-    }
-
-    fn hand_off(&mut self, overlap: u64, len: u64) -> Option<UnreadRange> {
-        (**self).hand_off(overlap, len)
-    }
-}
-
 impl SparseRead for &File {
     fn skip_hole(&mut self, step: u64) -> u64 {
         let Ok(at) = self.stream_position() else {

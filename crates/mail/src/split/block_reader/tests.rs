@@ -23,7 +23,7 @@ fn blocks(text: &[u8], format: Format, max_message_bytes: usize) -> Vec<(usize, 
             self.0.read(&mut buffer[..piece])
         }
     }
-    let mut reader = BlockReader::new(SmallReads(text), format, max_message_bytes);
+    let mut reader = BlockReader::new(Box::new(SmallReads(text)), format, max_message_bytes);
     let mut seen = Vec::new();
     while let Some(block) = reader.next_block().unwrap() {
         seen.push((block.bytes.len(), block.offset, block.role));
@@ -34,7 +34,7 @@ fn blocks(text: &[u8], format: Format, max_message_bytes: usize) -> Vec<(usize, 
 #[test]
 fn small_blocks_take_little_memory() {
     let text = "From x\n\n".to_owned() + &"a b\n".repeat(50);
-    let stream: Box<dyn Read> = Box::new(io::Cursor::new(text.clone()));
+    let stream = Box::new(text.as_bytes());
     let block = BlockReader::new(stream, Format::Mbox, usize::MAX)
         .next_block()
         .unwrap()
@@ -77,7 +77,7 @@ fn a_text_is_cut_at_the_same_places_for_any_read_size() {
     let text = "words and words\n\n".repeat(2 * BLOCK_BYTES / 10);
     let stream: &[u8] = &[];
     let start = SourceStart::of_bytes(text.clone().into_bytes());
-    let mut reader = BlockReader::after_start(stream, start, Format::Text, usize::MAX);
+    let mut reader = BlockReader::after_start(Box::new(stream), start, Format::Text, usize::MAX);
     let mut seen = Vec::new();
     while let Some(block) = reader.next_block().unwrap() {
         seen.push((block.bytes.len(), block.offset, block.role));
@@ -112,7 +112,7 @@ fn bytes_before_an_error_come_before_the_error() {
             Ok(3)
         }
     }
-    let mut reader = BlockReader::new(FailingStream(false), Format::Text, 0);
+    let mut reader = BlockReader::new(Box::new(FailingStream(false)), Format::Text, 0);
     assert_eq!(reader.next_block().unwrap().unwrap().bytes, b"abc");
     assert_eq!(reader.next_block().unwrap_err().to_string(), "broken");
     assert!(reader.next_block().unwrap().is_none());
@@ -234,7 +234,8 @@ fn byte_ranges_of_an_mbox_hold_all_messages_wherever_it_is_cut() {
                     return vec![];
                 };
                 let stream = input.stream_at(start);
-                let mut reader = BlockReader::in_range(stream, format, 0, start..to as u64);
+                let mut reader =
+                    BlockReader::in_range(Box::new(stream), format, 0, start..to as u64);
                 let mut seen = Vec::new();
                 while let Some(block) = reader.next_block().unwrap() {
                     messages(&block, format, &mut |output| {
@@ -292,7 +293,7 @@ fn divided(stream: impl SparseRead, max_message_bytes: usize) -> (Divided, usize
     let mut stream = stream;
     let start = SourceStart::read(&mut stream).unwrap();
     let format = start.format(None, FormatHint::None).unwrap();
-    let mut reader = BlockReader::after_start(stream, start, format, max_message_bytes);
+    let mut reader = BlockReader::after_start(Box::new(stream), start, format, max_message_bytes);
     let (mut found, mut pauses) = (Divided::new(), 0);
     loop {
         let block = reader.next_block().unwrap();
