@@ -437,19 +437,17 @@ fn page(
         base: base.filter(|base: &Arc<[u8]>| !base.is_empty()),
         ..MimePart::page(charset)
     };
+    let mut report = DecodeReport::default();
     if policy.skip_html {
         let raw = Span::new(0, message.raw.len());
-        return DecodeReport {
-            skipped_parts: vec![SkippedPart::new(part, raw)],
-            ..DecodeReport::default()
-        };
+        report.skipped_parts.push(SkippedPart::new(part, raw));
+        return report;
     }
     let body = archived_page::body(message.raw);
     let steps = DecodingSteps::new(body.of(message.raw), OffsetMap::verbatim(body.start));
     let open = steps.pages(part.charset.as_deref(), Some(&part), sink);
-    DecodeReport {
-        text_parts: 1,
-        diagnostics: Vec::from_iter(open.map(|open| open.diagnostic(message.raw_start()))),
-        ..DecodeReport::default()
-    }
+    report.text_parts = 1;
+    let diagnostic = open.map(|open| open.diagnostic(message.raw_start()));
+    report.diagnostics.extend(diagnostic);
+    report
 }

@@ -145,7 +145,7 @@ fn is_uu(line: &[u8]) -> bool {
     let Some(&first) = line.first() else {
         return false;
     };
-    if !(b' '..=b'`').contains(&first) || !line.iter().all(|byte| (b' '..=b'`').contains(byte)) {
+    if !line.iter().all(|byte| (b' '..=b'`').contains(byte)) {
         return false;
     }
     let bytes = usize::from((first - b' ') & 0x3F);

@@ -4,9 +4,7 @@
 //! `seven_bit` decodes 7-bit charsets.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{
-    CoderResult, Decoder, Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
-};
+use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::MappedBytes;
 use super::seven_bit::{self, SevenBit};
@@ -186,6 +184,8 @@ fn mostly_utf8(raw: &[u8]) -> bool {
 /// Runs of ASCII are copied whole, except in UTF-16 (`is_wide`), where they have another meaning.
 fn convert(raw: &[u8], encoding: &'static Encoding, is_wide: bool) -> MappedBytes {
     let mut decoder = encoding.new_decoder_with_bom_removal();
+    // One byte produces at most a replacement character and another character.
+    let mut decoded = [0; 64];
     let mut text = MappedBytes::with_capacity(raw.len() + raw.len() / 8);
     let mut at = 0;
     // Start of the bytes that do not form a whole character yet.
@@ -202,7 +202,8 @@ fn convert(raw: &[u8], encoding: &'static Encoding, is_wide: bool) -> MappedByte
         }
         let last = at + 1 == raw.len();
         let before = text.bytes.len();
-        feed(&mut decoder, &raw[at..=at], last, &mut text.bytes);
+        let (_, _, written, _) = decoder.decode_to_utf8(&raw[at..=at], &mut decoded, last);
+        text.bytes.extend_from_slice(&decoded[..written]);
         at += 1;
         if text.bytes.len() > before {
             let from = Span::new(pending, at);
@@ -239,22 +240,6 @@ fn map_character(text: &mut MappedBytes, before: usize, raw: &[u8], from: Span) 
         map.push_same(end, last);
     } else {
         map.push_whole(before, from);
-    }
-}
-
-/// Decodes `bytes` and appends the characters.
-fn feed(decoder: &mut Decoder, bytes: &[u8], last: bool, text: &mut Vec<u8>) {
-    /// Size of the buffer. One byte produces at most a replacement character and another character.
-    const ROOM: usize = 64;
-    let mut out = [0u8; ROOM];
-    let mut rest = bytes;
-    loop {
-        let (result, read, written, _) = decoder.decode_to_utf8(rest, &mut out, last);
-        text.extend_from_slice(&out[..written]);
-        rest = &rest[read..];
-        if result == CoderResult::InputEmpty {
-            return;
-        }
     }
 }
 

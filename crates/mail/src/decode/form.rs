@@ -6,7 +6,7 @@
 
 use super::transfer::{DelSp, push_quoted_printable, unflow};
 use super::{LineLayout, MappedBytes};
-use crate::lines::{begins_with, first_line, hex_pair, line_end};
+use crate::lines::{begins_with, first_line, hex_pair, line_end, run_len};
 use crate::references::reference;
 use crate::split::{begins_whole_page, is_page};
 
@@ -119,10 +119,10 @@ fn without_terminal_marks(text: &[u8]) -> Option<MappedBytes> {
 fn colour_len(rest: &[u8]) -> Option<usize> {
     /// Maximum length of the numbers.
     const NUMBERS: usize = 20;
-    let numbers = rest.iter().take(NUMBERS);
-    let len = numbers
-        .take_while(|byte| byte.is_ascii_digit() || b";:".contains(byte))
-        .count();
+    let numbers = &rest[..rest.len().min(NUMBERS)];
+    let len = run_len(numbers, |byte| {
+        byte.is_ascii_digit() || b";:".contains(&byte)
+    });
     matches!(rest.get(len)?, b'm' | b'K').then_some(len + 1)
 }
 

@@ -191,18 +191,16 @@ pub(super) fn text_form(media_type: &str, parameters: &BTreeMap<String, String>)
     if media_type.starts_with("multipart/") {
         return TextForm::Plain;
     }
+    let is_text = is_text(media_type);
     match kind_of_type(media_type) {
         Some(PartReader::Text(form)) => form,
         Some(PartReader::Message) => TextForm::Plain,
         // RTF is text without the document reader, as before.
-        Some(PartReader::Document(_)) if is_text(media_type) && !cfg!(feature = "files") => {
-            TextForm::Plain
-        }
-        Some(_) => TextForm::Other,
-        None if media_type.ends_with("+xml") && is_text(media_type) => TextForm::Xml,
-        None if media_type.ends_with("+json") && is_text(media_type) => TextForm::Json,
-        None if is_text(media_type) => TextForm::Plain,
-        None => TextForm::Other,
+        Some(PartReader::Document(_)) if is_text && !cfg!(feature = "files") => TextForm::Plain,
+        None if is_text && media_type.ends_with("+xml") => TextForm::Xml,
+        None if is_text && media_type.ends_with("+json") => TextForm::Json,
+        None if is_text => TextForm::Plain,
+        _ => TextForm::Other,
     }
 }
 
@@ -223,10 +221,9 @@ pub fn form_of_name(name: &str) -> TextForm {
 /// 7303, RFC 6839).
 fn is_text(media_type: &str) -> bool {
     let is_structured = media_type.ends_with("+xml") || media_type.ends_with("+json");
-    ["text/", "message/"]
-        .iter()
-        .any(|start| media_type.starts_with(start))
-        || (is_structured && media_type.starts_with("application/"))
+    media_type.starts_with("text/")
+        || media_type.starts_with("message/")
+        || is_structured && media_type.starts_with("application/")
 }
 
 fn kind_of_type(media_type: &str) -> Option<PartReader> {

@@ -90,9 +90,12 @@ impl<'l> Unpacking<'l> {
         }
     }
 
-    /// Adds a problem, unless there are too many or one with the same message.
     fn problem(&mut self, kind: DiagnosticKind, message: impl Into<String>) {
-        let problem = Diagnostic::new(kind, message);
+        self.add(Diagnostic::new(kind, message));
+    }
+
+    /// Adds a problem, unless there are too many or one with the same message.
+    fn add(&mut self, problem: Diagnostic) {
         if self.problems.len() < DOCUMENT_PROBLEMS && !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
@@ -110,8 +113,7 @@ impl<'l> Unpacking<'l> {
         let result = (&mut stream).take(self.left as u64).read_to_end(&mut bytes);
         self.left -= bytes.len();
         if let Err(error) = result {
-            let Diagnostic { kind, message, .. } = damage(&error);
-            self.problem(kind, message);
+            self.add(damage(&error));
         } else if self.left == 0 && !matches!(stream.read(&mut [0]), Ok(0)) {
             // The bomb check may also refuse the next byte.
             self.report_limit(what);
@@ -204,19 +206,13 @@ impl<'i> Iterator for Words<'i> {
 
     fn next(&mut self) -> Option<(&'i str, bool)> {
         let rest = self.0.trim_start();
-        let (word, after, is_quoted) = match rest.chars().next()? {
-            '"' => {
-                let (word, after) = rest[1..].split_once('"').unwrap_or((&rest[1..], ""));
-                (word, after, true)
-            }
-            _ => {
-                let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-                let (word, after) = rest.split_at(end);
-                (word, after, false)
-            }
+        let quoted = rest.strip_prefix('"');
+        let (word, after) = match quoted {
+            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+            None => rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len())),
         };
         self.0 = after;
-        Some((word, is_quoted))
+        (!rest.is_empty()).then_some((word, quoted.is_some()))
     }
 }
 

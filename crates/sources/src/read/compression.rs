@@ -216,14 +216,11 @@ fn next_member_starts(
 fn skip_nuls(input: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let available = input.fill_buf()?;
-        if available.is_empty() {
-            return Ok(false);
-        }
         let nuls = available.iter().take_while(|&&byte| byte == 0).count();
-        let is_done = nuls < available.len();
+        let (is_end, has_other) = (available.is_empty(), nuls < available.len());
         input.consume(nuls);
-        if is_done {
-            return Ok(true);
+        if is_end || has_other {
+            return Ok(has_other);
         }
     }
 }

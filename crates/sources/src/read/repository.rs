@@ -391,33 +391,27 @@ impl RepositoryObjects {
     }
 
     fn read_names(&mut self) -> io::Result<bool> {
-        let Some(NameSource {
-            names,
-            before,
-            layout,
-            lines,
-            changes_left,
-        }) = &mut self.source
-        else {
+        let Some(source) = &mut self.source else {
             self.check.end_input();
             return Ok(false);
         };
-        names.read_messages();
-        if let Some(before) = before {
+        source.names.read_messages();
+        if let Some(before) = &mut source.before {
             before.read_messages();
         }
         if !self.check.has_room() {
             return Ok(false);
         }
-        let read = lines.read(names)?;
-        while let Some(line) = lines.next_line()? {
-            *changes_left = changes_left.checked_sub(1).ok_or_else(too_many_changes)?;
-            let query = query(line, *layout, self.lists_deletions);
+        let read = source.lines.read(&mut source.names)?;
+        while let Some(line) = source.lines.next_line()? {
+            let left = source.changes_left.checked_sub(1);
+            source.changes_left = left.ok_or_else(too_many_changes)?;
+            let query = query(line, source.layout, self.lists_deletions);
             let query = query.ok_or_else(|| unexpected("rev-list", line))?;
             self.unanswered += memchr::memchr_iter(b'\n', &query).count() as u64;
             self.check.send(&query);
         }
-        if names.is_read() {
+        if source.names.is_read() {
             self.check.end_input();
         }
         Ok(read)

@@ -212,12 +212,10 @@ fn around_member(place: PartPlace, names: &[Vec<u8>]) -> PartPlace {
 
 /// Returns the reader of an archive member by its name and its first bytes, `start`.
 fn member_reader(name: &[u8], start: &[u8]) -> PartReader {
-    match kind_of_name(&String::from_utf8_lossy(name)) {
-        // An archive inside the archive is entered earlier. Other bytes that look like an archive
-        // are text.
-        Some(PartReader::Archive) => by_content(None, start),
-        named => by_content(named, start),
-    }
+    // An archive inside the archive is entered earlier. Other bytes that look like an archive are
+    // text.
+    let named = kind_of_name(&String::from_utf8_lossy(name));
+    by_content(named.filter(|named| *named != PartReader::Archive), start)
 }
 
 /// Describes a member in the message of an event.

@@ -246,7 +246,7 @@ fn page_of_rtf(packed: &[u8], unpacking: &mut Unpacking<'_>) -> Option<Vec<u8>> 
     unpacking.left -= rtf.len().min(unpacking.left);
     let reading = rtf::read(&rtf, unpacking.limits);
     for problem in reading.problems {
-        unpacking.problem(problem.kind, problem.message);
+        unpacking.add(problem);
     }
     match reading.content {
         DocumentContent::Page(page) => Some(page),

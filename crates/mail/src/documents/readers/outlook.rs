@@ -159,20 +159,18 @@ impl OutlookReader<'_> {
             return None;
         }
         self.streams_left -= 1;
-        let damage = |error: &io::Error| format!("a damaged Outlook message: {error}");
-        match self.file.open_stream(path) {
-            Ok(stream) => Some(
-                self.unpacking
-                    .unpack("an Outlook message", stream, |error| {
-                        Diagnostic::new(DiagnosticKind::Damage, damage(error))
-                    }),
-            ),
+        let damage = |error: &io::Error| {
+            let message = format!("a damaged Outlook message: {error}");
+            Diagnostic::new(DiagnosticKind::Damage, message)
+        };
+        let unpacking = &mut self.unpacking;
+        Some(match self.file.open_stream(path) {
+            Ok(stream) => unpacking.unpack("an Outlook message", stream, damage),
             Err(error) => {
-                self.unpacking
-                    .problem(DiagnosticKind::Damage, damage(&error));
-                Some(Vec::new())
+                unpacking.add(damage(&error));
+                Vec::new()
             }
-        }
+        })
     }
 
     /// Returns the names of the storages of a message's attachments.

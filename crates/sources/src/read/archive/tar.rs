@@ -189,17 +189,12 @@ impl TarHeader<'_> {
     }
 
     fn name(&self) -> Vec<u8> {
-        let name = until_nul(&self.0[..100]);
+        let (name, prefix) = (until_nul(&self.0[..100]), until_nul(&self.0[345..500]));
         // GNU's header has other fields at the position of POSIX's name prefix.
-        let prefix = if &self.0[257..263] == b"ustar\0" {
-            until_nul(&self.0[345..500])
-        } else {
-            &[]
-        };
-        if prefix.is_empty() {
-            name.to_owned()
-        } else {
+        if &self.0[257..263] == b"ustar\0" && !prefix.is_empty() {
             [prefix, b"/", name].concat()
+        } else {
+            name.to_owned()
         }
     }
 }

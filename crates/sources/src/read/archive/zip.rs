@@ -219,16 +219,12 @@ impl ZipDirectory {
             &mut [&mut stated.unpacked, &mut stated.packed, &mut offset],
         );
         // 4.4.2 and 4.4.15: for a member made on Unix, the upper half is the file mode.
-        let mode = if fixed[5] == 3 {
-            u32_at(&fixed, 38) >> 16
-        } else {
-            0
-        };
-        let content = match mode & 0o170_000 {
+        let mode = (fixed[5] == 3).then(|| u32_at(&fixed, 38) >> 16);
+        let content = match mode.map(|mode| mode & 0o170_000) {
             _ if name.ends_with(b"/") => EntryContent::Folder,
-            0o120_000 => EntryContent::Skipped(SkipReason::Symlink),
-            0o020_000 | 0o060_000 => EntryContent::Skipped(SkipReason::Device),
-            0o010_000 => EntryContent::Skipped(SkipReason::Fifo),
+            Some(0o120_000) => EntryContent::Skipped(SkipReason::Symlink),
+            Some(0o020_000 | 0o060_000) => EntryContent::Skipped(SkipReason::Device),
+            Some(0o010_000) => EntryContent::Skipped(SkipReason::Fifo),
             _ => self.member(offset, stated)?,
         };
         Ok(Some(ArchiveEntry { name, content }))
