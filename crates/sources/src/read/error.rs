@@ -20,48 +20,39 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
+fn read_error(kind: DiagnosticKind, message: impl Into<String>) -> io::Error {
+    let message = message.into();
+    io::Error::other(ReadError { kind, message })
+}
+
 /// Creates the error of a stream with invalid bytes.
 pub(super) fn damage(message: impl Into<String>) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        ReadError {
-            kind: DiagnosticKind::Damage,
-            message: message.into(),
-        },
-    )
+    read_error(DiagnosticKind::Damage, message)
 }
 
 /// Creates the error of a stream that reached a limit.
 pub(super) fn limit(message: impl Into<String>) -> io::Error {
-    io::Error::other(ReadError {
-        kind: DiagnosticKind::Limit,
-        message: message.into(),
-    })
+    read_error(DiagnosticKind::Limit, message)
 }
 
 /// Creates the error of an input on which the program or a library panicked.
 #[must_use]
 pub fn panicked() -> io::Error {
-    io::Error::other(ReadError {
-        kind: DiagnosticKind::Panic,
-        message: "the program failed on this input and skipped the rest; please report this"
-            .to_owned(),
-    })
+    let message = "the program failed on this input and skipped the rest; please report this";
+    read_error(DiagnosticKind::Panic, message)
 }
 
 /// Returns the diagnostic for the error of a stream that failed after `offset` bytes.
 #[must_use]
 pub fn error_diagnostic(error: &io::Error, offset: Option<u64>) -> Diagnostic {
+    use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
     let read_error = error
         .get_ref()
         .and_then(|inner| inner.downcast_ref::<ReadError>());
     let kind = match (read_error, error.kind()) {
         (Some(read_error), _) => read_error.kind,
-        (None, io::ErrorKind::NotFound) => DiagnosticKind::Vanished,
-        (
-            None,
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput,
-        ) => DiagnosticKind::Damage,
+        (None, NotFound) => DiagnosticKind::Vanished,
+        (None, UnexpectedEof | InvalidData | InvalidInput) => DiagnosticKind::Damage,
         (None, _) => DiagnosticKind::Unreadable,
     };
     Diagnostic {
