@@ -209,13 +209,13 @@ impl<'h, 's> HtmlReader<'h, 's> {
     /// range.
     fn read(&mut self, range: Span, content: ElementContent) -> Option<Unclosed> {
         let html = self.html;
-        let reached = tokenize(range.of(html), content, &mut |event, source| {
-            self.event(&event, source.within(range.start));
+        let (text, base) = (range.of(html), range.start);
+        let reached = tokenize(text, base, content, &mut |event, source| {
+            self.event(&event, source);
             if content == ElementContent::Markup {
                 self.hidden = None;
             }
         });
-        let reached = range.start + reached;
         let (what, rest) = if let Some(rest) = self.open_comment.take() {
             ("a comment", rest)
         } else if let Some(element) = self.hidden.take() {

@@ -61,7 +61,7 @@ impl Tag {
 pub fn markup(text: &[u8], content: ElementContent, sink: &mut dyn FnMut(Markup<'_>)) {
     let string = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (mut tag, mut attribute) = (Tag::default(), String::new());
-    tokenize(text, content, &mut |event, _| match event {
+    tokenize(text, 0, content, &mut |event, _| match event {
         CallbackEvent::OpenStartTag { name } => {
             tag.name = string(name);
             tag.attributes.clear();
@@ -114,12 +114,6 @@ struct Piece {
 const MAX_PIECES: usize = 1 << 19;
 
 impl TokenSource<'_> {
-    /// Returns the origin of the token in a text in which the tokenised text starts at `base`.
-    pub(super) fn within(self, base: usize) -> Self {
-        let span = Span::new(self.span.start + base, self.span.end + base);
-        TokenSource { span, base, ..self }
-    }
-
     /// Maps the bytes of `decoded`, the text of the token, which will be at the offset `text`.
     ///
     /// It differs from the original text in line ends, references and NUL bytes.
@@ -146,20 +140,22 @@ impl TokenSource<'_> {
     }
 }
 
-/// Passes the tokens of an HTML text to `sink`, each with its origin. Returns the offset after the
-/// last token. Any bytes after that are the start of an unclosed tag.
+/// Passes the tokens of an HTML text to `sink`, each with its origin. The text starts at `base` in
+/// the whole text. Returns the offset after the last token. Any bytes after that are the start of
+/// an unclosed tag.
 pub(super) fn tokenize(
     html: &[u8],
+    base: usize,
     content: ElementContent,
     sink: &mut dyn FnMut(CallbackEvent<'_>, TokenSource<'_>),
 ) -> usize {
     let is_inserted = Cell::new(false);
     let is_fallback = Cell::new(false);
     let pieces = RefCell::new(Vec::new());
-    let mut reached = 0;
+    let mut reached = base;
     let callback = |event: CallbackEvent<'_>, positions: HtmlSpan<usize>| -> Option<Infallible> {
         let end = positions.end.min(html.len());
-        let span = Span::new(positions.start.min(end), end);
+        let span = Span::new(base + positions.start.min(end), base + end);
         if let CallbackEvent::OpenStartTag { name } = event {
             is_fallback.set(name == b"noscript" || name == b"noembed");
         }
@@ -173,7 +169,7 @@ pub(super) fn tokenize(
             span,
             html,
             pieces: &pieces,
-            base: 0,
+            base,
         };
         sink(event, source);
         if has_text {
@@ -356,6 +352,7 @@ mod tests {
             let mut texts = Vec::new();
             tokenize(
                 html.as_bytes(),
+                0,
                 ElementContent::AsBrowsers,
                 &mut |event, source| {
                     let shown =
@@ -379,6 +376,7 @@ mod tests {
         let (mut text, mut map) = (Vec::new(), ByteMap::new());
         tokenize(
             raw.as_bytes(),
+            0,
             ElementContent::AsBrowsers,
             &mut |event, source| {
                 if let CallbackEvent::String { value } = event {

@@ -63,9 +63,9 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> DocumentReading {
             }
             let mut pass = PartPass::new(&mut page, links.remove(name).unwrap_or_default());
             if is_open_document(name) {
-                pass.open_document(&xml);
+                pass.open_document(xml.as_bytes());
             } else {
-                pass.office_open_xml(&xml);
+                pass.office_open_xml(xml.as_bytes());
             }
             pass.end();
         }
@@ -227,33 +227,29 @@ impl<'p> PartPass<'p> {
         }
     }
 
-    fn office_open_xml(&mut self, xml: &str) {
+    fn office_open_xml(&mut self, xml: &[u8]) {
         let mut is_instruction = false;
-        markup(
-            xml.as_bytes(),
-            ElementContent::Xml,
-            &mut |token| match token {
-                Markup::Start(tag) => {
-                    let name = local_name(&tag.name);
-                    self.visible += usize::from(TEXT_ELEMENTS.contains(&name));
-                    is_instruction |= name == "instrtext";
-                    self.start_of_element(name, tag);
+        markup(xml, ElementContent::Xml, &mut |token| match token {
+            Markup::Start(tag) => {
+                let name = local_name(&tag.name);
+                self.visible += usize::from(TEXT_ELEMENTS.contains(&name));
+                is_instruction |= name == "instrtext";
+                self.start_of_element(name, tag);
+            }
+            Markup::End(name) => {
+                let name = local_name(name);
+                if TEXT_ELEMENTS.contains(&name) {
+                    self.visible = self.visible.saturating_sub(1);
                 }
-                Markup::End(name) => {
-                    let name = local_name(name);
-                    if TEXT_ELEMENTS.contains(&name) {
-                        self.visible = self.visible.saturating_sub(1);
-                    }
-                    is_instruction &= name != "instrtext";
-                    self.end_of_element(name);
-                }
-                Markup::Text(text) if is_instruction => {
-                    add_to_instruction(&mut self.instruction, text);
-                }
-                Markup::Text(text) if 0 < self.visible => self.page.text(text),
-                Markup::Text(_) => {}
-            },
-        );
+                is_instruction &= name != "instrtext";
+                self.end_of_element(name);
+            }
+            Markup::Text(text) if is_instruction => {
+                add_to_instruction(&mut self.instruction, text);
+            }
+            Markup::Text(text) if 0 < self.visible => self.page.text(text),
+            Markup::Text(_) => {}
+        });
     }
 
     fn start_of_element(&mut self, name: &str, tag: &Tag) {
@@ -317,42 +313,38 @@ impl<'p> PartPass<'p> {
         Some(Rc::clone(&external.target))
     }
 
-    fn open_document(&mut self, xml: &str) {
+    fn open_document(&mut self, xml: &[u8]) {
         let mut in_link = false;
-        markup(
-            xml.as_bytes(),
-            ElementContent::Xml,
-            &mut |token| match token {
-                Markup::Start(tag) => {
-                    let name = local_name(&tag.name);
-                    if !is_listed(INLINE_ELEMENTS, name.as_bytes()) {
-                        self.page.line_break();
-                    }
-                    if name == "s" {
-                        self.page.text(" ");
-                    }
-                    match tag.attribute("href").filter(|target| is_absolute(target)) {
-                        Some(target) if name == "a" => {
-                            self.page.open_link(target);
-                            in_link = true;
-                        }
-                        Some(target) if name == "image" => self.page.image(target),
-                        Some(target) => self.page.linked_object(target),
-                        None => {}
-                    }
+        markup(xml, ElementContent::Xml, &mut |token| match token {
+            Markup::Start(tag) => {
+                let name = local_name(&tag.name);
+                if !is_listed(INLINE_ELEMENTS, name.as_bytes()) {
+                    self.page.line_break();
                 }
-                Markup::End(name) => {
-                    let name = local_name(name);
-                    if name == "a" && std::mem::take(&mut in_link) {
-                        self.page.close_link();
-                    }
-                    if !is_listed(INLINE_ELEMENTS, name.as_bytes()) {
-                        self.page.line_break();
-                    }
+                if name == "s" {
+                    self.page.text(" ");
                 }
-                Markup::Text(text) => self.page.text(text),
-            },
-        );
+                match tag.attribute("href").filter(|target| is_absolute(target)) {
+                    Some(target) if name == "a" => {
+                        self.page.open_link(target);
+                        in_link = true;
+                    }
+                    Some(target) if name == "image" => self.page.image(target),
+                    Some(target) => self.page.linked_object(target),
+                    None => {}
+                }
+            }
+            Markup::End(name) => {
+                let name = local_name(name);
+                if name == "a" && std::mem::take(&mut in_link) {
+                    self.page.close_link();
+                }
+                if !is_listed(INLINE_ELEMENTS, name.as_bytes()) {
+                    self.page.line_break();
+                }
+            }
+            Markup::Text(text) => self.page.text(text),
+        });
     }
 
     /// Appends the targets that the text does not use.
