@@ -1,6 +1,7 @@
 //! Lines of a text, runs of bytes at either end, and the place at which to cut a text that is too
 //! long to be read at once.
 
+pub(crate) use urlspool_text::byte_scan::starts_with_caseless as begins_with;
 use urlspool_text::limits::OPEN_WRAPPER_BYTES;
 
 /// Returns the offset after the line that contains `at`: after its LF, or the end of the text.
@@ -31,12 +32,6 @@ pub(crate) fn is_blank(byte: u8) -> bool {
 /// Returns `true` for LF or CR.
 pub(crate) fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
-}
-
-/// Returns `true` if a text starts with a word. Case does not matter.
-pub(crate) fn begins_with(text: &[u8], word: &[u8]) -> bool {
-    text.get(..word.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
 
 /// Returns `true` if a name is in `list`, which holds lower-case names separated by blanks. The

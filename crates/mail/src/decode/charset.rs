@@ -9,6 +9,7 @@ use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252
 use super::MappedBytes;
 use super::seven_bit::{self, SevenBit};
 use crate::lines::{is_listed, run_len};
+use urlspool_text::byte_scan::is_one_of;
 use urlspool_text::limits::DETECTED_BYTES;
 use urlspool_text::span::Span;
 
@@ -117,8 +118,7 @@ fn plain_label(label: &str) -> String {
 /// Returns `true` for the labels of nearly all texts. ASCII bytes are ASCII in each of these
 /// charsets.
 fn is_usual(label: &str) -> bool {
-    let mut usual = ["utf-8", "us-ascii", "iso-8859-1"].into_iter();
-    usual.any(|usual| label.eq_ignore_ascii_case(usual))
+    is_one_of(label.as_bytes(), &["utf-8", "us-ascii", "iso-8859-1"])
 }
 
 fn is_utf7(label: &str) -> bool {

@@ -5,6 +5,8 @@
 use jiff::civil;
 use jiff::tz::Offset;
 
+use urlspool_text::byte_scan::is_one_of;
+
 /// A date as written, and the moment that it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Date {
@@ -304,11 +306,8 @@ fn full_year(number: DateNumber) -> Option<i16> {
 
 /// Returns a named zone's minutes east of Greenwich. Case does not matter.
 fn minutes_of_zone(name: &[u8]) -> Option<i32> {
-    let (minutes, _) = ZONES.iter().find(|(_, names)| {
-        let mut names = names.iter();
-        names.any(|known| known.as_bytes().eq_ignore_ascii_case(name))
-    })?;
-    Some(*minutes)
+    let mut zones = ZONES.iter();
+    Some(zones.find(|(_, names)| is_one_of(name, names))?.0)
 }
 
 /// Returns the minutes east of Greenwich of `+hhmm`, `+hh:mm` or `+hh`.

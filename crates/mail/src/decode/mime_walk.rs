@@ -687,10 +687,11 @@ impl<'w> PartWalk<'w, '_> {
         let encoding = part.transfer_encoding();
         let found = reader(&part.media_type, part.name.as_deref(), raw, encoding);
         let is_packed = match found {
-            PartReader::Document(DocumentKind::Rtf | DocumentKind::Signed | DocumentKind::Tnef) => {
-                false
-            }
-            found => matches!(found, PartReader::Archive | PartReader::Document(_)),
+            PartReader::Document(kind) => !matches!(
+                kind,
+                DocumentKind::Rtf | DocumentKind::Signed | DocumentKind::Tnef
+            ),
+            found => found == PartReader::Archive,
         };
         if policy == AttachmentPolicy::Text && is_packed {
             return PartReader::Unread;

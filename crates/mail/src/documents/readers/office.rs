@@ -17,6 +17,7 @@ use crate::decode::{ElementContent, Markup, Tag, markup};
 use crate::lines::{is_listed, run_len};
 use urlspool_sources::read::{SeekableInput, ZipMember, ZipMembers, error_diagnostic};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
+use urlspool_text::grammar::is_scheme_char;
 use urlspool_text::limits::Limits;
 
 /// Reads a document.
@@ -363,9 +364,7 @@ impl<'p> PartPass<'p> {
 fn is_absolute(target: &str) -> bool {
     target.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-            && scheme
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+            && scheme.bytes().all(is_scheme_char)
     })
 }
 

@@ -92,12 +92,12 @@ impl GitReader {
     /// Returns the next object, or `None` at the end.
     pub(super) fn next_entry(&mut self) -> io::Result<Option<ArchiveEntry>> {
         self.feed.finish_member()?;
-        let line = match self.next.take() {
-            Some(line) => line,
-            None => match self.next_line()? {
-                Some(line) => line,
-                None => return Ok(None),
-            },
+        let next = match self.next.take() {
+            None => self.next_line()?,
+            next => next,
+        };
+        let Some(line) = next else {
+            return Ok(None);
         };
         match GitLine::of(&line) {
             GitLine::Object {

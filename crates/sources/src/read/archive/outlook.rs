@@ -29,6 +29,7 @@ use super::{ArchiveEntry, EntryContent};
 use crate::read::process::ChildProcess;
 use crate::read::{error, input};
 use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
+use urlspool_text::byte_scan::prefix_len;
 use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::{
     Limits, OUTLOOK_LINE_BYTES, OUTLOOK_LOG_BYTES, OUTLOOK_NUMBERS, STREAM_BYTES,
@@ -250,10 +251,7 @@ impl StableReader {
                 continue;
             };
             let start = at + before.len();
-            let digits = line[start..]
-                .iter()
-                .take_while(|byte| byte.is_ascii_digit());
-            let end = start + digits.count();
+            let end = start + prefix_len(&line[start..], u8::is_ascii_digit);
             let number = line[start..end].to_owned();
             let known = self.numbers.iter().position(|known| *known == number);
             let index = known.unwrap_or(self.numbers.len());

@@ -12,6 +12,7 @@ use std::io;
 
 use super::{ArchiveEntry, ArchiveFeed, EntryContent, MemberExtent, number, truncated_member};
 use crate::read::error;
+use urlspool_text::byte_scan::prefix_len;
 use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::TAR_EXTENSION_BYTES;
 
@@ -202,10 +203,7 @@ impl TarHeader<'_> {
 /// Parses octal digits surrounded by spaces, or followed by NUL bytes. A field of spaces is zero.
 fn octal(field: &[u8]) -> Option<u64> {
     let field = field.trim_ascii_start();
-    let digits = field
-        .iter()
-        .take_while(|byte| matches!(byte, b'0'..=b'7'))
-        .count();
+    let digits = prefix_len(field, |byte| matches!(byte, b'0'..=b'7'));
     let rest = &field[digits..];
     if !rest.iter().all(|byte| matches!(byte, 0 | b' ')) {
         return None;
