@@ -40,11 +40,9 @@ impl TextForm {
         let text = text.trim_ascii_start();
         match text.first()? {
             b'<' if begins_whole_page(text) => Some(TextForm::Html),
-            b'<' if begins_with(text, b"<?xml ") => Some(if is_page(text) {
-                TextForm::Html
-            } else {
-                TextForm::Xml
-            }),
+            b'<' if !begins_with(text, b"<?xml ") => None,
+            b'<' if is_page(text) => Some(TextForm::Html),
+            b'<' => Some(TextForm::Xml),
             b'B' | b'b' if CARDS.iter().any(|card| begins_with(text, card)) => {
                 Some(TextForm::Calendar)
             }

@@ -343,11 +343,8 @@ impl FeedState {
         match &mut self.member {
             MemberExtent::Bytes(0) => Ok(0),
             MemberExtent::Bytes(left) => {
-                let max = usize::try_from(*left)
-                    .unwrap_or(usize::MAX)
-                    .min(buffer.len());
-                let read = self.input.read(&mut buffer[..max])?;
-                if read == 0 && max > 0 {
+                let read = (&mut self.input).take(*left).read(buffer)?;
+                if read == 0 && !buffer.is_empty() {
                     return Err(truncated_member());
                 }
                 *left -= read as u64;

@@ -167,9 +167,8 @@ impl Read for RatioLimitReader {
             )));
         }
         // Read no more than what is left, even into a larger buffer.
-        let left = usize::try_from(self.limits.balance.left()).unwrap_or(usize::MAX);
-        let max = left.min(buffer.len());
-        let read = self.inner.read(&mut buffer[..max])?;
+        let left = self.limits.balance.left();
+        let read = (&mut self.inner).take(left).read(buffer)?;
         self.unpacked += read as u64;
         self.limits.balance.add(read as u64);
         Ok(read)

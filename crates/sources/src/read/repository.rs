@@ -567,13 +567,9 @@ impl LineBuffer {
         self.next = 0;
         let before = self.bytes.len();
         self.bytes.resize(before + GIT_PIPE_BYTES, 0);
-        let read = process.read(&mut self.bytes[before..]);
-        let len = match read {
-            Ok(Some(read)) => read,
-            _ => 0,
-        };
-        self.bytes.truncate(before + len);
-        Ok(read?.is_some())
+        let read = process.read(&mut self.bytes[before..])?;
+        self.bytes.truncate(before + read.unwrap_or(0));
+        Ok(read.is_some())
     }
 
     /// Takes the next complete line, without its terminator.

@@ -260,7 +260,7 @@ pub fn path_hint(path: &Path) -> FormatHint {
     let name = path.file_name().map(OsStr::as_bytes);
     match name {
         Some(name) if name.iter().all(u8::is_ascii_digit) => FormatHint::Numbered,
-        _ if is_timehash(path) => FormatHint::Timehash,
+        _ if is_timehash(path.as_os_str().as_bytes()) => FormatHint::Timehash,
         _ => FormatHint::None,
     }
 }
@@ -285,24 +285,10 @@ pub(super) fn is_hidden_in_maildir(path: &Path) -> bool {
 
 /// Returns `true` if a path ends with a name as INN's timehash method makes it:
 /// `time-01/00/86/0000-6be1`, in hexadecimal digits.
-fn is_timehash(path: &Path) -> bool {
-    let mut names = path.iter().rev().map(OsStr::as_encoded_bytes);
-    let mut patterns = [&b"????-????"[..], b"??", b"??", b"time-??"].into_iter();
-    patterns.all(|pattern| {
-        names
-            .next()
-            .is_some_and(|name| matches_hex_pattern(name, pattern))
-    })
-}
-
-/// Returns `true` if a name matches a pattern, in which `?` stands for a hexadecimal digit.
-fn matches_hex_pattern(name: &[u8], pattern: &[u8]) -> bool {
-    let mut pairs = name.iter().zip(pattern);
-    name.len() == pattern.len()
-        && pairs.all(|(byte, mark)| match mark {
-            b'?' => byte.is_ascii_hexdigit(),
-            mark => byte == mark,
-        })
+fn is_timehash(path: &[u8]) -> bool {
+    static PATTERN: LazyLock<String> =
+        LazyLock::new(|| "**/time-??/??/??/????-????".replace('?', "[0-9A-Fa-f]"));
+    glob_match(&*PATTERN, path)
 }
 
 /// Returns the format hint from the name of an archive member. The sibling folders are unknown, so
@@ -326,7 +312,7 @@ pub fn member_hint(name: &[u8]) -> Result<FormatHint, SkipReason> {
         b"cur" | b"new" if is_unique && shown.len() < file.len() => Err(SkipReason::MaildirTmp),
         b"cur" | b"new" if is_unique => Ok(FormatHint::Maildir),
         _ if !file.is_empty() && file.iter().all(u8::is_ascii_digit) => Ok(FormatHint::Numbered),
-        _ if is_timehash(Path::new(OsStr::from_bytes(name))) => Ok(FormatHint::Timehash),
+        _ if is_timehash(name) => Ok(FormatHint::Timehash),
         _ => Ok(FormatHint::None),
     }
 }

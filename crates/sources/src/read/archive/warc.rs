@@ -311,13 +311,10 @@ impl Read for ChunkedReader {
             Chunk::Absent => u64::MAX,
             Chunk::Start | Chunk::End => 0,
         };
-        let max = usize::try_from(left)
-            .unwrap_or(usize::MAX)
-            .min(buffer.len());
-        let read = self.record.read(&mut buffer[..max])?;
+        let read = (&mut self.record).take(left).read(buffer)?;
         if let Chunk::Bytes(left) = &mut self.chunk {
             *left -= read as u64;
-            if read == 0 && 0 < max {
+            if read == 0 && !buffer.is_empty() {
                 self.chunk = Chunk::End;
                 return Err(error::damage("ends within a chunk"));
             }
