@@ -268,10 +268,8 @@ impl<'h, 's> HtmlReader<'h, 's> {
             let mark = if comment.starts_with(b"<!--") { 4 } else { 2 };
             self.open_comment = Some((span.start + mark).min(span.end));
         } else if value.trim_ascii_start().starts_with(b"[if") {
-            self.conditional.push(ConditionalComment {
-                span,
-                at: self.page.text.len(),
-            });
+            let at = self.page.text.len();
+            self.conditional.push(ConditionalComment { span, at });
         }
     }
 
@@ -489,13 +487,12 @@ impl<'h, 's> HtmlReader<'h, 's> {
         let mut reader = HtmlReader::new(self.html, self.on_full);
         reader.read(Span::new(start, span.end), ElementContent::AsBrowsers);
         self.link_bytes += reader.link_bytes;
-        self.page
-            .links
-            .extend(reader.page.links.into_iter().map(|link| HtmlLink {
-                at,
-                anchor: None,
-                ..link
-            }));
+        let links = reader.page.links.into_iter();
+        self.page.links.extend(links.map(|link| HtmlLink {
+            at,
+            anchor: None,
+            ..link
+        }));
         self.pass_on_links();
     }
 }

@@ -670,6 +670,7 @@ impl<'w> PartWalk<'w, '_> {
 
     /// Returns the reader of the body at `body`, if attachments of this kind are wanted.
     fn reader(&self, body: Span, part: &MimePart) -> PartReader {
+        use DocumentKind::{Rtf, Signed, Tnef};
         if part.is_message() || part.is_multipart() {
             // A colon is not a base64 digit, so the body is text despite its label.
             return if self.body(body, part).is_mislabelled_base64() {
@@ -687,11 +688,8 @@ impl<'w> PartWalk<'w, '_> {
         let encoding = part.transfer_encoding();
         let found = reader(&part.media_type, part.name.as_deref(), raw, encoding);
         let is_packed = match found {
-            PartReader::Document(kind) => !matches!(
-                kind,
-                DocumentKind::Rtf | DocumentKind::Signed | DocumentKind::Tnef
-            ),
-            found => found == PartReader::Archive,
+            PartReader::Document(Rtf | Signed | Tnef) => false,
+            found => matches!(found, PartReader::Archive | PartReader::Document(_)),
         };
         if policy == AttachmentPolicy::Text && is_packed {
             return PartReader::Unread;

@@ -73,15 +73,14 @@ impl Stretch {
         if self.marks.is_empty() {
             return None;
         }
-        let mut out = MappedBytes::with_capacity(text.len());
-        let mut at = 0;
-        while at < text.len() {
-            let end = line_end(text, at);
-            let line = unmarked(&text[at..end], &self.marks).unwrap_or(b"");
-            out.copy(text, end - line.len()..end);
-            at = end;
-        }
-        Some(out.ended(text))
+        let mut end = 0;
+        let lines = text.split_inclusive(|&byte| byte == b'\n');
+        let removed = lines.map(|line| {
+            let start = end;
+            end += line.len();
+            start..end - unmarked(line, &self.marks).map_or(0, <[u8]>::len)
+        });
+        Some(MappedBytes::without(text, removed))
     }
 }
 

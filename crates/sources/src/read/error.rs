@@ -1,24 +1,16 @@
 //! Errors of unpacking, passed through standard readers inside an [`io::Error`].
 
-use std::fmt;
 use std::io;
 
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 
 /// Damaged data, or a limit that was reached.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 struct ReadError {
     kind: DiagnosticKind,
     message: String,
 }
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ReadError {}
 
 fn read_error(kind: DiagnosticKind, message: impl Into<String>) -> io::Error {
     let message = message.into();

@@ -206,10 +206,9 @@ fn tip(path: &Path, host: &GitHost) -> io::Result<Option<String>> {
             continue;
         };
         let oid = line.strip_suffix(b"\n").filter(|oid| is_oid(oid));
-        return match oid.and_then(|oid| str::from_utf8(oid).ok()) {
-            Some(oid) => Ok(Some(oid.to_owned())),
-            None => Err(unexpected("rev-parse", &line)),
-        };
+        let oid = oid.and_then(|oid| str::from_utf8(oid).ok());
+        let oid = oid.ok_or_else(|| unexpected("rev-parse", &line))?;
+        return Ok(Some(oid.to_owned()));
     }
     Ok(None)
 }

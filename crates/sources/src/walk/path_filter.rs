@@ -31,10 +31,9 @@ pub struct PathFilter {
 struct Patterns {
     /// Patterns for paths relative to the root.
     relative: Vec<String>,
-    /// Patterns with a slash, for paths that include the root.
+    /// Patterns with a slash, for paths that include the root. One that starts with a slash may be
+    /// an absolute path.
     whole: Vec<String>,
-    /// `true` if a pattern starts with a slash and may be an absolute path.
-    has_absolute: bool,
 }
 
 impl PathFilter {
@@ -108,11 +107,7 @@ impl Patterns {
                 relative.push(format!("**/{pattern}"));
             }
         }
-        let patterns = Patterns {
-            relative,
-            whole,
-            has_absolute: globs.iter().any(|glob| glob.starts_with('/')),
-        };
+        let patterns = Patterns { relative, whole };
         Ok((!globs.is_empty()).then_some(patterns))
     }
 
@@ -132,9 +127,10 @@ impl Patterns {
             _ => Path::new(path.file_name().unwrap_or_default()),
         };
         let whole = path.strip_prefix("./").unwrap_or(path);
+        let mut patterns = self.whole.iter();
         is_match(&self.relative, relative)
             || is_match(&self.whole, whole)
-            || self.has_absolute
+            || patterns.any(|pattern| pattern.starts_with('/'))
                 && real_path(root, path).is_some_and(|real| is_match(&self.whole, &real))
     }
 }

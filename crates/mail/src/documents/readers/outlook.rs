@@ -175,9 +175,7 @@ impl OutlookReader<'_> {
 
     /// Returns the names of the storages of a message's attachments.
     fn attachments(&mut self, path: &str) -> Vec<String> {
-        let Ok(entries) = self.file.read_storage(path) else {
-            return Vec::new();
-        };
+        let entries = self.file.read_storage(path).into_iter().flatten();
         entries
             .filter(|entry| entry.is_storage() && entry.name().starts_with("__attach_version1.0_"))
             .map(|entry| entry.name().to_owned())

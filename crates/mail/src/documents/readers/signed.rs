@@ -89,22 +89,19 @@ impl Unread<'_> {
     fn header(&mut self) -> Option<(u8, Option<usize>)> {
         /// Flag of a length in the bytes that follow. The other bits are their number.
         const LONG: u8 = 0x80;
-        let [tag, first, rest @ ..] = self.0 else {
+        let &[tag, first, ref rest @ ..] = self.0 else {
             return None;
         };
-        let (digits, rest) = rest.split_at_checked(match first {
-            0..LONG => 0,
-            _ => usize::from(first - LONG),
-        })?;
         self.0 = rest;
-        let len = match *first {
+        let digits = self.take(first.saturating_sub(LONG).into())?;
+        let len = match first {
             LONG => None,
-            0..LONG => Some(usize::from(*first)),
+            0..LONG => Some(usize::from(first)),
             _ => Some(digits.iter().fold(0, |len: usize, &digit| {
                 len.saturating_mul(256).saturating_add(digit.into())
             })),
         };
-        Some((*tag, len))
+        Some((tag, len))
     }
 
     /// Enters an element with this tag.

@@ -98,10 +98,9 @@ impl StatedMember {
             _ => return EntryContent::Skipped(SkipReason::UnknownCompression),
         };
         EntryContent::Data(EntryData {
-            packed,
             compression,
             stated: Some(self),
-            page: None,
+            ..EntryData::plain(packed)
         })
     }
 }
