@@ -167,16 +167,32 @@ impl<'s, 'm> MessageEvidence<'s, 'm> {
     }
 }
 
+/// Maximum number of bytes between a host and the copy of its word in angle brackets.
+const COPIED_BYTES: usize = 200;
+
 /// Returns the scheme (`http` or `https`) of the first URL in `text` with this host.
+///
+/// A mailer makes a link of each word that looks like a host: `obj.mt/a.o<http://obj.mt/a.o>`. Such
+/// a copy is no evidence.
 fn scheme_in(text: &[u8], host: &[u8]) -> Option<&'static str> {
     let url = [b"://", host].concat();
+    let is_copy = |before: &[u8]| {
+        before.strip_suffix(b"<").is_some_and(|before| {
+            let near = &before[before.len().saturating_sub(host.len() + COPIED_BYTES)..];
+            let word = near.rsplit(u8::is_ascii_whitespace).next();
+            word.is_some_and(|word| memmem::find(word, host).is_some())
+        })
+    };
     memmem::find_iter(text, &url).find_map(|at| {
         let is_longer = match &text[at + url.len()..] {
             [b'.', next, ..] | [next, ..] => next.is_ascii_alphanumeric() || b"-_@".contains(next),
             [] => false,
         };
-        let mut schemes = ["https", "http"].into_iter();
-        schemes.find(|scheme| !is_longer && text[..at].ends_with(scheme.as_bytes()))
+        let mut schemes = ["https", "http"].into_iter().filter(|_| !is_longer);
+        schemes.find(|scheme| {
+            let before = text[..at].strip_suffix(scheme.as_bytes());
+            before.is_some_and(|before| !is_copy(before))
+        })
     })
 }
 
@@ -280,6 +296,23 @@ impl Elsewhere for TextEvidence<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mailers_copy_of_a_word_is_no_evidence_for_its_host() {
+        for (text, scheme) in [
+            ("a.example/b.o<http://a.example/b.o>", None),
+            ("(x/a.example/b.o<http://a.example/b.o>", None),
+            ("the page<http://a.example/b>", Some("http")),
+            ("a.example/b <https://a.example/b>", Some("https")),
+            (
+                "a.example/b<http://a.example/b> http://a.example/",
+                Some("http"),
+            ),
+            ("http://a.example.org/", None),
+        ] {
+            assert_eq!(scheme_in(text.as_bytes(), b"a.example"), scheme, "{text}");
+        }
+    }
 
     #[test]
     fn a_url_start_is_compared_up_to_the_first_word_after_the_break() {

@@ -387,8 +387,10 @@ fn start_at_slash(text: &[u8], floor: usize, slash: usize) -> Option<UrlStart> {
         return None;
     }
     let at = slash - host_len_before(&text[floor..slash])?;
-    // Two slashes before it begin the name of a share: `//host/share`.
-    let is_start = !text[..at].ends_with(b"/") && may_precede_host(&text[..at]);
+    // Two slashes before it begin the name of a share: `//host/share`. Asterisks may stand between
+    // a scheme and its host: `git://**host`.
+    let before = text[..at].strip_suffix(b"**").unwrap_or(&text[..at]);
+    let is_start = !before.ends_with(b"/") && may_precede_host(&text[..at]);
     is_start.then_some(UrlStart::new(at, Opening::HostPath("http"), slash + 1))
 }
 
@@ -576,6 +578,20 @@ mod tests {
 
     use super::super::SchemelessPolicy;
     use super::*;
+
+    #[test]
+    fn no_host_starts_after_two_slashes() {
+        for (before, starts) in [
+            ("see ", true),
+            ("**", true),
+            ("git://**", false),
+            ("//", false),
+        ] {
+            let text = format!("{before}a.example/b");
+            let found = start_at_slash(text.as_bytes(), 0, text.len() - 2);
+            assert_eq!(found.is_some(), starts, "{text}");
+        }
+    }
 
     /// The simple twin of [`UrlStarts::next_from`]: checks every colon, dot, bracket and slash,
     /// without prefilter and search.
