@@ -18,7 +18,7 @@ use urlspool_files::options::{
 };
 use urlspool_files::pipeline::{Job, raise_open_files};
 use urlspool_record::extract::Extractor;
-use urlspool_record::record::{FieldId, LineFormat};
+use urlspool_record::record::{Demand, FieldId, LineFormat};
 use urlspool_sources::walk::SymlinkPolicy;
 
 /// The given keywords, each with its texts.
@@ -160,7 +160,7 @@ impl Request {
 
     /// Creates the extractor with these options.
     pub(crate) fn extractor(&self) -> Extractor {
-        Extractor::new(self.options.extraction(&self.format()))
+        Extractor::new(self.options.extraction(&self.format(), Demand::Needed))
     }
 }
 

@@ -26,6 +26,7 @@ use urlspool_files::evidence::add_evidence;
 use urlspool_files::pipeline::{self, Job, Summary};
 use urlspool_files::sink::Replacement;
 use urlspool_record::extract::Extractor;
+use urlspool_record::record::Demand;
 use urlspool_sources::read;
 use urlspool_text::origin::Source;
 
@@ -50,7 +51,12 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     let mut report = open_outputs(args, &mut job, &mut hints)?;
     print_hints(args, &hints);
     let started = Instant::now();
-    let extractor = Extractor::new(options.extraction(&job.line_format));
+    let authors = if args.verbose || args.summary.is_some() {
+        Demand::Needed
+    } else {
+        Demand::Unneeded
+    };
+    let extractor = Extractor::new(options.extraction(&job.line_format, authors));
     let extractor = add_evidence(options.evidence.as_ref(), &job, extractor, &mut report)
         .map_err(|error| CommandError::new(Exit::SomeFailed, error.to_string()))?;
     let (run, load_counts) = match &load {

@@ -25,7 +25,7 @@ use urlspool_files::sink::{
     FileIdentity, OutputFile, OutputPlace, Replacement, ReportOutputs, TableFolder,
 };
 use urlspool_record::extract::Extractor;
-use urlspool_record::record::{LineFormat, Record};
+use urlspool_record::record::{Demand, LineFormat, Record};
 use urlspool_store::load;
 use urlspool_store::page::TableFiles;
 use urlspool_store::stats::{Stats, TopList};
@@ -178,7 +178,7 @@ fn mail_job(args: &StatsArgs, paths: &[PathBuf]) -> Result<Job, CommandError> {
 /// code 1.
 fn scanned(args: &StatsArgs, job: &mut Job) -> Result<(Stats, Summary, u64), CommandError> {
     pipeline::reserve_descriptors(job);
-    let options = ScanOptions::default().extraction(&job.line_format);
+    let options = ScanOptions::default().extraction(&job.line_format, Demand::Unneeded);
     let mut report = StatsReport {
         stats: Stats::default(),
         today: load::today(),

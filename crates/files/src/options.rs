@@ -18,7 +18,7 @@ use crate::pipeline::Job;
 use urlspool_mail::decode::{self, InfoFields};
 use urlspool_mail::split::Format;
 use urlspool_record::extract::Options;
-use urlspool_record::record::{FieldId, LineFormat, RECORD_FIELDS};
+use urlspool_record::record::{Demand, FieldId, LineFormat, RECORD_FIELDS};
 use urlspool_sources::walk::{PathFilter, SymlinkPolicy};
 use urlspool_text::limits::CONTEXT_BYTES;
 use urlspool_text::origin::{FileRange, Source, SourceKind};
@@ -94,15 +94,19 @@ impl ScanOptions {
         })
     }
 
-    /// Returns the extraction options for records of a format.
+    /// Returns the extraction options for records of a format. The summary counts records by other
+    /// authors if their authors are needed.
     #[must_use]
-    pub fn extraction(&self, format: &LineFormat) -> Options {
+    pub fn extraction(&self, format: &LineFormat, authors: Demand) -> Options {
+        let info = match authors {
+            Demand::Needed => format.info().with(InfoFields::AUTHOR),
+            Demand::Unneeded => format.info(),
+        };
         Options {
             ids: format.demand(&[FieldId::Id, FieldId::MessageDigest, FieldId::UnwrappedFrom]),
             line_numbers: format.demand(&[FieldId::SourceLine]),
             regions: format.demand(&[FieldId::Region]),
-            // The summary counts the records by other authors.
-            info: format.info().with(InfoFields::AUTHOR),
+            info,
             ..self.config.options()
         }
     }
