@@ -257,8 +257,8 @@ pub enum DelSp {
 pub fn unflow(text: &[u8], delsp: DelSp) -> Option<MappedBytes> {
     match delsp {
         DelSp::Yes => Some(joined(text)),
-        // Removes the stuffing blank at the start of a line (section 4.4), unless quote marks precede
-        // it.
+        // Removes the stuffing blank at the start of a line (section 4.4), unless quote marks
+        // precede it.
         DelSp::No => without_first_bytes(text, &STUFFED),
     }
 }
