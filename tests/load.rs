@@ -218,6 +218,12 @@ fn tables_of_other_versions_are_refused() {
         let ended = load(&folder, &[], b"");
         ended.check(2, reason);
     }
+    let folder = Folder::new();
+    loaded(&folder, &[], b"");
+    let db = Connection::open(folder.path("urls.db")).unwrap();
+    db.execute_batch("DROP VIEW texts").unwrap();
+    drop(db);
+    load(&folder, &[], b"").check(2, "a development version");
 }
 
 #[test]

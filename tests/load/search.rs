@@ -37,6 +37,32 @@ fn words_are_found_in_urls_subjects_and_senders() {
 }
 
 #[test]
+fn a_url_is_found_as_it_is_printed() {
+    let folder = Folder::new();
+    let mail = MAIL.replace("http://m.example/lamp", "http://m.example/lamp#Wick-end");
+    let lines = records(&folder, "a.mbox", &mail);
+    loaded(&folder, &[], &lines);
+    let url = "http://m.example/lamp#Wick-end";
+    let all = vec![url.to_owned(); 3];
+    for arguments in [&["--key", url][..], &["--key", "http://m.example/lamp"]] {
+        assert_eq!(found(&folder, arguments), all, "{arguments:?}");
+    }
+    for words in [url, "wick", "lamp wick end"] {
+        assert_eq!(found(&folder, &[words]), all, "{words}");
+    }
+    assert_eq!(found(&folder, &["wick lamp"]).len(), 0);
+    let database = folder.path("urls.db");
+    let cited = ended(urlspool(["cited"]).arg(&database).arg(url), b"");
+    assert_eq!(
+        cited.text().matches(url).count(),
+        all.len(),
+        "{}",
+        cited.text()
+    );
+    check_database(&database);
+}
+
+#[test]
 fn a_hazard_is_a_condition() {
     let folder = Folder::new();
     let mail = MAIL.replace(

@@ -98,7 +98,7 @@ pub(crate) struct SearchArgs {
         help_heading = INPUT)]
     pub(crate) schemes: Vec<String>,
 
-    /// Find messages that cite this URL in any spelling
+    /// Find messages that cite this URL in any spelling and with any fragment (`#...`)
     #[arg(long, value_name = "URL", help_heading = INPUT)]
     pub(crate) key: Option<String>,
 
@@ -188,7 +188,8 @@ pub(crate) struct CitedArgs {
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// A URL in any spelling, a registrable domain with all its hosts, or one host
+    /// A URL in any spelling and with any fragment, a registrable domain with all its hosts, or one
+    /// host
     #[arg(value_name = "URL|DOMAIN")]
     pub(crate) thing: String,
 

@@ -356,7 +356,6 @@ fn clean_key_of_pasted(word: &str) -> Option<String> {
     if !url.contains("://") {
         return None;
     }
-    let url = url.split('#').next().unwrap_or_default();
     let key = key_of(url);
     let clean = clean_key(&key);
     (clean != key).then(|| clean.into_owned())

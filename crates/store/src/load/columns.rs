@@ -1,6 +1,7 @@
 //! Columns that hold record fields in `SQLite` and `PostgreSQL`, derived from the table of fields,
 //! and the view `records`, which joins the columns back into records.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use urlspool_mail::decode::AuthorKind;
@@ -44,6 +45,15 @@ pub(super) const SEARCHED_FIELDS: [FieldId; 6] = [
     FieldId::ContextBefore,
     FieldId::ContextAfter,
 ];
+
+/// Returns the words of a field for a search. Those of the URL include its fragment.
+pub(super) fn searched_text(record: &LoadedRecord, field: FieldId) -> Cow<'_, str> {
+    let text = record.text(field).unwrap_or_default();
+    match record.text(FieldId::Fragment) {
+        Some(fragment) if field == FieldId::Url => format!("{text}#{fragment}").into(),
+        _ => text.into(),
+    }
+}
 
 /// Fields of the author. Null in `urls` if the author is the outermost message's, whose row has
 /// them.

@@ -13,7 +13,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Error};
 
-use super::columns::{Column, SEARCHED_FIELDS, column_value, records_view};
+use super::columns::{Column, SEARCHED_FIELDS, column_value, records_view, searched_text};
 use super::target::{
     ChangedRows, GoneMessages, LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile,
     Target, today,
@@ -492,8 +492,8 @@ impl CopyRows {
         let out = &mut self.staged;
         let (mut position, limit) = (0, out.len() + VECTOR_BYTES);
         for field in SEARCHED_FIELDS {
-            let text = record.text(field).unwrap_or_default();
-            self.words.each(text, |word, _| {
+            let text = searched_text(record, field);
+            self.words.each(&text, |word, _| {
                 position += 1;
                 if word.len() <= SEARCH_WORD_BYTES && out.len() < limit {
                     let position = position.min(LAST_POSITION);

@@ -145,7 +145,7 @@ pub struct SearchQuery {
     pub schemes: Vec<String>,
     /// A registrable domain with all its hosts.
     pub domain: Option<String>,
-    /// A URL in any spelling with the same key ([`urlspool_text::parse::key`]).
+    /// A URL in any spelling with the same key ([`key_of`]).
     pub url: Option<String>,
     /// A substring of the innermost message's sender. ASCII letters match in both cases.
     pub sender: Option<String>,
@@ -218,9 +218,10 @@ const WITH_HOST: &str = "urls.link IN (SELECT id FROM links WHERE host = ? UNION
 pub(crate) const ONLY_IN_LIST_FIELDS: &str = "EXISTS (SELECT 1 FROM links
     WHERE links.id = urls.link AND links.citations = links.in_list_fields)";
 
-/// Returns the key of a URL.
+/// Returns the key of a URL. The fragment is no part of it.
 #[must_use]
 pub fn key_of(url: &str) -> String {
+    let url = url.split('#').next().unwrap_or_default();
     String::from_utf8_lossy(&key(url.as_bytes())).into_owned()
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use ureq::http::Method;
 
 use super::http::{HttpClient, HttpReply, HttpRequest, ServerError};
-use crate::load::columns::{CLEAN_KEY, SEARCHED_FIELDS};
+use crate::load::columns::{CLEAN_KEY, SEARCHED_FIELDS, searched_text};
 use crate::load::target::{ChangedRows, GoneMessages, LoadRow, MailboxName, today};
 use crate::load::tracking::clean_key;
 use crate::load::words::Words;
@@ -320,8 +320,8 @@ fn indexed_texts(record: &LoadedRecord, words: &mut Words) -> rusqlite::Result<V
     let mut left = SEARCH_INDEXED_BYTES;
     for field in SEARCHED_FIELDS {
         let mut indexed = String::new();
-        let text = record.text(field).unwrap_or_default();
-        words.each(text, |word, _| {
+        let text = searched_text(record, field);
+        words.each(&text, |word, _| {
             let word = indexed_word(word);
             if left <= word.len() {
                 left = 0;

@@ -359,7 +359,7 @@ fn owner(db: &Connection) -> rusqlite::Result<Owner> {
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i32>(0));
     let version = number("PRAGMA user_version")?;
     Ok(match number("PRAGMA application_id")? {
-        APPLICATION_ID if version == VERSION && number(HAS_LIST_FIELDS)? == 0 => Owner::Development,
+        APPLICATION_ID if version == VERSION && number(HAS_FRAGMENTS)? == 0 => Owner::Development,
         APPLICATION_ID => Owner::Ourselves(version),
         DEVELOPMENT_ID => Owner::Development,
         0 if version == 0 && number("SELECT count(*) FROM sqlite_master")? == 0 => Owner::Nobody,
@@ -539,9 +539,9 @@ const APPLICATION_ID: i32 = 0x7572_6C70;
 /// `PRAGMA application_id` used by development versions: `urls`.
 const DEVELOPMENT_ID: i32 = 0x7572_6C73;
 
-/// Counts the columns of `links` that were added last. Development versions had none.
-const HAS_LIST_FIELDS: &str =
-    "SELECT count(*) FROM pragma_table_info('links') WHERE name='in_list_fields'";
+/// Counts what was added to the tables last: fragments in the index. Development versions had none.
+const HAS_FRAGMENTS: &str =
+    "SELECT count(*) FROM sqlite_master WHERE name='texts' AND instr(sql, 'fragment')";
 
 /// `PRAGMA user_version`: version of the tables.
 const VERSION: i32 = 1;
@@ -553,8 +553,8 @@ const VERSION: i32 = 1;
 fn search_tables() -> String {
     format!(
         "CREATE VIEW texts AS
-  SELECT urls.id, urls.id AS rowid, urls.url, urls.anchor, messages.subject, messages.sender,
-    urls.context_before, urls.context_after
+  SELECT urls.id, urls.id AS rowid, urls.url || ifnull('#' || urls.fragment, '') AS url,
+    urls.anchor, messages.subject, messages.sender, urls.context_before, urls.context_after
   FROM urls JOIN messages ON messages.id = urls.message;
 CREATE VIRTUAL TABLE search USING fts5 /* content=\"urls\" */ ({SEARCHED}, \
 content=\"texts\", content_rowid=\"id\", tokenize=\"{}\");",

@@ -10,7 +10,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params, params_from_iter};
 
 use super::connection::SEARCHED;
-use crate::load::columns::{Column, Table, column_value};
+use crate::load::columns::{Column, Table, column_value, searched_text};
 use crate::load::target::{GoneMessages, LoadRow, ReplacedFiles, StoredFile};
 use urlspool_record::record::{FieldId, LoadedRecord, LoadedValue, mailbox_key};
 
@@ -341,7 +341,7 @@ impl<'db> RowStatements<'db> {
     ) -> rusqlite::Result<()> {
         self.insert_text.execute(params![
             id,
-            sql_value(record.value(FieldId::Url)),
+            searched_text(record, FieldId::Url),
             sql_value(record.value(FieldId::Anchor)),
             message.and_then(|message| message.subject.as_deref()),
             message.and_then(|message| message.sender.as_deref()),
