@@ -289,8 +289,8 @@ fn cited_query(args: &CitedArgs) -> Result<SearchQuery, CommandError> {
         query.url = Some(text.clone());
         return Ok(query);
     }
-    query.host = host_name(text).filter(|_| !text.contains('*'));
-    if query.host.is_some() {
+    query.site = host_name(text).filter(|_| !text.contains('*'));
+    if query.site.is_some() {
         return Ok(query);
     }
     let text = escaped(text);

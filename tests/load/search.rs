@@ -282,6 +282,11 @@ fn hosts_dates_and_limits_choose() {
         found(&folder, &["--host", "F.example"]),
         ["ftp://f.example/x"]
     );
+    let mail = MAIL.replace("f.example", "www.m.example");
+    loaded(&folder, &[], &records(&folder, "b.mbox", &mail));
+    assert_eq!(found(&folder, &["--host", "m.example"]).len(), 6);
+    assert_eq!(found(&folder, &["--domain", "m.example"]).len(), 7);
+    let folder = loaded_folder();
     assert_eq!(found(&folder, &["--since", "1996-01-02"]).len(), 1);
     assert_eq!(found(&folder, &["--until", "1996-01-01"]).len(), 3);
     assert_eq!(found(&folder, &["--since", "1997"]).len(), 0);

@@ -82,7 +82,7 @@ pub(crate) struct SearchArgs {
     #[arg(value_name = "WORD")]
     pub(crate) words: Vec<String>,
 
-    /// Find URLs of this host, or of all hosts of a registrable domain
+    /// Find URLs of this host; `--domain` finds all hosts of a domain
     ///
     /// Names in any script are found by their A-labels: `bücher.example` as
     /// `xn--bcher-kva.example`.

@@ -151,9 +151,10 @@ pub struct SearchQuery {
     pub sender: Option<String>,
     /// `List-Id` of a mailing list, or a newsgroup. ASCII letters match in both cases.
     pub list: Option<String>,
-    /// A host, or a registrable domain with all its hosts, as written in records
-    /// ([`urlspool_text::parse::host_name`]).
+    /// A host, as written in records ([`urlspool_text::parse::host_name`]).
     pub host: Option<String>,
+    /// A host, or a registrable domain with all its hosts.
+    pub site: Option<String>,
     /// Hazards, by their names in records, separated by spaces. One of them must match.
     pub hazard: Option<String>,
     /// Regions, by their names in records, separated by spaces. One of them must match. `header`
@@ -211,7 +212,7 @@ const TABLES: &str = "JOIN messages ON messages.id = urls.message \
 const WITH_KEY: &str = "urls.link IN (SELECT id FROM links WHERE key = ?)";
 
 /// Condition for links of a host or a registrable domain.
-const WITH_HOST: &str = "urls.link IN (SELECT id FROM links WHERE host = ? UNION SELECT id FROM \
+const OF_SITE: &str = "urls.link IN (SELECT id FROM links WHERE host = ? UNION SELECT id FROM \
     links WHERE domain = ?)";
 
 /// Condition for rows of `urls` whose link occurs only in header fields of mailing lists.
@@ -270,7 +271,11 @@ impl SearchQuery {
     fn conditions(&self) -> impl Iterator<Item = (&'static str, String)> {
         let spaced = |names: &String| format!(" {} ", names.to_ascii_lowercase());
         let conditions = [
-            (WITH_HOST, self.host.as_deref().map(str::to_ascii_lowercase)),
+            (
+                "urls.link IN (SELECT id FROM links WHERE host = ?)",
+                self.host.as_deref().map(str::to_ascii_lowercase),
+            ),
+            (OF_SITE, self.site.as_deref().map(str::to_ascii_lowercase)),
             (
                 "instr(?, ' ' || urls.scheme || ' ') > 0",
                 (!self.schemes.is_empty()).then(|| spaced(&self.schemes.join(" "))),
