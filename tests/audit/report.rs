@@ -134,7 +134,12 @@ fn a_death_of_several_days_is_confirmed() {
     );
     assert_eq!(
         states,
-        ["dead page, confirmed", "dead page, seen once", "alive"]
+        [
+            "not in the plan",
+            "dead page, confirmed",
+            "dead page, seen once",
+            "alive"
+        ]
     );
     let html = reported(&folder, &[]);
     let dead = csv(&folder, "dead-links.csv");

@@ -163,6 +163,11 @@ fn links_are_filtered_by_their_state_in_an_audit() {
     assert!(!served.page("").contains(option));
     ended(urlspool(["audit", "plan", "-q"]).arg(&database), b"").check(0, "");
     let db = rusqlite::Connection::open(database).unwrap();
+    // The plan excludes names under `example`.
+    assert_eq!(citations(&served.page("?state=not+in+the+plan")), 4);
+    let plan = "UPDATE audit_links SET planned = 1 WHERE key = 'http://m.example/lamp'";
+    db.execute_batch(plan).unwrap();
+    assert_eq!(citations(&served.page("?state=not+checked+yet")), 3);
     db.execute_batch(
         "INSERT INTO audit_meta VALUES('confirm', 1);
          INSERT INTO audit_checks(key, checked_at, state, status, checker)
@@ -176,6 +181,8 @@ fn links_are_filtered_by_their_state_in_an_audit() {
         3
     );
     assert_eq!(citations(&served.page("?state=alive")), 0);
+    assert_eq!(citations(&served.page("?state=not+checked+yet")), 0);
+    assert_eq!(citations(&served.page("?state=not+in+the+plan")), 1);
     let link = served.page("link?key=http://m.example/lamp");
     assert_contains(&link, "dead page, confirmed, checked <span");
 }

@@ -127,12 +127,15 @@ CREATE TABLE audit_hosts(
 ) WITHOUT ROWID;
 -- The index matches results by URL.
 CREATE INDEX audit_links_by_url ON audit_links(url) WHERE planned;
--- States of the checked links in words, such as 'dead page, confirmed'. A death is confirmed by the
+-- States of all links in words, such as 'dead page, confirmed', 'not checked yet', and 'not in the
+-- plan' for links without a result that are not planned. A death is confirmed by the
 -- rule in audit_meta: enough failures since the last reply, each long enough after the previous
 -- one that counts. The type FailureRun of the program computes the same.
 CREATE VIEW audit_states(key, words) AS
-SELECT links.key, replace(newest.state, '_', ' ') || CASE
-  WHEN newest.state NOT IN ('dead_page', 'dead_host') THEN ''
+SELECT links.key, CASE
+  WHEN newest.id IS NULL THEN iif(plan.planned, 'not checked yet', 'not in the plan')
+  ELSE replace(newest.state, '_', ' ') END || CASE
+  WHEN newest.id IS NULL OR newest.state NOT IN ('dead_page', 'dead_host') THEN ''
   WHEN rule.failures <= (
     WITH RECURSIVE failed(at) AS (
       SELECT unixepoch(checked_at) FROM audit_checks AS checks
@@ -148,7 +151,8 @@ SELECT links.key, replace(newest.state, '_', ' ') || CASE
       FROM counted WHERE at IS NOT NULL AND number < rule.failures)
     SELECT max(number) FROM counted WHERE at IS NOT NULL) THEN ', confirmed'
   ELSE ', seen once' END
-FROM audit_links AS links JOIN audit_checks AS newest ON newest.id = (SELECT id FROM audit_checks
+FROM links LEFT JOIN audit_links AS plan ON plan.key = links.key
+LEFT JOIN audit_checks AS newest ON newest.id = (SELECT id FROM audit_checks
   WHERE key = links.key ORDER BY checked_at DESC, id DESC LIMIT 1)
 CROSS JOIN (SELECT
   max(1, ifnull((SELECT CAST(value AS INTEGER) FROM audit_meta WHERE name = 'confirm'), 3))

@@ -270,7 +270,7 @@ fn form(root: &str, filter: &Filter) -> Markup {
 }
 
 /// States of links in an audit, in the words of its view `audit_states`.
-const STATES: [&str; 7] = [
+const STATES: [&str; 9] = [
     "alive",
     "redirected",
     "dead page, seen once",
@@ -278,6 +278,8 @@ const STATES: [&str; 7] = [
     "dead host, seen once",
     "dead host, confirmed",
     "unknown",
+    "not checked yet",
+    "not in the plan",
 ];
 
 /// Conditions that are set by following a link. They have no input field because nobody types them.
