@@ -99,7 +99,20 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
              prefix with a star: `goph*`"
         ));
     }
+    print_undated(database, &query, args.general.quiet)?;
     print_hidden(hidden, args.general.quiet);
+    Ok(Exit::Done)
+}
+
+/// Prints the number of matches without a date if a period left some out.
+fn print_undated(db: &Path, query: &SearchQuery, is_quiet: bool) -> CommandResult {
+    let undated = load::count_undated(db, query)?;
+    if 0 < undated && !is_quiet {
+        let matches = counted(undated, "match", "matches");
+        print_message(format_args!(
+            "urlspool: {matches} without a plausible date left out (--since, --until)"
+        ));
+    }
     Ok(Exit::Done)
 }
 
@@ -342,11 +355,21 @@ fn print_facets(args: &SearchArgs, database: &Path, query: &SearchQuery) -> Comm
         ));
     }
     let stats = load::stats_of_matches(database, query)?;
+    print_undated(database, query, args.general.quiet)?;
     print_hidden(stats.hidden, args.general.quiet);
     let limit = args
         .limit
         .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let all = limit.unwrap_or(usize::MAX);
+    for facet in &args.facets {
+        let count = values(*facet, &stats, usize::MAX).len();
+        if all < count && !args.general.quiet {
+            let (name, values) = (facet.name(), counted(count as u64, "value", "values"));
+            print_message(format_args!(
+                "urlspool: {name}: {all} of {values} printed (--limit)"
+            ));
+        }
+    }
     match format {
         SearchFormat::Text => print_text(args, &stats, limit),
         SearchFormat::Csv => print_lines(args, &stats, all, Some(CSV)),

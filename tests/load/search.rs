@@ -186,6 +186,19 @@ fn facets_count_the_matches() {
         printed(&["other", "--facets", "year,scheme"]),
         "year\n            1  1996\n\nscheme\n            1  http\n"
     );
+    for format in ["text", "csv", "jsonl"] {
+        let args = [
+            "--facets",
+            "host,scheme",
+            "--limit",
+            "1",
+            "--format",
+            format,
+        ];
+        let stderr = search(&folder, &args).stderr;
+        assert_contains(&stderr, "host: 1 of 2 values printed (--limit)");
+        assert_contains(&stderr, "scheme: 1 of 2 values printed (--limit)");
+    }
     let json = printed(&["--facets", "host", "--limit", "1", "--format", "jsonl"]);
     assert_eq!(
         json,
@@ -291,6 +304,33 @@ fn hosts_dates_and_limits_choose() {
     assert_eq!(found(&folder, &["--until", "1996-01-01"]).len(), 3);
     assert_eq!(found(&folder, &["--since", "1997"]).len(), 0);
     assert_eq!(found(&folder, &["lamp", "--limit", "2"]).len(), 2);
+}
+
+#[test]
+fn a_period_counts_the_matches_without_a_date() {
+    let folder = Folder::new();
+    let mail =
+        MAIL.replace("Date: Tue", "X-Date: Tue") + &LIST_MAIL.replace("\nDate:", "\nX-Date:");
+    loaded(&folder, &[], &records(&folder, "a.mbox", &mail));
+    for (args, undated) in [
+        (&["lamp", "--since", "1995"][..], 5),
+        (&["--until", "1997", "--host", "l.example"], 2),
+        (
+            &["--until", "1997", "--host", "l.example", "--list-fields"],
+            5,
+        ),
+        (&["lamp", "--since", "1995", "--facets", "host"], 5),
+        (&["lamp"], 0),
+    ] {
+        let stderr = search(&folder, args).stderr;
+        let note = format!("{undated} matches without a plausible date left out");
+        assert_eq!(stderr.contains(&note), 0 < undated, "{args:?}: {stderr}");
+        assert_eq!(
+            stderr.contains("plausible date"),
+            0 < undated,
+            "{args:?}: {stderr}"
+        );
+    }
 }
 
 #[test]
@@ -417,6 +457,7 @@ fn statistics_of_a_database_hide_links_only_in_list_fields() {
         &page,
         "4 citations of links that occur only in header fields",
     );
+    assert_contains(stats(&[]).text(), "Hidden       4 citations of links");
     for (args, urls, hidden) in [(&[][..], 4, true), (&["--list-fields"], 8, false)] {
         let ended = stats(&[&["--format", "json"], args].concat());
         assert_contains(ended.text(), &format!("\"urls\":{urls},"));

@@ -34,7 +34,9 @@ pub use lines::RecordFeed;
 pub use removal::ScannedFiles;
 pub use run::{load, load_scan};
 pub(crate) use search::ONLY_IN_LIST_FIELDS;
-pub use search::{SearchOrder, SearchQuery, citation_of_row, evidence_of_database, key_of, search};
+pub use search::{
+    SearchOrder, SearchQuery, citation_of_row, count_undated, evidence_of_database, key_of, search,
+};
 pub use sqlite::{
     files_of_database, is_file_of_database, open_to_extend, open_to_read, sqlite_error,
 };

@@ -41,7 +41,31 @@ pub fn search<E: From<LoadError>>(
             return Ok(0);
         }
     }
-    Ok(query.count_hidden(&db).map_err(named)?)
+    if query.shows_list_fields {
+        return Ok(0);
+    }
+    Ok(query.count(&db, ONLY_IN_LIST_FIELDS).map_err(named)?)
+}
+
+/// Returns the number of shown matches that a period leaves out because they have no plausible
+/// date.
+///
+/// # Errors
+///
+/// The database cannot be read, or was not made by `urlspool load`.
+pub fn count_undated(path: &Path, query: &SearchQuery) -> Result<u64, LoadError> {
+    if query.since.is_none() && query.until.is_none() {
+        return Ok(0);
+    }
+    let always = SearchQuery {
+        since: None,
+        until: None,
+        ..query.clone()
+    };
+    let hides = !query.shows_list_fields;
+    let undated = format!("urls.cited IS NULL AND NOT ({hides} AND {ONLY_IN_LIST_FIELDS})");
+    let counted = always.count(&open_to_read(path)?, &undated);
+    counted.map_err(|error| sqlite_error(path, error))
 }
 
 /// Returns the complete URLs in the database at `path`, which serve as evidence for joins.
@@ -372,14 +396,11 @@ impl SearchQuery {
         Ok((sql, values))
     }
 
-    /// Returns the number of matches that are hidden.
-    fn count_hidden(&self, db: &Connection) -> rusqlite::Result<u64> {
-        if self.shows_list_fields {
-            return Ok(0);
-        }
+    /// Returns the number of matches for which a further condition holds.
+    fn count(&self, db: &Connection, condition: &str) -> rusqlite::Result<u64> {
         let (filter, values) = self.filter()?;
         let and = conjunction(&filter);
-        let sql = format!("SELECT count(*) FROM urls{filter}{and}{ONLY_IN_LIST_FIELDS}");
+        let sql = format!("SELECT count(*) FROM urls{filter}{and}{condition}");
         let count: i64 = db.query_row(&sql, params_from_iter(values), |row| row.get(0))?;
         Ok(count.cast_unsigned())
     }
