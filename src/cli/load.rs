@@ -33,7 +33,8 @@ pub(super) fn load(args: &LoadArgs, is_quiet: bool) -> CommandResult {
     let counts =
         load::load(&job, &mut |event| report.report(event)).map_err(|error| load_error(&error))?;
     report.finish();
-    let is_wanted = args.verbose || std::io::stderr().is_terminal();
+    let is_told = (args.replace || args.prune) && 0 < counts.removed;
+    let is_wanted = args.verbose || is_told || std::io::stderr().is_terminal();
     if args.dry_run {
         let removed = counted(counts.removed, "row", "rows");
         print_message(format_args!(

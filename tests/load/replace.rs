@@ -1,7 +1,7 @@
 //! `urlspool load --replace` removes rows only if the input proves that they are obsolete.
 
 use super::{MAIL, check_database, load, loaded, records, value};
-use crate::scene::{Folder, assert_contains};
+use crate::scene::{Folder, assert_contains, ended, urlspool};
 
 /// Returns the second message of [`MAIL`].
 fn second_message() -> &'static str {
@@ -19,6 +19,33 @@ fn replace_removes_rows_that_the_input_files_no_longer_hold() {
     assert_contains(&summary, "0 of them new, 3 rows removed");
     assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 5);
     check_database(&folder.path("urls.db"));
+}
+
+#[test]
+fn removed_rows_are_counted_without_being_asked() {
+    let folder = Folder::new();
+    let database = folder.path("urls.db");
+    let load = |args: &[&str], input: &[u8]| {
+        let mut command = urlspool(["load", "--into"]);
+        ended(command.arg(&database).args(args), input).stderr
+    };
+    assert_eq!(load(&[], &records(&folder, "a.mbox", MAIL)), "");
+    let after = records(&folder, "a.mbox", second_message());
+    assert_contains(&load(&["--replace"], &after), "3 rows removed");
+    assert_eq!(load(&["--replace"], &after), "");
+    folder.write("b.mbox", "");
+    std::fs::remove_file(folder.path("a.mbox")).unwrap();
+    let root = folder.path("").display().to_string();
+    assert_contains(&load(&["--prune", &root], b""), "1 row removed");
+    let b = folder.file("b.mbox", MAIL);
+    let scan = |args: &[&str]| {
+        let mut command = urlspool(["scan", &b, "--into"]);
+        ended(command.arg(&database).args(args), b"").stderr
+    };
+    assert_eq!(scan(&[]), "");
+    let host = ["--replace", "--host", "f.example"];
+    assert_contains(&scan(&host), "3 rows removed");
+    assert_eq!(scan(&[&host[..], &["-q"]].concat()), "");
 }
 
 /// Loads the rest of a file with `args`. No row may be removed.

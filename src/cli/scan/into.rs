@@ -109,14 +109,16 @@ pub(super) fn run(
     ended.map_err(|error| load_error(&error))
 }
 
-/// Prints the counts of the load: always for a dry run, otherwise on a terminal or on request.
+/// Prints the counts of the load: always for a dry run, otherwise on a terminal, on request, or if
+/// `--replace` removed rows.
 pub(super) fn print_counts(args: &ScanArgs, counts: &LoadCounts) {
     let summary = summary(counts);
+    let is_told = args.replace && 0 < counts.removed;
     if args.dry_run {
         print_message(format_args!(
             "urlspool: --dry-run changed nothing; a load: {summary}"
         ));
-    } else if !args.general.quiet && (args.verbose || io::stderr().is_terminal()) {
+    } else if !args.general.quiet && (args.verbose || is_told || io::stderr().is_terminal()) {
         print_message(format_args!("urlspool: {summary}"));
     }
 }

@@ -112,6 +112,12 @@ fn totals(overview: &Overview, page: &mut TextPage) {
             messages,
             "with a date after the day of loading",
         ),
+        (
+            "Hidden",
+            stats.hidden,
+            ("citation", "citations"),
+            "of links that occur only in header fields of mailing lists",
+        ),
         ("Joined", stats.joined, broken, "over several lines"),
         ("Redirectors", stats.unwrapped, read, "from redirector URLs"),
     ] {
