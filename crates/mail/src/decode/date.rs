@@ -5,7 +5,7 @@
 use jiff::civil;
 use jiff::tz::Offset;
 
-use urlspool_text::byte_scan::is_one_of;
+use urlspool_text::byte_scan::{is_one_of, starts_with_caseless};
 
 /// A date as written, and the moment that it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,25 +123,14 @@ impl DateTokens {
     /// Maximum number of words to read.
     const MAX_WORDS: usize = 16;
 
-    /// Reads the words of a date, without its comments and its weekday.
+    /// Reads the words of a date, without its comments.
     fn of(raw: &str) -> DateTokens {
         // A comment repeats the zone by name (RFC 5322 section 3.2.2).
         let text = raw.split('(').next().unwrap_or_default();
-        // Tuesday is `Mar` in Spanish, French and Italian: in `Mar, 5 Feb 1998` it is not the
-        // month.
-        if let Some((weekday, rest)) = text.split_once(',')
-            && weekday.bytes().all(|byte| byte.is_ascii_alphabetic())
-        {
-            let tokens = DateTokens::of_words(rest);
-            if tokens.month.is_some() {
-                return tokens;
-            }
-        }
-        DateTokens::of_words(text)
-    }
-
-    /// Reads words that are all part of the date.
-    fn of_words(text: &str) -> DateTokens {
+        let chinese = text
+            .contains('年')
+            .then(|| text.replace(['年', '月'], "-").replace('日', " "));
+        let text = chinese.as_deref().unwrap_or(text);
         let mut tokens = DateTokens::default();
         let words = text
             .split(|c: char| c.is_whitespace() || c == ',')
@@ -212,12 +201,17 @@ impl DateTokens {
         true
     }
 
+    /// Reads a number, or the name of a month. Another month before the year replaces March:
+    /// Tuesday is `Mar` in Spanish, French and Italian, so `Mar, 5 Feb 1998` is in February.
     fn take_number_or_month(&mut self, piece: &str) {
         if let Ok(value) = piece.parse::<i32>() {
             let digits = piece.len();
             self.numbers.push(DateNumber { value, digits });
-        } else if self.month.is_none() {
-            self.month = month_of(piece.as_bytes());
+        } else if self
+            .month
+            .is_none_or(|month| month == 3 && self.numbers.len() < 2)
+        {
+            self.month = month_of(piece.as_bytes()).or(self.month);
         }
     }
 
@@ -348,17 +342,31 @@ const ZONES: &[(i32, &[&str])] = &[
     (-600, &["hst"]),
 ];
 
-const MONTHS: [&str; 12] = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+/// Starts of the names of each month in English, German, French, Spanish, Portuguese, Italian,
+/// Dutch and Swedish; Chinese has numbers. The first row has names of Tuesday, which is not March.
+const MONTHS: [&[&str]; 13] = [
+    &["mardi", "martes", "marted"],
+    &["jan", "jän", "ene", "gen"],
+    &["feb", "fév", "fev"],
+    &["mar", "mär", "mrz", "maart", "mrt"],
+    &["apr", "avr", "abr"],
+    &["may", "mai", "maj", "mag", "mei"],
+    &["jun", "juin", "giu"],
+    &["jul", "juil", "lug"],
+    &["aug", "aoû", "aou", "ago"],
+    &["sep", "set"],
+    &["oct", "okt", "out", "ott"],
+    &["nov"],
+    &["dec", "déc", "dez", "dic"],
 ];
 
-/// Returns the month whose name is a prefix of a word; January is 1. Case does not matter.
+/// Returns the month that a word names; January is 1. Case of ASCII letters does not matter.
 fn month_of(word: &[u8]) -> Option<i8> {
-    let start = word
-        .first_chunk::<3>()?
-        .map(|byte| byte.to_ascii_lowercase());
-    let month = MONTHS.iter().position(|name| name.as_bytes() == start)?;
-    Some(month as i8 + 1)
+    let month = MONTHS.iter().position(|starts| {
+        let mut starts = starts.iter();
+        starts.any(|start| starts_with_caseless(word, start.as_bytes()))
+    })?;
+    (month != 0).then_some(month as i8)
 }
 
 #[cfg(test)]
@@ -440,6 +448,75 @@ mod tests {
         check("March 5, 1998 10:00 GMT", "1998-03-05T10:00:00Z");
         check("Dec 31, 1998 10:00 GMT by Mar", "1998-12-31T10:00:00Z");
         check("mar, 5 98 10:00 GMT", "1998-03-05T10:00:00Z");
+    }
+
+    /// Months in the languages of Outlook, full names and abbreviations, January to December.
+    const MONTH_NAMES: &str = "\
+January|February|March|April|May|June|July|August|September|October|November|December
+Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec
+Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember
+Jan|Feb|Mrz|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez
+Jänner|Feber|Mär.|Apr.|Mai|Juni|Juli|Aug.|Sept.|Okt.|Nov.|Dez.
+janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre
+janv.|févr.|mars|avr.|mai|juin|juil.|août|sept.|oct.|nov.|déc.
+enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre
+ene.|feb.|mar.|abr.|may.|jun.|jul.|ago.|setiembre|oct.|nov.|dic.
+janeiro|fevereiro|março|abril|maio|junho|julho|agosto|setembro|outubro|novembro|dezembro
+jan|fev|mar|abr|mai|jun|jul|ago|set|out|nov|dez
+gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre
+gen|feb|mar|apr|mag|giu|lug|ago|set|ott|nov|dic
+januari|februari|maart|april|mei|juni|juli|augustus|september|oktober|november|december
+jan|feb|mrt|apr|mei|jun|jul|aug|sep|okt|nov|dec
+januari|februari|mars|april|maj|juni|juli|augusti|september|oktober|november|december
+jan|feb|mar|apr|maj|jun|jul|aug|sep|okt|nov|dec
+1月|2月|3月|4月|5月|6月|7月|8月|9月|10月|11月|12月";
+
+    #[test]
+    fn months_are_read_in_the_languages_of_outlook() {
+        for line in MONTH_NAMES.lines() {
+            assert_eq!(line.split('|').count(), 12, "{line}");
+            for (name, month) in line.split('|').zip(1..) {
+                let utc = format!("2023-{month:02}-05T16:09:00Z");
+                if name.ends_with('月') {
+                    check(&format!("2023年{name}5日 16:09"), &utc);
+                    check(&format!("2023年{name}5日星期二 16:09"), &utc);
+                    continue;
+                }
+                for day in ["", "mar. ", "Dienstag, ", "terça-feira, ", "den "] {
+                    check(&format!("{day}5 {name} 2023 16:09"), &utc);
+                    check(&format!("{day}5. de {name} de 2023 16:09"), &utc);
+                }
+                check(&format!("{name} 5, 2023 16:09"), &utc);
+            }
+        }
+    }
+
+    #[test]
+    fn a_weekday_is_not_a_month() {
+        for weekdays in [
+            "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
+            "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonnabend Sonntag",
+            "lundi mardi mercredi jeudi vendredi samedi dimanche lun. mer. jeu. ven. sam. dim.",
+            "lunes martes miércoles jueves viernes sábado domingo mié jue vie sáb dom",
+            "segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado seg ter qua",
+            "lunedì martedì mercoledì giovedì venerdì sabato domenica gio ven",
+            "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
+            "måndag tisdag onsdag torsdag fredag lördag söndag mån tis ons tors fre lör sön",
+        ] {
+            for weekday in weekdays.split(' ') {
+                assert_eq!(month_of(weekday.as_bytes()), None, "{weekday}");
+            }
+        }
+        for date in [
+            "martes, 5 de diciembre de 2023 16:09",
+            "MARDI 5 décembre 2023 16:09",
+            "martedì 5 dicembre 2023 16:09",
+            "mar. 5 déc. 2023 à 16:09",
+            "mar dic 5 16:09:00 2023",
+        ] {
+            check(date, "2023-12-05T16:09:00Z");
+        }
+        check("5 mar 2023 16:09 by Dec", "2023-03-05T16:09:00Z");
     }
 
     #[test]
