@@ -106,6 +106,8 @@ struct DateTokens {
     month: Option<i8>,
     /// Hour, minute and second.
     time: Option<[i8; 3]>,
+    /// Start of the half of the day that a time with 12 hours is in.
+    half_day: Option<i8>,
     /// Minutes east of Greenwich, from digits or a name.
     offset: Option<i32>,
     /// A day in RFC 3339 form, or the error if the calendar has no such day.
@@ -127,15 +129,17 @@ impl DateTokens {
     fn of(raw: &str) -> DateTokens {
         // A comment repeats the zone by name (RFC 5322 section 3.2.2).
         let text = raw.split('(').next().unwrap_or_default();
-        let chinese = text
-            .contains('年')
-            .then(|| text.replace(['年', '月'], "-").replace('日', " "));
+        let chinese = text.contains('年').then(|| {
+            let text = text.replace(['年', '月'], "-").replace('日', " ");
+            text.replace("上午", " AM ").replace("下午", " PM ")
+        });
         let text = chinese.as_deref().unwrap_or(text);
         let mut tokens = DateTokens::default();
         let words = text
             .split(|c: char| c.is_whitespace() || c == ',')
             .filter(|word| !word.is_empty());
         for word in words.take(DateTokens::MAX_WORDS) {
+            let word = tokens.without_half_day(word);
             if !(tokens.take_time(word) || tokens.take_zone(word) || tokens.take_iso(word)) {
                 // RFC 850 writes `02-Jul-96`.
                 word.split(['-', '/', '.'])
@@ -144,6 +148,18 @@ impl DateTokens {
             }
         }
         tokens
+    }
+
+    /// Reads `PM`, or the end of `5:32PM`. Returns the rest of the word.
+    fn without_half_day<'w>(&mut self, word: &'w str) -> &'w str {
+        for (start, names) in HALF_DAYS {
+            let mut rests = names.iter().filter_map(|name| word.strip_suffix(name));
+            if let Some(time) = rests.find(|rest| !rest.contains(char::is_alphabetic)) {
+                self.half_day = Some(start);
+                return time;
+            }
+        }
+        word
     }
 
     /// Reads `13:45:10`, `13:45`, or `13.45.10` after the month. Returns `false` for any other
@@ -217,7 +233,10 @@ impl DateTokens {
 
     /// Returns the date of these words, at midnight if there is no time.
     fn moment(self, raw: &str) -> Option<Date> {
-        let [hour, minute, second] = self.time.unwrap_or_default();
+        let [mut hour, minute, second] = self.time.unwrap_or_default();
+        if let Some(start) = self.half_day.filter(|_| hour <= 12) {
+            hour = start + hour % 12;
+        }
         let time = civil::Time::new(hour, minute, second, 0).ok()?;
         let offset = self.offset;
         let day = match self.iso {
@@ -340,6 +359,13 @@ const ZONES: &[(i32, &[&str])] = &[
     (-480, &["pst", "akdt"]),
     (-540, &["akst"]),
     (-600, &["hst"]),
+];
+
+/// Hour at which each half of the day starts, and its names. Spanish has blanks in `p. m.`, and
+/// German has `Am` before a day.
+const HALF_DAYS: [(i8, [&str; 5]); 2] = [
+    (0, ["AM", "am", "A.M.", "a.m.", "a."]),
+    (12, ["PM", "pm", "P.M.", "p.m.", "p."]),
 ];
 
 /// Starts of the names of each month in English, German, French, Spanish, Portuguese, Italian,
@@ -479,7 +505,7 @@ jan|feb|mar|apr|maj|jun|jul|aug|sep|okt|nov|dec
                 let utc = format!("2023-{month:02}-05T16:09:00Z");
                 if name.ends_with('月') {
                     check(&format!("2023年{name}5日 16:09"), &utc);
-                    check(&format!("2023年{name}5日星期二 16:09"), &utc);
+                    check(&format!("2023年{name}5日星期二 下午4:09"), &utc);
                     continue;
                 }
                 for day in ["", "mar. ", "Dienstag, ", "terça-feira, ", "den "] {
@@ -517,6 +543,30 @@ jan|feb|mar|apr|maj|jun|jul|aug|sep|okt|nov|dec
             check(date, "2023-12-05T16:09:00Z");
         }
         check("5 mar 2023 16:09 by Dec", "2023-03-05T16:09:00Z");
+    }
+
+    #[test]
+    fn the_half_of_the_day_is_added() {
+        for (time, utc) in [
+            ("12:05 AM", "00:05:00"),
+            ("12:05 PM", "12:05:00"),
+            ("5:32 AM", "05:32:00"),
+            ("5:32\u{202f}PM", "17:32:00"),
+            ("5:32pm", "17:32:00"),
+            ("05:32:11 p.m.", "17:32:11"),
+            ("05:32 p.\u{a0}m.", "17:32:00"),
+            ("12:32 a. m.", "00:32:00"),
+            ("17:32 PM", "17:32:00"),
+        ] {
+            check(
+                &format!("Tuesday, July 4, 2023 {time}"),
+                &format!("2023-07-04T{utc}Z"),
+            );
+        }
+        check("Tue, 4 Jul 2023 05:32:11 PM +0000", "2023-07-04T17:32:11Z");
+        check("Tue, 4 Jul 2023 11:32:11 PM -0500", "2023-07-05T04:32:11Z");
+        check("Am 4. Juli 2023 um 12:05", "2023-07-04T12:05:00Z");
+        check("July 4, 2023 at 10:05 from Siam", "2023-07-04T10:05:00Z");
     }
 
     #[test]
