@@ -78,8 +78,8 @@ impl Author {
     /// Reads header lines of a text, at most `max_bytes` of each.
     pub(super) fn of_lines(kind: AuthorKind, lines: &HeaderLines<'_>, max_bytes: usize) -> Author {
         let mut cut = Cut::at(max_bytes);
-        let texts = [lines.id, lines.date, lines.from, lines.subject];
-        let texts = texts.map(|value| Some(trimmed(cut.bytes(value?))));
+        let texts = [&lines.id, &lines.date, &lines.from, &lines.subject];
+        let texts = texts.map(|value| Some(trimmed(cut.bytes(value.as_deref()?))));
         let info = MessageInfo::of_texts(texts, &cut);
         Author { kind, info }
     }

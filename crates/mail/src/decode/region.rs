@@ -5,6 +5,7 @@
 //! such a block starts a region too. Outlook writes no line of hyphens there, but the fields in the
 //! user's language: `Von:`, `Gesendet:`, `An:`, `Betreff:`.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 use urlspool_text::named_enum;
 
@@ -276,13 +277,14 @@ fn is_in_quote(text: &[u8], at: usize) -> bool {
 /// Maximum number of bytes before a URL in a quoted line. A long line may hold many URLs.
 const QUOTED_LINE_BYTES: usize = 4 << 10;
 
-/// Header lines in a text. Each value is the rest of its line.
-#[derive(Clone, Copy, Debug, Default)]
+/// Header lines in a text. Each value is the rest of its line. The sender's address may be broken
+/// over lines.
+#[derive(Clone, Debug, Default)]
 pub(super) struct HeaderLines<'t> {
-    pub(super) from: Option<&'t [u8]>,
-    pub(super) date: Option<&'t [u8]>,
-    pub(super) subject: Option<&'t [u8]>,
-    pub(super) id: Option<&'t [u8]>,
+    pub(super) from: Option<Cow<'t, [u8]>>,
+    pub(super) date: Option<Cow<'t, [u8]>>,
+    pub(super) subject: Option<Cow<'t, [u8]>>,
+    pub(super) id: Option<Cow<'t, [u8]>>,
 }
 
 /// Maximum length of header lines. Copies of whole headers have many fields before From.
@@ -294,7 +296,7 @@ impl<'t> HeaderLines<'t> {
     fn of(text: &'t [u8]) -> Option<HeaderLines<'t>> {
         let text = &text[..text.len().min(HEADER_LINES_BYTES)];
         let is_quoted = text.starts_with(b">");
-        let mut found = HeaderLines::default();
+        let (mut found, mut folded) = (HeaderLines::default(), 0);
         for line in text.split(|&byte| byte == b'\n') {
             let line = match line.strip_prefix(b">") {
                 Some(line) if is_quoted => line.strip_prefix(b" ").unwrap_or(line),
@@ -310,7 +312,14 @@ impl<'t> HeaderLines<'t> {
                 continue;
             }
             let Some((name, value)) = field(line) else {
-                break;
+                // Programs that quote a block break its long fields without a blank.
+                let goes_on = folded < FOLDED_LINES && !found.are_complete();
+                match &mut found.from {
+                    Some(from) if goes_on => continue_address(from, line.trim_ascii()),
+                    _ => break,
+                }
+                folded += 1;
+                continue;
             };
             let place = match FieldNames::index_of(name) {
                 Some(0) if found.from.is_some() => break,
@@ -321,15 +330,24 @@ impl<'t> HeaderLines<'t> {
                 None if memchr::memchr(b' ', name).is_some() => break,
                 _ => continue,
             };
-            *place = place.or(Some(value));
+            place.get_or_insert(Cow::Borrowed(value));
         }
-        found.from.filter(|from| !from.is_empty())?;
-        Some(found)
+        let is_sent = found.from.as_ref().is_some_and(|from| !from.is_empty());
+        is_sent.then_some(found)
     }
 
     /// Returns `true` if they have a date and a subject, too.
     fn are_complete(&self) -> bool {
         self.date.is_some() && self.subject.is_some()
+    }
+}
+
+/// Appends `part` to a sender whose address has no `>` yet. Gmail breaks a line after `<`, and a
+/// long address anywhere.
+fn continue_address(from: &mut Cow<'_, [u8]>, part: &[u8]) {
+    let last = memchr::memrchr2(b'<', b'>', from).map(|at| from[at]);
+    if last == Some(b'<') && !part.contains(&b' ') {
+        from.to_mut().extend_from_slice(part);
     }
 }
 
@@ -377,7 +395,7 @@ const LANGUAGES: [FieldNames; 9] = [
 /// Maximum length of a block. Longer blocks have many recipients and are not recognised.
 const BLOCK_BYTES: usize = 4_096;
 
-/// Maximum number of continuation lines between two fields of a block.
+/// Maximum number of continuation lines in the fields of a block.
 const FOLDED_LINES: usize = 8;
 
 /// Returns `true` if a block starts at `text`, the start of a line. A block has the sender, the
@@ -509,6 +527,28 @@ mod tests {
         let first = quoted.find("xx").unwrap();
         assert_eq!(regions.message_at(quoted.as_bytes(), first), Some(0));
         assert_eq!(regions.message_at(quoted.as_bytes(), quoted.len()), None);
+    }
+
+    #[test]
+    fn fields_may_be_broken_over_lines() {
+        let eight = "word word\n".repeat(FOLDED_LINES);
+        for (lines, from, is_dated) in [
+            ("From: Joe <\nj@a>\nDate: x", "Joe <j@a>", true),
+            ("From: Joe <j\n@a\n>\nDate: x", "Joe <j@a>", true),
+            ("> From: Joe <\n> j@a>\n> Date: x", "Joe <j@a>", true),
+            ("From: Joe <\nDate: x", "Joe <", true),
+            ("From: Joe <\nsome words\nDate: x", "Joe <", true),
+            ("From: Joe <j@a>\nSmith\nDate: x", "Joe <j@a>", true),
+            ("From: Joe <\n-\nDate: x", "Joe <", false),
+            ("From: Joe\nTo: A\n<a@a>,\nB\nDate: x", "Joe", true),
+            (&format!("From: Joe\n{eight}Date: x"), "Joe", true),
+            (&format!("From: Joe\n{eight}x\nDate: x"), "Joe", false),
+        ] {
+            let found = HeaderLines::of(lines.as_bytes()).unwrap();
+            assert_eq!(found.from.as_deref(), Some(from.as_bytes()), "{lines}");
+            assert_eq!(found.date.is_some(), is_dated, "{lines}");
+        }
+        assert!(HeaderLines::of(b"words\nFrom: Joe\n").is_none());
     }
 
     #[test]
