@@ -233,10 +233,9 @@ impl DateTokens {
 
     /// Returns the date of these words, at midnight if there is no time.
     fn moment(self, raw: &str) -> Option<Date> {
-        let [mut hour, minute, second] = self.time.unwrap_or_default();
-        if let Some(start) = self.half_day.filter(|_| hour <= 12) {
-            hour = start + hour % 12;
-        }
+        let [hour, minute, second] = self.time.unwrap_or_default();
+        let half_day = self.half_day.filter(|_| hour <= 12);
+        let hour = half_day.map_or(hour, |start| start + hour % 12);
         let time = civil::Time::new(hour, minute, second, 0).ok()?;
         let offset = self.offset;
         let day = match self.iso {
