@@ -109,20 +109,7 @@ pub(super) fn staging() -> String {
     let columns = staged_columns();
     let definitions = columns.iter().map(|column| column.with_type(sql_type));
     let definitions: Vec<_> = definitions.collect();
-    format!(
-        "
-CREATE TEMP TABLE staging(
-  number bigint, record_key uuid, source_key uuid, key_hash uuid, mailbox_key uuid, record_id \
-  text, key text COLLATE \"C\", clean_key text COLLATE \"C\", {}, search tsvector
-) ON COMMIT DELETE ROWS;
-CREATE TEMP TABLE moved(url bigint, message bigint, number bigint) ON COMMIT DELETE ROWS;
-CREATE TEMP TABLE kept(record_key uuid PRIMARY KEY) ON COMMIT DELETE ROWS;
-CREATE TEMP TABLE changed_links(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
-CREATE TEMP TABLE changed_sources(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
-CREATE TEMP TABLE changed_messages(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
-",
-        definitions.join(", ")
-    )
+    include_str!("staging.sql").replace("{columns}", &definitions.join(", "))
 }
 
 /// Settings of the connection. Compiling statements costs more than it saves, and sorting the
@@ -144,14 +131,8 @@ pub(super) fn merge() -> String {
 pub(super) fn insert_urls() -> String {
     let columns = Table::Urls.columns();
     let (urls, staged) = (names(columns, ""), names(columns, "s."));
-    format!(
-        "INSERT INTO urls(record_key, record_id, link, message, source, {urls}, search)
-           SELECT s.record_key, s.record_id, links.id, messages.id, sources.id, {staged}, s.search
-           FROM staging AS s JOIN sources ON sources.key = s.source_key
-             JOIN messages ON messages.digest = s.digest AND messages.mailbox_key = s.mailbox_key
-             LEFT JOIN links ON links.key_hash = s.key_hash
-           ORDER BY s.number"
-    )
+    let sql = include_str!("insert_urls.sql").replace("{urls}", &urls);
+    sql.replace("{staged}", &staged)
 }
 
 /// Empties the staging table and resets the settings that [`merge`] changed.
@@ -160,56 +141,21 @@ pub(super) const END_MERGE: &str = "TRUNCATE staging;
 
 /// Removes the rows of messages, given the hashes of their mailboxes and their digests. Returns the
 /// number of rows.
-pub(super) const REMOVE_GONE: &str = "
-WITH gone AS (DELETE FROM urls USING messages, unnest($1::text[], $2::text[]) AS \
-message(mailbox_key, digest)
-  WHERE messages.id = urls.message AND messages.digest = message.digest AND messages.mailbox_key = \
-  message.mailbox_key::uuid
-  RETURNING urls.id, urls.link, urls.message, urls.source),";
+pub(super) const REMOVE_GONE: &str = include_str!("remove_gone.sql");
 
 /// Selects the files without a remembered row.
-pub(super) const FILES_WITHOUT_ROWS: &str = "
-SELECT path, coalesce(path_b64, '') FROM sources
-EXCEPT SELECT sources.path, coalesce(sources.path_b64, '')
-  FROM kept JOIN urls USING(record_key) JOIN sources ON sources.id = urls.source";
+pub(super) const FILES_WITHOUT_ROWS: &str = include_str!("files_without_rows.sql");
 
 /// Removes rows that are not in the input. Covers the input's files and a first list of files, but
 /// not a second list.
-pub(super) const REMOVE_REPLACED: &str = "
-WITH replaced(path, path_b64) AS ((SELECT sources.path, coalesce(sources.path_b64, '')
-    FROM kept JOIN urls USING(record_key) JOIN sources ON sources.id = urls.source
-    UNION SELECT * FROM unnest($1::text[], $2::text[]))
-  EXCEPT SELECT * FROM unnest($3::text[], $4::text[])),
-gone AS (DELETE FROM urls USING sources WHERE sources.id = urls.source
-  AND (sources.path, coalesce(sources.path_b64, '')) IN (SELECT path, path_b64 FROM replaced)
-  AND NOT EXISTS (SELECT FROM kept WHERE kept.record_key = urls.record_key)
-  RETURNING urls.id, urls.link, urls.message, urls.source),";
+pub(super) const REMOVE_REPLACED: &str = include_str!("remove_replaced.sql");
 
 /// End of the two removal statements above: records the rows that the removed rows referred to, and
 /// returns the removed rows.
-pub(super) const NOTE_PARENTS: &str = "
-  links AS (INSERT INTO changed_links SELECT DISTINCT link FROM gone WHERE link IS NOT NULL ON \
-  CONFLICT DO NOTHING),
-  places AS (INSERT INTO changed_sources SELECT DISTINCT source FROM gone ON CONFLICT DO NOTHING),
-  owners AS (INSERT INTO changed_messages SELECT DISTINCT message FROM gone ON CONFLICT DO NOTHING)
-  SELECT id FROM gone";
+pub(super) const NOTE_PARENTS: &str = include_str!("note_parents.sql");
 
 /// Removes messages and sources that have lost their last row.
-pub(super) const REMOVE_PARENTS: &str = "
-DELETE FROM messages USING changed_messages AS changed WHERE messages.id = changed.id
-  AND NOT EXISTS (SELECT FROM urls WHERE urls.message = messages.id);
-DELETE FROM sources USING changed_sources AS changed WHERE sources.id = changed.id
-  AND NOT EXISTS (SELECT FROM urls WHERE urls.source = sources.id);
-TRUNCATE changed_messages, changed_sources;";
+pub(super) const REMOVE_PARENTS: &str = include_str!("remove_parents.sql");
 
 /// Recomputes the counts of links that lost rows, and removes links without rows.
-pub(super) const RECOMPUTE_LINKS: &str = "
-DELETE FROM links USING changed_links AS changed WHERE links.id = changed.id
-  AND NOT EXISTS (SELECT FROM urls WHERE urls.link = links.id);
-UPDATE links SET (citations, messages, in_list_fields, first, last) =
-  (SELECT count(*), count(DISTINCT messages.digest),
-    count(*) FILTER (WHERE region ILIKE 'header:list-%' OR region ILIKE 'header:archived-at'),
-    min(urls.cited), max(urls.cited)
-    FROM urls JOIN messages ON messages.id = urls.message WHERE urls.link = links.id)
-  WHERE id IN (SELECT id FROM changed_links);
-TRUNCATE changed_links;";
+pub(super) const RECOMPUTE_LINKS: &str = include_str!("recompute_links.sql");

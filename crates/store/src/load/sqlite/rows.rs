@@ -379,29 +379,12 @@ impl<'db> RowStatements<'db> {
 
 /// Creates temporary tables for the rows to remove and the rows they refer to. Counts of links are
 /// recomputed once, before the commit, instead of once per removed message.
-const BEGIN_REMOVAL: &str = "CREATE TEMP TABLE IF NOT EXISTS doomed(id INTEGER PRIMARY KEY);
-  CREATE TEMP TABLE IF NOT EXISTS changed_links(id INTEGER PRIMARY KEY);
-  CREATE TEMP TABLE IF NOT EXISTS changed_messages(id INTEGER PRIMARY KEY);
-  CREATE TEMP TABLE IF NOT EXISTS changed_sources(id INTEGER PRIMARY KEY);";
+const BEGIN_REMOVAL: &str = include_str!("begin_removal.sql");
 
 /// Returns the statements that remove the rows in `doomed`, and messages and sources that no other
 /// row refers to.
 fn remove() -> String {
-    format!(
-        "
-  INSERT OR IGNORE INTO changed_links SELECT link FROM urls JOIN doomed USING(id) WHERE link IS \
-  NOT NULL;
-  INSERT OR IGNORE INTO changed_messages SELECT message FROM urls JOIN doomed USING(id);
-  INSERT OR IGNORE INTO changed_sources SELECT source FROM urls JOIN doomed USING(id);
-  INSERT INTO search(search, rowid, {SEARCHED}) SELECT 'delete', texts.id, {SEARCHED} FROM texts \
-  JOIN doomed USING(id);
-  DELETE FROM urls WHERE id IN (SELECT id FROM doomed);
-  DELETE FROM messages WHERE id IN (SELECT id FROM changed_messages)
-    AND NOT EXISTS (SELECT 1 FROM urls WHERE urls.message = messages.id);
-  DELETE FROM sources WHERE id IN (SELECT id FROM changed_sources)
-    AND NOT EXISTS (SELECT 1 FROM urls WHERE urls.source = sources.id);
-  DELETE FROM doomed; DELETE FROM changed_messages; DELETE FROM changed_sources;"
-    )
+    include_str!("remove.sql").replace("{searched}", SEARCHED)
 }
 
 /// Moves a row to the message of another mailbox. The row is then removed together with that
@@ -430,16 +413,7 @@ pub(super) fn move_row(db: &Connection, row: KnownUrl, message: i64) -> rusqlite
 }
 
 /// Recomputes the counts of links that lost rows, and removes links without rows.
-const RECOMPUTE_LINKS: &str = "
-  DELETE FROM links WHERE id IN (SELECT id FROM changed_links)
-    AND NOT EXISTS (SELECT 1 FROM urls WHERE urls.link = links.id);
-  UPDATE links SET (citations, messages, in_list_fields, first, last) =
-    (SELECT count(*), count(DISTINCT messages.digest),
-      sum(urls.region LIKE 'header:list-%' OR urls.region LIKE 'header:archived-at'),
-      min(urls.cited), max(urls.cited)
-      FROM urls JOIN messages ON messages.id = urls.message WHERE urls.link = links.id)
-    WHERE id IN (SELECT id FROM changed_links);
-  DELETE FROM changed_links;";
+const RECOMPUTE_LINKS: &str = include_str!("recompute_links.sql");
 
 /// Removes the rows of messages that are gone. Returns the number of rows removed from `urls`.
 pub(super) fn remove_gone(db: &Connection, gone: &GoneMessages) -> rusqlite::Result<u64> {
