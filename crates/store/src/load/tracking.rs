@@ -2,43 +2,15 @@
 //! different ways get the same clean key.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-/// Parameters that do not change the page, each with the page or report that documents it. A
-/// trailing `*` matches any suffix. Common words that sites also use to select pages, such as `ref`
-/// and `source`, are left out.
-#[rustfmt::skip]
-static PARAMETERS: &[(&str, &[&str])] = &[
-    ("Google Analytics Help, answer 10917952: URL builders", &["utm_*"]),
-    ("Brave's query filter: brave-browser report 4239", &["fbclid", "gclid", "msclkid", "mc_eid"]),
-    ("Brave's query filter: brave-browser report 9879", &["dclid"]),
-    ("Brave's query filter: brave-browser report 18758", &["gbraid", "wbraid"]),
-    ("Brave's query filter: brave-browser report 18020", &["twclid"]),
-    ("Brave's query filter: brave-browser report 11580", &["igshid"]),
-    ("Brave's query filter: brave-browser report 11578", &["yclid"]),
-    ("Brave's query filter: brave-browser report 11579", &["_openstat"]),
-    ("Brave's query filter: brave-browser report 9019",
-        &["_hsenc", "__hssc", "__hstc", "__hsfp", "hsCtaTracking", "_hsmi"]),
-    ("Brave's query filter: brave-browser report 9018", &["mkt_tok"]),
-    ("Brave's query filter: brave-browser report 13644", &["oly_anon_id", "oly_enc_id"]),
-    ("Brave's query filter: brave-browser report 11817", &["vero_id", "vero_conv"]),
-    ("Brave's query filter: brave-browser report 8975", &["__s"]),
-    ("Brave's query filter: brave-browser report 13647", &["wickedid"]),
-    ("Brave's query filter: brave-browser report 17507", &["ml_subscriber", "ml_subscriber_hash"]),
-    ("Brave's query filter: brave-browser report 22082",
-        &["oft_id", "oft_k", "oft_lk", "oft_d", "oft_c", "oft_ck", "oft_ids", "oft_sk"]),
-    ("DandelionSprout/adfilt: LegitimateURLShortener.txt",
-        &["gclsrc", "mc_cid", "srsltid", "vgo_ee", "ysclid"]),
-    ("Google's guide to analytics.js: linker plugin", &["_ga"]),
-    ("Google Analytics Help, answer 10071811: cross-domain measurement", &["_gl"]),
-    ("TikTok Business Help Center: About TikTok Click ID", &["ttclid"]),
-    ("LinkedIn Marketing API: enabling first-party cookies", &["li_fat_id"]),
-    ("ConvertKit/convertkit-wordpress: class-convertkit-subscriber.php", &["ck_subscriber_id"]),
-    ("Oracle Eloqua Help: Oracle Eloqua tracking parameters", &["elqTrackId", "elqTrack"]),
-    ("matomo-org/matomo: config/global.ini.php",
-        &["pk_campaign", "pk_kwd", "pk_keyword", "piwik_campaign", "piwik_kwd", "matomo_campaign",
-        "matomo_kwd"]),
-    ("Matomo FAQ: how to manually build campaign tracking URLs", &["mtm_*"]),
-];
+/// Parameters that do not change the page. A trailing `*` matches any suffix. A line of the file
+/// has a name, spaces, and the page or report that documents it.
+static PARAMETERS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let lines = include_str!("tracking.txt").lines();
+    let rows = lines.filter(|line| !line.starts_with('#'));
+    rows.filter_map(|row| row.split(' ').next()).collect()
+});
 
 /// Returns the key of a web URL without the query parameters listed in `PARAMETERS`, and without
 /// the `?` if no parameter is left. Other keys are returned unchanged. Runs in linear time.
@@ -64,14 +36,15 @@ pub fn clean_key(key: &str) -> Cow<'_, str> {
 fn is_tracking(text: &str) -> bool {
     let text = text.strip_prefix("amp;").unwrap_or(text);
     let name = text.split('=').next().unwrap_or(text);
-    let mut known = PARAMETERS.iter().flat_map(|(_, names)| *names);
-    known.any(|known| match known.strip_suffix('*') {
-        Some(start) => {
-            let found = name.get(..start.len());
-            found.is_some_and(|found| found.eq_ignore_ascii_case(start))
-        }
-        None => name.eq_ignore_ascii_case(known),
-    })
+    PARAMETERS
+        .iter()
+        .any(|known| match known.strip_suffix('*') {
+            Some(start) => {
+                let found = name.get(..start.len());
+                found.is_some_and(|found| found.eq_ignore_ascii_case(start))
+            }
+            None => name.eq_ignore_ascii_case(known),
+        })
 }
 
 #[cfg(test)]
@@ -108,7 +81,7 @@ mod tests {
 
     #[test]
     fn each_parameter_is_in_the_table_once() {
-        let names: Vec<_> = PARAMETERS.iter().flat_map(|(_, names)| *names).collect();
+        let names = &*PARAMETERS;
         for (index, name) in names.iter().enumerate() {
             assert!(!names[..index].contains(name), "{name}");
             let name = name.replace('*', "x");

@@ -6,7 +6,7 @@
 //! character it meets. An unassigned character counts as a letter, since it may become one.
 
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use rusqlite::Connection;
 
@@ -18,11 +18,8 @@ use urlspool_text::limits::{SEARCH_PHRASE_WORDS, SEARCH_PHRASES, SEARCH_WORD_BYT
 pub(super) fn tokenizer() -> String {
     // SQLite inserts each separator into a sorted list that it searches from the front, so
     // descending order is fastest.
-    let separators: String = NEWER_SEPARATORS
-        .iter()
-        .rev()
-        .flat_map(|&(first, last)| (first..=last).rev())
-        .collect();
+    let ranges = NEWER_SEPARATORS.lines().rev().filter_map(range);
+    let separators: String = ranges.flat_map(Iterator::rev).collect();
     format!("unicode61 remove_diacritics 0 categories 'L* N* M* Co' separators '{separators}'")
 }
 
@@ -269,57 +266,16 @@ impl Phrase {
 }
 
 /// Ranges of separators that `SQLite` treats as letters because its tables are older than these
-/// characters. The tokenizer's configuration names them as separators.
-#[rustfmt::skip]
-const NEWER_SEPARATORS: &[(char, char)] = &[
-    ('\u{58D}', '\u{58E}'), ('\u{605}', '\u{605}'), ('\u{61C}', '\u{61D}'), ('\u{7FE}', '\u{7FF}'),
-    ('\u{888}', '\u{888}'), ('\u{890}', '\u{891}'), ('\u{8E2}', '\u{8E2}'), ('\u{9FD}', '\u{9FD}'),
-    ('\u{A76}', '\u{A76}'), ('\u{C77}', '\u{C77}'), ('\u{C84}', '\u{C84}'), ('\u{D4F}', '\u{D4F}'),
-    ('\u{1B7D}', '\u{1B7E}'), ('\u{2066}', '\u{2069}'), ('\u{20BA}', '\u{20C0}'),
-    ('\u{218A}', '\u{218B}'), ('\u{23F4}', '\u{23FF}'), ('\u{2700}', '\u{2700}'),
-    ('\u{2B4D}', '\u{2B4F}'), ('\u{2B5A}', '\u{2B73}'), ('\u{2B76}', '\u{2B95}'),
-    ('\u{2B97}', '\u{2BFF}'), ('\u{2E3C}', '\u{2E5D}'), ('\u{32FF}', '\u{32FF}'),
-    ('\u{A8FC}', '\u{A8FC}'), ('\u{AB5B}', '\u{AB5B}'), ('\u{AB6A}', '\u{AB6B}'),
-    ('\u{FBC2}', '\u{FBC2}'), ('\u{FD40}', '\u{FD4F}'), ('\u{FDCF}', '\u{FDCF}'),
-    ('\u{FDFE}', '\u{FDFF}'), ('\u{1018C}', '\u{1018E}'), ('\u{1019C}', '\u{1019C}'),
-    ('\u{101A0}', '\u{101A0}'), ('\u{1056F}', '\u{1056F}'), ('\u{10877}', '\u{10878}'),
-    ('\u{10AC8}', '\u{10AC8}'), ('\u{10AF0}', '\u{10AF6}'), ('\u{10B99}', '\u{10B9C}'),
-    ('\u{10EAD}', '\u{10EAD}'), ('\u{10F55}', '\u{10F59}'), ('\u{10F86}', '\u{10F89}'),
-    ('\u{110CD}', '\u{110CD}'), ('\u{11174}', '\u{11175}'), ('\u{111CD}', '\u{111CD}'),
-    ('\u{111DB}', '\u{111DB}'), ('\u{111DD}', '\u{111DF}'), ('\u{11238}', '\u{1123D}'),
-    ('\u{112A9}', '\u{112A9}'), ('\u{1144B}', '\u{1144F}'), ('\u{1145A}', '\u{1145B}'),
-    ('\u{1145D}', '\u{1145D}'), ('\u{114C6}', '\u{114C6}'), ('\u{115C1}', '\u{115D7}'),
-    ('\u{11641}', '\u{11643}'), ('\u{11660}', '\u{1166C}'), ('\u{116B9}', '\u{116B9}'),
-    ('\u{1173C}', '\u{1173F}'), ('\u{1183B}', '\u{1183B}'), ('\u{11944}', '\u{11946}'),
-    ('\u{119E2}', '\u{119E2}'), ('\u{11A3F}', '\u{11A46}'), ('\u{11A9A}', '\u{11A9C}'),
-    ('\u{11A9E}', '\u{11AA2}'), ('\u{11C41}', '\u{11C45}'), ('\u{11C70}', '\u{11C71}'),
-    ('\u{11EF7}', '\u{11EF8}'), ('\u{11FD5}', '\u{11FF1}'), ('\u{11FFF}', '\u{11FFF}'),
-    ('\u{12474}', '\u{12474}'), ('\u{12FF1}', '\u{12FF2}'), ('\u{13430}', '\u{13438}'),
-    ('\u{16A6E}', '\u{16A6F}'), ('\u{16AF5}', '\u{16AF5}'), ('\u{16B37}', '\u{16B3F}'),
-    ('\u{16B44}', '\u{16B45}'), ('\u{16E97}', '\u{16E9A}'), ('\u{16FE2}', '\u{16FE2}'),
-    ('\u{1BC9C}', '\u{1BC9C}'), ('\u{1BC9F}', '\u{1BCA3}'), ('\u{1CF50}', '\u{1CFC3}'),
-    ('\u{1D1DE}', '\u{1D1EA}'), ('\u{1D800}', '\u{1D9FF}'), ('\u{1DA37}', '\u{1DA3A}'),
-    ('\u{1DA6D}', '\u{1DA74}'), ('\u{1DA76}', '\u{1DA83}'), ('\u{1DA85}', '\u{1DA8B}'),
-    ('\u{1E14F}', '\u{1E14F}'), ('\u{1E2FF}', '\u{1E2FF}'), ('\u{1E95E}', '\u{1E95F}'),
-    ('\u{1ECAC}', '\u{1ECAC}'), ('\u{1ECB0}', '\u{1ECB0}'), ('\u{1ED2E}', '\u{1ED2E}'),
-    ('\u{1F0BF}', '\u{1F0BF}'), ('\u{1F0E0}', '\u{1F0F5}'), ('\u{1F10D}', '\u{1F10F}'),
-    ('\u{1F12F}', '\u{1F12F}'), ('\u{1F16C}', '\u{1F16F}'), ('\u{1F19B}', '\u{1F1AD}'),
-    ('\u{1F23B}', '\u{1F23B}'), ('\u{1F260}', '\u{1F265}'), ('\u{1F321}', '\u{1F32F}'),
-    ('\u{1F336}', '\u{1F336}'), ('\u{1F37D}', '\u{1F37F}'), ('\u{1F394}', '\u{1F39F}'),
-    ('\u{1F3C5}', '\u{1F3C5}'), ('\u{1F3CB}', '\u{1F3DF}'), ('\u{1F3F1}', '\u{1F3FF}'),
-    ('\u{1F43F}', '\u{1F43F}'), ('\u{1F441}', '\u{1F441}'), ('\u{1F4F8}', '\u{1F4F8}'),
-    ('\u{1F4FD}', '\u{1F4FF}'), ('\u{1F53E}', '\u{1F53F}'), ('\u{1F544}', '\u{1F54F}'),
-    ('\u{1F568}', '\u{1F5FA}'), ('\u{1F641}', '\u{1F644}'), ('\u{1F650}', '\u{1F67F}'),
-    ('\u{1F6C6}', '\u{1F6D7}'), ('\u{1F6DD}', '\u{1F6EC}'), ('\u{1F6F0}', '\u{1F6FC}'),
-    ('\u{1F780}', '\u{1F7D8}'), ('\u{1F7E0}', '\u{1F7EB}'), ('\u{1F7F0}', '\u{1F7F0}'),
-    ('\u{1F800}', '\u{1F80B}'), ('\u{1F810}', '\u{1F847}'), ('\u{1F850}', '\u{1F859}'),
-    ('\u{1F860}', '\u{1F887}'), ('\u{1F890}', '\u{1F8AD}'), ('\u{1F8B0}', '\u{1F8B1}'),
-    ('\u{1F900}', '\u{1FA53}'), ('\u{1FA60}', '\u{1FA6D}'), ('\u{1FA70}', '\u{1FA74}'),
-    ('\u{1FA78}', '\u{1FA7C}'), ('\u{1FA80}', '\u{1FA86}'), ('\u{1FA90}', '\u{1FAAC}'),
-    ('\u{1FAB0}', '\u{1FABA}'), ('\u{1FAC0}', '\u{1FAC5}'), ('\u{1FAD0}', '\u{1FAD9}'),
-    ('\u{1FAE0}', '\u{1FAE7}'), ('\u{1FAF0}', '\u{1FAF6}'), ('\u{1FB00}', '\u{1FB92}'),
-    ('\u{1FB94}', '\u{1FBCA}'),
-];
+/// characters, one per line: the numbers of the first and the last character, in hexadecimal. The
+/// tokenizer's configuration names them as separators.
+const NEWER_SEPARATORS: &str = include_str!("separators.txt");
+
+/// Parses a line of [`NEWER_SEPARATORS`].
+fn range(line: &str) -> Option<RangeInclusive<char>> {
+    let (first, last) = line.split_once(' ')?;
+    let char_of = |number: &str| char::from_u32(u32::from_str_radix(number, 16).ok()?);
+    Some(char_of(first)?..=char_of(last)?)
+}
 
 #[cfg(test)]
 mod tests {
