@@ -175,18 +175,11 @@ fn pieces(text: &str, marks: &[Range<usize>]) -> Vec<PassagePiece> {
 }
 
 fn with_single_blanks(text: &str) -> String {
-    let mut single = String::with_capacity(text.len());
-    let mut was_blank = false;
-    for c in text.chars() {
-        let is_blank = c.is_whitespace();
-        if !is_blank {
-            single.push(c);
-        } else if !was_blank {
-            single.push(' ');
-        }
-        was_blank = is_blank;
-    }
-    single
+    let chars = text.chars();
+    let chars = chars.map(|c| if c.is_whitespace() { ' ' } else { c });
+    let mut chars: Vec<char> = chars.collect();
+    chars.dedup_by(|next, last| (*next, *last) == (' ', ' '));
+    chars.into_iter().collect()
 }
 
 /// Escape sequences around matched words on a color terminal: bold red, as in `grep`.
