@@ -22,8 +22,8 @@ pub(super) type HandIn<'h> = dyn FnMut(Batch) -> bool + 'h;
 pub(super) struct BatchBuilder<'w> {
     job: &'w Job,
     unique: Unique,
-    pool: &'w ScratchPool,
-    pub(super) scratch: Scratch,
+    pool: &'w LinePool,
+    pub(super) scratch: &'w mut Scratch,
     batch: Batch,
     /// Counts of the current message. They are added to a chunk's summary when the message has been
     /// read completely, or is handed in partially.
@@ -57,14 +57,15 @@ impl<'w> BatchBuilder<'w> {
     pub(super) fn new(
         job: &'w Job,
         unique: Unique,
-        pool: &'w ScratchPool,
+        pool: &'w LinePool,
+        scratch: &'w mut Scratch,
         hand_in: &'w mut HandIn<'w>,
     ) -> BatchBuilder<'w> {
         BatchBuilder {
             job,
             unique,
             pool,
-            scratch: pool.take(&job.line_format),
+            scratch,
             batch: Batch::default(),
             message_summary: Summary::default(),
             occurrences: Occurrences::default(),
@@ -81,10 +82,9 @@ impl<'w> BatchBuilder<'w> {
         self.batch.chunks.reserve(chunks);
     }
 
-    /// Hands in the rest, and returns the scratch to the pool.
+    /// Hands in the rest.
     pub(super) fn finish(mut self) {
         self.flush();
-        self.pool.put(self.scratch);
     }
 
     /// The chunk being filled.
@@ -539,7 +539,7 @@ impl Chunk {
     }
 }
 
-/// Buffers and caches of one unit in progress.
+/// Buffers and caches of a thread.
 pub(super) struct Scratch {
     /// Buffer for the bytes of a block.
     pub(super) block_bytes: Vec<u8>,
@@ -547,33 +547,23 @@ pub(super) struct Scratch {
     pub(super) writer: RecordWriter,
 }
 
-/// Unused scratches and line buffers, shared by all threads.
-#[derive(Default)]
-pub(super) struct ScratchPool {
-    /// At most two for each thread, the maximum number of units in progress.
-    scratches: Mutex<Vec<Scratch>>,
-    /// Buffers of written lines, at most as many as were in use at once.
-    line_buffers: Mutex<Vec<Vec<u8>>>,
-}
-
-impl ScratchPool {
-    /// Takes a scratch from the pool, or creates one. All of them write lines in one format.
-    pub(super) fn take(&self, format: &LineFormat) -> Scratch {
-        let scratch = locked(&self.scratches).pop();
-        scratch.unwrap_or_else(|| Scratch {
+impl Scratch {
+    pub(super) fn new(format: &LineFormat) -> Scratch {
+        Scratch {
             block_bytes: Vec::new(),
             writer: RecordWriter::new(format),
-        })
+        }
     }
+}
 
-    /// Puts a scratch back.
-    pub(super) fn put(&self, scratch: Scratch) {
-        locked(&self.scratches).push(scratch);
-    }
+/// Buffers of written lines, at most as many as were in use at once, shared by all threads.
+#[derive(Default)]
+pub(super) struct LinePool(Mutex<Vec<Vec<u8>>>);
 
+impl LinePool {
     /// Takes an empty line buffer: the most recently used one, whose memory is fastest to write.
     pub(super) fn take_lines(&self) -> Vec<u8> {
-        let buffer = locked(&self.line_buffers).pop();
+        let buffer = self.locked().pop();
         buffer.unwrap_or_else(|| Vec::with_capacity(Batch::FULL_BYTES))
     }
 
@@ -582,12 +572,12 @@ impl ScratchPool {
     pub(super) fn put_lines(&self, mut lines: Vec<u8>) {
         if (1..=2 * Batch::FULL_BYTES).contains(&lines.capacity()) {
             lines.clear();
-            locked(&self.line_buffers).push(lines);
+            self.locked().push(lines);
         }
     }
-}
 
-/// Locks a list, even after a panic in another thread: a list is always valid.
-fn locked<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
-    list.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Locks the list, even after a panic in another thread: it is always valid.
+    fn locked(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -4,7 +4,7 @@ use std::{io, thread};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::batch::{Batch, BatchRecords, ScratchPool};
+use super::batch::{Batch, BatchRecords, LinePool, Scratch};
 use super::order::{InProgress, Order, Task};
 use super::units::Units;
 use super::worker::WorkContext;
@@ -86,7 +86,7 @@ fn run_units(
     extractor: &Extractor,
     report: &mut dyn Report,
 ) -> io::Result<Summary> {
-    let pool = ScratchPool::default();
+    let pool = LinePool::default();
     let context = WorkContext {
         job,
         extractor,
@@ -111,9 +111,10 @@ fn run_alone(
     units: Units<'_>,
     writer: &mut Writer<'_>,
 ) -> io::Result<()> {
+    let mut scratch = Scratch::new(&context.job.line_format);
     for unit in units {
         let mut written = Ok(true);
-        context.work_on(unit, &mut |batch| {
+        context.work_on(unit, &mut scratch, &mut |batch| {
             if let Ok(true) = written {
                 written = write(context, batch, writer);
             }
@@ -141,8 +142,13 @@ fn run_on_threads(
         for number in 1..=threads {
             let order = &order;
             let work = move || {
-                while let Some(task) = order.next_task() {
-                    work_on(context, order, task);
+                let mut scratch = Scratch::new(&context.job.line_format);
+                while let Some(Task { unit, number }) = order.next_task() {
+                    // Otherwise the writer might wait forever.
+                    let _finish = OnDrop(|| order.finish(number));
+                    context.work_on(unit, &mut scratch, &mut |batch| {
+                        order.hand_in(number, batch)
+                    });
                 }
             };
             thread::Builder::new()
@@ -220,14 +226,6 @@ fn write(context: WorkContext<'_>, batch: Batch, writer: &mut Writer<'_>) -> io:
         context.pool.put_lines(lines);
     }
     Ok(wants_more)
-}
-
-/// Processes a unit.
-fn work_on(context: WorkContext<'_>, order: &Order, task: Task) {
-    let Task { unit, number } = task;
-    // Otherwise the writer might wait forever.
-    let _finish = OnDrop(|| order.finish(number));
-    context.work_on(unit, &mut |batch| order.hand_in(number, batch));
 }
 
 /// Calls a function when it goes out of scope, even during a panic.

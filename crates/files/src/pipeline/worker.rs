@@ -7,7 +7,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::Job;
-use super::batch::{ArticleChunk, Batch, BatchBuilder, Chunk, HandIn, ScratchPool};
+use super::batch::{ArticleChunk, Batch, BatchBuilder, Chunk, HandIn, LinePool, Scratch};
 use super::messages::{
     InputStep, MessageBlock, MessageSource, UnreadMessages, is_earlier_output, shrunk_before,
 };
@@ -27,7 +27,7 @@ use urlspool_text::origin::{Source, SourceKind};
 pub(super) struct WorkContext<'r> {
     pub(super) job: &'r Job,
     pub(super) extractor: &'r Extractor,
-    pub(super) pool: &'r ScratchPool,
+    pub(super) pool: &'r LinePool,
     /// Key of the hashes that identify copies of news articles.
     pub(super) article_key: HashKey,
 }
@@ -35,8 +35,13 @@ pub(super) struct WorkContext<'r> {
 impl WorkContext<'_> {
     /// Processes a unit, and hands in its records, in several batches if there are many. A panic
     /// becomes an event in a last batch, so no thread waits for the unit forever.
-    pub(super) fn work_on(self, unit: Unit, hand_in: &mut HandIn<'_>) {
-        if catch_unwind(AssertUnwindSafe(|| self.try_work_on(unit, hand_in))).is_err() {
+    pub(super) fn work_on(self, unit: Unit, scratch: &mut Scratch, hand_in: &mut HandIn<'_>) {
+        if catch_unwind(AssertUnwindSafe(|| {
+            self.try_work_on(unit, scratch, hand_in)
+        }))
+        .is_err()
+        {
+            *scratch = Scratch::new(&self.job.line_format);
             let mut chunk = Chunk::default();
             let diagnostic = panicked("on a unit of work");
             chunk.event(diagnostic.of(&Source::at("?".into())));
@@ -47,10 +52,11 @@ impl WorkContext<'_> {
         }
     }
 
-    fn try_work_on(self, unit: Unit, hand_in: &mut HandIn<'_>) {
+    fn try_work_on(self, unit: Unit, scratch: &mut Scratch, hand_in: &mut HandIn<'_>) {
+        let unique = self.extractor.unique();
         let mut worker = Worker {
             context: self,
-            builder: BatchBuilder::new(self.job, self.extractor.unique(), self.pool, hand_in),
+            builder: BatchBuilder::new(self.job, unique, self.pool, scratch, hand_in),
         };
         match unit {
             Unit::Steps { steps, bytes_read } => {
