@@ -59,12 +59,12 @@ impl Sink for ParquetFile {
         }
         self.writer.close()?;
         let records = Some(self.writer.records);
-        let left = self.writer.file_mut().leave()?;
+        let left = self.writer.writer.inner_mut().leave()?;
         Ok(left.map(|left| LeftOutput { records, ..left }))
     }
 
     fn discard(&mut self) {
-        self.writer.file_mut().discard();
+        self.writer.writer.inner_mut().discard();
     }
 
     fn id(&self) -> Option<DeviceInode> {
@@ -91,10 +91,6 @@ impl GroupWriter {
         })
     }
 
-    fn file_mut(&mut self) -> &mut FileSink {
-        self.writer.inner_mut()
-    }
-
     /// Writes records, converting them with `columns`.
     fn write(&mut self, columns: &mut Columns, mut records: &[Record]) -> io::Result<()> {
         while !records.is_empty() {
@@ -103,16 +99,11 @@ impl GroupWriter {
                 self.writer.write(&batch).map_err(io_error)?;
                 self.records += batch.num_rows() as u64;
             }
-            if PARQUET_GROUP_BYTES <= self.group_bytes() {
+            if PARQUET_GROUP_BYTES <= self.writer.memory_size() {
                 self.end_group()?;
             }
         }
         Ok(())
-    }
-
-    /// Size of the current row group.
-    fn group_bytes(&self) -> usize {
-        self.writer.memory_size()
     }
 
     /// Writes the row group to the file.
@@ -123,7 +114,7 @@ impl GroupWriter {
     /// Writes the footer and gives the file its name.
     fn complete(&mut self) -> io::Result<()> {
         self.close()?;
-        self.file_mut().finish()
+        self.writer.inner_mut().finish()
     }
 
     /// Writes the footer of the file, which makes it readable.

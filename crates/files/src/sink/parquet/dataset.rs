@@ -111,7 +111,7 @@ impl Dataset {
 
     /// Ends the largest row groups until their total size is small enough.
     fn limit_memory(&mut self) -> io::Result<()> {
-        let bytes = |part: &OpenPart| part.writer.group_bytes();
+        let bytes = |part: &OpenPart| part.writer.writer.memory_size();
         while DATASET_GROUPS_BYTES < self.open.values().map(bytes).sum() {
             match self.open.values_mut().max_by_key(|part| bytes(part)) {
                 Some(part) => part.writer.end_group()?,
