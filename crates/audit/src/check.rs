@@ -471,11 +471,9 @@ impl BatchReplies {
 
     /// Describes the silence of all servers and the ways out.
     fn silence(&self, control_hosts: u64) -> String {
-        let failures: Vec<_> = self
-            .failures
-            .iter()
-            .map(|(failure, count)| format!("{count} {}", failure.meaning()))
-            .collect();
+        let failures = self.failures.iter();
+        let failures = failures.map(|(failure, count)| format!("{count} {}", failure.meaning()));
+        let failures: Vec<_> = failures.collect();
         let mut text = format!(
             "no server replied for {} of {} ({})",
             counted(self.failures.values().sum(), "URL", "URLs"),

@@ -6,8 +6,7 @@ use std::collections::HashSet;
 use url::{Position, Url};
 
 use super::page::{Page, loaded_from_service};
-use crate::state::PageState;
-use crate::state::{CheckOutcome, LinkState, domain_of, link_state};
+use crate::state::{CheckOutcome, LinkState, PageState, domain_of, link_state};
 
 /// A state and its evidence, a sentence that a reader can verify.
 #[derive(Clone, Debug, PartialEq, Eq)]

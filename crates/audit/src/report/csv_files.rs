@@ -10,8 +10,7 @@ use super::links::{AuditedLink, CitedLink};
 use super::page::PageContent;
 use crate::AuditError;
 use crate::database::AuditDb;
-use crate::state::LinkState;
-use crate::state::PageState;
+use crate::state::{LinkState, PageState};
 use urlspool_files::sink::{OutputError, TableFolder};
 use urlspool_store::page::{TableFiles, TableText as Text};
 

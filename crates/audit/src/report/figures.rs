@@ -228,9 +228,11 @@ impl Ages {
         let years = whole_months(first.age_seconds) / YEAR_MONTHS;
         let age = self.by_year.entry(years).or_default();
         age.months += weight * f64::from(nearest_month(first.age_seconds));
+        let mut later = later.iter();
+        let living = later.rfind(|check| check.is_result() && !check.state.is_dead());
         age.tally.add(CountedLink {
             // A link that came back was not dead.
-            state: match later.iter().rfind(|check| check.is_living()) {
+            state: match living {
                 Some(living) if first.state.is_dead() => living.state,
                 _ => first.state,
             },
@@ -540,10 +542,6 @@ impl StateAtAge {
     /// Returns `true` if the check shows the state of the link at a valid age.
     fn is_result(&self) -> bool {
         self.state != LinkState::Unknown && 0 <= self.age_seconds
-    }
-
-    fn is_living(&self) -> bool {
-        self.is_result() && !self.state.is_dead()
     }
 }
 
