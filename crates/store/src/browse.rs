@@ -343,7 +343,7 @@ impl Site {
         let (Ok(permit), Some(answerer)) = (permit, answerer) else {
             return Err(StatusCode::INTERNAL_SERVER_ERROR);
         };
-        let interrupt = answerer.interrupt_handle();
+        let interrupt = answerer.db.get_interrupt_handle();
         let site = Arc::clone(self);
         let mut work = spawn_blocking(move || {
             let result = catch_unwind(AssertUnwindSafe(|| work(&answerer)));

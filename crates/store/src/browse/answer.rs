@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use hyper::StatusCode;
-use rusqlite::{Connection, ErrorCode, InterruptHandle, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
 
 use super::pages::{self, Asked, LinkFacts, Position, SearchPage, Subject};
 use super::raw::passage;
@@ -376,10 +376,6 @@ impl Answerer {
                 piece(found, rows.is_csv, from)
             }
         })
-    }
-
-    pub(super) fn interrupt_handle(&self) -> InterruptHandle {
-        self.db.get_interrupt_handle()
     }
 }
 
