@@ -510,16 +510,8 @@ impl StateDb {
         found.ok_or_else(|| self.damaged("lacks a mailbox"))
     }
 
-    /// Removes a gone message from a state that is being rebuilt.
-    pub(super) fn forget_digest(&self, mailbox: MailboxId, digest: DigestBytes) -> Result<()> {
-        match self.given_row(mailbox, digest)? {
-            Some(row) => self.remove_given(&row),
-            None => Ok(()),
-        }
-    }
-
     /// Removes a message from the given and from the read messages.
-    fn remove_given(&self, row: &GivenRow) -> Result<()> {
+    pub(super) fn remove_given(&self, row: &GivenRow) -> Result<()> {
         let (mailbox, digest) = (row.mailbox, row.digest);
         for sql in [
             "DELETE FROM other_path WHERE mailbox=?1 AND digest=?2",

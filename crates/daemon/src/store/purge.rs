@@ -37,12 +37,6 @@ pub struct PurgeStats {
     pub frozen: u64,
 }
 
-impl SeenFiles {
-    fn has(&self, file: u64) -> bool {
-        self.files.binary_search(&file).is_ok()
-    }
-}
-
 impl StateDb {
     /// Returns `true` if the state has a mailbox of this spool.
     pub fn has_spool(&self, spool: Hash128) -> Result<bool> {
@@ -97,7 +91,7 @@ impl StateDb {
             };
             last = *key;
             for (key, mailbox, was_missing) in rows {
-                let is_missing = !seen.has(key.cast_unsigned());
+                let is_missing = seen.files.binary_search(&key.cast_unsigned()).is_err();
                 if is_missing != was_missing && mailboxes.binary_search(&mailbox).is_ok() {
                     let gone = is_missing.then_some(day.cast_signed());
                     self.run("UPDATE file SET gone=?2 WHERE key=?1", params![key, gone])?;

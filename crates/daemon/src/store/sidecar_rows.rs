@@ -144,7 +144,9 @@ impl StateDb {
             self.mark_seen(mailbox, *key)?;
         }
         for digest in &changes.gone {
-            self.forget_digest(mailbox, digest.to_be_bytes())?;
+            if let Some(row) = self.given_row(mailbox, digest.to_be_bytes())? {
+                self.remove_given(&row)?;
+            }
         }
         for key in &changes.unread {
             self.remove_seen(mailbox, &stored_key(*key))?;
