@@ -273,8 +273,8 @@ const NEWER_SEPARATORS: &str = include_str!("separators.txt");
 /// Parses a line of [`NEWER_SEPARATORS`].
 fn range(line: &str) -> Option<RangeInclusive<char>> {
     let (first, last) = line.split_once(' ')?;
-    let char_of = |number: &str| char::from_u32(u32::from_str_radix(number, 16).ok()?);
-    Some(char_of(first)?..=char_of(last)?)
+    let [first, last] = [first, last].map(|number| u32::from_str_radix(number, 16).ok());
+    Some(char::from_u32(first?)?..=char::from_u32(last?)?)
 }
 
 #[cfg(test)]
