@@ -44,13 +44,7 @@ fn first_page(program: &Command) -> String {
 }
 
 /// The end of the first page.
-const FIRST_OPTIONS: &str = "
-Options:
-  -h, --help          Print help; `urlspool COMMAND --help` has examples and exit codes
-  -V, --version       Print version
-  -q, --quiet         Print only results and errors
-      --color <WHEN>  When to use color: auto, always or never
-";
+const FIRST_OPTIONS: &str = include_str!("first_options.txt");
 
 /// Adds the texts of a command and of its steps.
 fn with_texts(command: Command) -> Command {
@@ -111,17 +105,7 @@ fn row_of(command: Option<&str>, row: &str) -> Option<String> {
     })
 }
 
-const PLACES: &str = "Environment:
-  URLSPOOL_CONFIG  the configuration file, if `--config` does not name one
-  NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM
-                   when to use color, if `--color` is `auto`: on a terminal, unless NO_COLOR,
-                   CLICOLOR=0 or TERM=dumb is set; everywhere with CLICOLOR_FORCE
-
-Files:
-  ~/.config/urlspool/urlspool.toml, /etc/urlspool/urlspool.toml
-                   the configuration of `watch`, `status` and `config`, not of `scan`
-
-";
+const PLACES: &str = include_str!("places.txt");
 
 /// Returns the examples of a command, such as `audit plan`; the program itself has an empty name.
 fn examples(command: &str) -> &'static str {
