@@ -107,7 +107,7 @@ fn messages_around(
             kind: None,
             nuls: 0,
         };
-        if let Some(part) = MessageSource::of_part(&seekable, hint, &part, given, &limits)? {
+        if let Some(part) = MessageSource::of_part(seekable, hint, &part, given, &limits)? {
             return Ok(part);
         }
     }
