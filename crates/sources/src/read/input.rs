@@ -124,8 +124,8 @@ impl SeekableInput {
         }
     }
 
-    /// Returns the same input, whose first `nuls` bytes are known to be NUL. They are skipped like a
-    /// hole.
+    /// Returns the same input, whose first `nuls` bytes are known to be NUL. They are skipped like
+    /// a hole.
     #[must_use]
     pub fn after_nuls(&self, nuls: u64) -> SeekableInput {
         SeekableInput {
