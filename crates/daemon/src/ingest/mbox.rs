@@ -112,8 +112,8 @@ impl MboxFile<'_> {
                 terminated_messages(&messages)
             };
             let last = chunk.cursor.last;
-            let is_new = |message: &Message<'_>| last < message.end();
-            if !complete.last().is_some_and(is_new) && !chunk.at_end {
+            let has_new = complete.last().is_some_and(|message| last < message.end());
+            if !has_new && !chunk.at_end {
                 if self.max_message_bytes <= chunk_bytes {
                     let from = MboxCursor {
                         // A message that is alone in such a large chunk was not read completely.
