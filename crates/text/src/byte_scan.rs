@@ -101,6 +101,7 @@ const CASE: u64 = ONES * 0x20;
 /// Length of the field name at the start of `line`: printable ASCII except the colon (RFC 5322
 /// section 2.2).
 #[must_use]
+#[inline]
 pub fn field_name_len(line: &[u8]) -> usize {
     let (blocks, rest) = line.as_chunks::<8>();
     for (index, block) in blocks.iter().enumerate() {
@@ -287,6 +288,7 @@ impl CaselessPrefix {
     /// first bytes, up to that length, must be part of a field name: bytes that differ only in the
     /// bit `0x20` compare as equal.
     #[must_use]
+    #[inline]
     pub fn begins(&self, text: &[u8], first: u64) -> bool {
         self.blocks[0].matches(first)
             && (8..self.len)
@@ -324,6 +326,7 @@ impl PrefixBlock {
 ///
 /// The bit `0x20` is set in every byte, even in bytes after the end of the text.
 #[must_use]
+#[inline]
 pub fn first_letters(text: &[u8]) -> u64 {
     let first = text.first_chunk::<8>().copied().unwrap_or_else(|| {
         let mut first = [0; 8];

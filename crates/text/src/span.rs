@@ -17,6 +17,7 @@ pub struct Span {
 impl Span {
     /// Returns the range from `start` up to, and excluding, `end`.
     #[must_use]
+    #[inline]
     pub fn new(start: usize, end: usize) -> Span {
         debug_assert!(start <= end);
         Span { start, end }
@@ -24,12 +25,14 @@ impl Span {
 
     /// The number of bytes.
     #[must_use]
+    #[inline]
     pub fn len(self) -> usize {
         self.end - self.start
     }
 
     /// Returns `true` if the range is empty.
     #[must_use]
+    #[inline]
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -40,6 +43,7 @@ impl Span {
     ///
     /// Panics if the range is not within `text`. Use a span only with the text it was made for.
     #[must_use]
+    #[inline]
     pub fn of(self, text: &[u8]) -> &[u8] {
         &text[self.start..self.end]
     }

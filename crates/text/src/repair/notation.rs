@@ -256,6 +256,9 @@ impl LogicalLine {
     /// them too (`__init__`).
     pub(super) fn remove_break_marks(&mut self, text: &[u8], at: usize) {
         let mark = b"**";
+        if memchr(b'*', &self.text).is_none() {
+            return;
+        }
         let marks: Vec<Respelling> = memchr::memmem::find_iter(&self.text, mark)
             .map(|at| Respelling::of_byte(Span::new(at, at + mark.len()), None))
             .collect();

@@ -51,7 +51,10 @@ pub fn prefilter(
         Some(_) => 0,
         None => memchr(b':', prefix.bytes)
             .map(|colon| colon + 1)
-            .filter(|&len| prefix.reaches(len))
+            .filter(|&len| {
+                // No list ends before the scheme of nearly all URLs.
+                matches!(&prefix.bytes[..len - 1], b"http" | b"https") || prefix.reaches(len)
+            })
             .unwrap_or(0),
     };
     let scheme = guessed.map_or_else(
@@ -152,10 +155,10 @@ fn check_authority(
     from: usize,
     guessed: Option<&str>,
 ) -> Result<(), PrefilterReject> {
-    let closed = prefix.bytes[from..]
-        .iter()
-        .position(|&byte| matches!(byte, b'/' | b'?' | b'#' | b'\\'))
-        .map(|len| from + len);
+    let rest = &prefix.bytes[from..];
+    let slash = memchr3(b'/', b'?', b'#', rest);
+    let backslash = memchr(b'\\', &rest[..slash.unwrap_or(rest.len())]);
+    let closed = backslash.or(slash).map(|len| from + len);
     // A backslash before a line end may be a continuation character, which is removed.
     let is_continuation = |end: usize| prefix.bytes[end] == b'\\' && prefix.ends_line(end + 1);
     let closed = closed.filter(|&end| prefix.reaches(end + 1) && !is_continuation(end));

@@ -11,7 +11,7 @@ use memchr::memmem;
 
 use super::line_break::{FollowingLine, LineBreak, is_soft_break};
 use super::line_layout::{
-    FILLED_COLUMNS, WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end,
+    FILLED_COLUMNS, WIDEST_COLUMNS, columns, holds_prose, indentation, trim_end,
 };
 use super::token::ContinuationToken;
 use super::url_head::UrlHead;
@@ -204,7 +204,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     // therefore not broken for lack of room. This row is last because it is expensive to evaluate.
     row("fits", -1.25, |at| {
         let needed = at.width + " ".len() + columns(at.token.bare);
-        !at.line_break.upper.follows_cut && needed <= prose_columns(at.line_break.nearby())
+        !at.line_break.upper.follows_cut && holds_prose(at.line_break.nearby(), needed)
     }),
 ];
 
@@ -781,6 +781,10 @@ fn is_last_of_quote(line_break: &LineBreak<'_>, url: &[u8]) -> bool {
 fn closer(before: &[u8]) -> Option<&'static [u8]> {
     const PAIRS: &str = "() [] {} '' \"\" \u{27E8}\u{27E9} \u{2329}\u{232A} \u{3008}\u{3009} \
         \u{300A}\u{300B} \u{300C}\u{300D} \u{2039}\u{203A} \u{201C}\u{201D} \u{AB}\u{BB}";
+    // A blank or nothing precedes most URLs.
+    if before.last().is_none_or(u8::is_ascii_whitespace) {
+        return None;
+    }
     let pairs = PAIRS.split(' ').map(|pair| pair.split_at(pair.len() / 2));
     let mut closers = pairs.filter(|(open, _)| before.ends_with(open.as_bytes()));
     closers.next().map(|(_, close)| close.as_bytes())

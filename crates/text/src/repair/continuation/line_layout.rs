@@ -73,15 +73,14 @@ pub(super) fn trim_end(mut line: &[u8]) -> &[u8] {
     line
 }
 
-/// The number of columns of the widest line of prose in `lines`, or 0. Prose has at least
+/// Returns `true` if one of `lines` is prose with at least `least` columns. Prose has at least
 /// [`PROSE_WORDS`] words, no URL, and at most [`WIDEST_COLUMNS`] columns.
-pub(super) fn prose_columns<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize {
-    lines
-        .filter(|line| !holds_url(line) && words(line) >= PROSE_WORDS)
-        .map(|line| columns(trim_end(line)))
-        .filter(|&columns| columns <= WIDEST_COLUMNS)
-        .max()
-        .unwrap_or(0)
+pub(super) fn holds_prose<'t>(mut lines: impl Iterator<Item = &'t [u8]>, least: usize) -> bool {
+    lines.any(|line| {
+        (least..=WIDEST_COLUMNS).contains(&columns(trim_end(line)))
+            && !holds_url(line)
+            && words(line) >= PROSE_WORDS
+    })
 }
 
 /// Returns `true` if a line contains the `://` of a URL.
@@ -279,11 +278,12 @@ mod tests {
 
     #[test]
     fn prose_has_four_words_and_no_url() {
-        let width = |line: &str| prose_columns(iter::once(line.as_bytes()));
-        assert_eq!(width("one two three four  "), 18);
-        assert_eq!(width("one two three"), 0);
-        assert_eq!(width("one two three x://four five"), 0);
-        assert_eq!(width(&"word ".repeat(21)), 0);
+        let holds = |line: &str, least| holds_prose(iter::once(line.as_bytes()), least);
+        assert!(holds("one two three four  ", 18));
+        assert!(!holds("one two three four  ", 19));
+        assert!(!holds("one two three", 1));
+        assert!(!holds("one two three x://four five", 1));
+        assert!(!holds(&"word ".repeat(21), 1));
     }
 
     #[test]
