@@ -329,16 +329,16 @@ impl Extractor {
         sink: &mut dyn FnMut(Finding<'_>),
     ) {
         let limits = &self.options.limits;
-        let pass = RefCell::new(MessagePass::new(message, header, source, self, sink));
+        let mut pass = MessagePass::new(message, header, source, self, sink);
+        let shared = RefCell::new(&mut pass);
         let decoded = texts(
             message,
             &header.fields,
             limits,
             self.text_policy(message, source),
-            &mut |text| pass.borrow_mut().text(&text),
-            &mut || (pass.borrow_mut().sink)(Finding::Large),
+            &mut |text| shared.borrow_mut().text(&text),
+            &mut || (shared.borrow_mut().sink)(Finding::Large),
         );
-        let mut pass = pass.into_inner();
         if pass.urls > limits.message_urls as u64 {
             let many = format!("{} URLs in one message", pass.urls);
             let diagnostic = Diagnostic::at(DiagnosticKind::Limit, message.start, many);

@@ -222,6 +222,9 @@ impl MessageInfo {
         max_bytes: usize,
         wanted: InfoFields,
     ) -> MessageInfo {
+        if InfoFields::AUTHOR.contains(wanted) {
+            return MessageInfo::default();
+        }
         let mut first = [None; KnownField::ALL.len()];
         for field in fields.all.iter().rev() {
             if let Some(known) = field.roles.known {

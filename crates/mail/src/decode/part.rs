@@ -103,9 +103,9 @@ impl MimePart {
                 _ => 2,
             }
         });
-        let (named, parameters) = chosen.map_or_else(
+        let (named, mut parameters) = chosen.map_or_else(
             || (default_type.to_owned(), BTreeMap::new()),
-            |(_, content)| (content.mimetype.to_ascii_lowercase(), content.params),
+            |(_, content)| (content.mimetype, content.params),
         );
         // Mailers of the early 1990s wrote `text` without a subtype.
         let media_type = if named.contains('/') {
@@ -113,14 +113,14 @@ impl MimePart {
         } else {
             DEFAULT_TYPE.to_owned()
         };
-        let charset = parameters.get("charset").filter(|name| !name.is_empty());
         let form = text_form(&media_type, &parameters);
+        let charset = parameters.remove("charset");
         let encodings = fields.each(KnownField::ContentTransferEncoding);
         let mut encodings =
             encodings.map(|field| field_text(field.value.of(raw)).trim().to_ascii_lowercase());
         MimePart {
             path: place.body_path(),
-            charset: charset.map(|charset| repeated_name(charset).to_owned()),
+            charset: charset.filter(|name| !name.is_empty()).map(shortened),
             encoding: encodings.next().map_or("7bit".to_owned(), shortened),
             other_encodings: encodings
                 .map(|name| TransferEncoding::named(&name))
