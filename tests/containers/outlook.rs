@@ -61,7 +61,8 @@ impl Scene {
 fn items_of_an_outlook_folder_are_members() {
     let scene = Scene::new(
         "mkdir -p $OUT/Store/Inbox; b=--boundary-LibPST-iamunique-$$_-_-; printf 'Subject: x\\n\
-         Content-Type: multipart/mixed; boundary=\"%s\"\\n\\n--%s\\n\\nhttp://a.example/\\n\\n--%s--\\n' \
+         Content-Type: multipart/mixed; boundary=\"%s\"\\n\\n--%s\\n\\nhttp://a.example/\\n\\n\
+         --%s--\\n' \
          $b $b $b >$OUT/Store/Inbox/2\n\
          printf 'BEGIN:VCALENDAR\\nPRODID:LibPST\\nDTSTAMP:%s\\nURL:http://b.example/\\n' $$ \
          >$OUT/Store/1\necho '\"Inbox\" - 2 items done, 3 items skipped.'",
@@ -158,8 +159,8 @@ fn files_of_an_interrupted_or_killed_run_are_removed() {
     }
 }
 
-/// Real folders: a part of the Enron mail and two mailboxes of Outlook.com, from the tests of an npm
-/// package.
+/// Real folders: a part of the Enron mail and two mailboxes of Outlook.com, from the tests of an
+/// npm package.
 #[test]
 fn real_outlook_folders_are_read() {
     const SHA256: &str = "c4c9eb9e75d09171452a4706df7d0e0e49606c1ca04aa81f30417dd385ad0e30";

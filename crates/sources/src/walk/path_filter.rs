@@ -205,8 +205,8 @@ fn flaw(pattern: &[u8]) -> Option<&'static str> {
     (0 < depth).then_some("a `{` has no `}` after it; write it as `[{]`")
 }
 
-/// Names of files in which mail and news programs keep internal data: overviews, indexes, sequences.
-/// They are separated by slashes. A `*` stands for any start or end.
+/// Names of files in which mail and news programs keep internal data: overviews, indexes,
+/// sequences. They are separated by slashes. A `*` stands for any start or end.
 const CONTROL_FILES: &[&str] = &[
     ".overview/.mh_sequences/.DS_Store/.marks/.agentview/maildirfolder/maildirsize/subscriptions",
     "tradspool.map/courierimapuiddb/courierimapsubscribed/courierimapacl/:list/uw-mh-sequences",
