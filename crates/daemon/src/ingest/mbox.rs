@@ -35,9 +35,6 @@ const CHUNK_BYTES: usize = 4 << 20;
 /// Bytes at the start of an mbox that must not change. Covered by the head hash of its cursor.
 const HEAD_BYTES: u64 = 1 << 10;
 
-/// The line after each message of an MMDF folder.
-const MMDF_END: &[u8] = b"\x01\x01\x01\x01\n";
-
 /// Maximum length of a line of text that was not wrapped, and that no base64 line has.
 const UNWRAPPED_BYTES: usize = 70;
 
@@ -99,10 +96,6 @@ impl MboxFile<'_> {
             let is_ended = match self.settle_state {
                 SettleState::Settled => true,
                 SettleState::Changing => false,
-                // A message in an MMDF folder cannot grow.
-                SettleState::Closed if self.format == Format::Mmdf => {
-                    block.bytes.ends_with(MMDF_END)
-                }
                 SettleState::Closed => messages.last().is_some_and(|last| looks_complete(last.raw)),
             };
             let is_settled = chunk.at_end && is_ended && chunk.version == self.version;
