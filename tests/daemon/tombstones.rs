@@ -289,6 +289,24 @@ fn a_mailbox_rewritten_slowly_under_its_lock_loses_no_message() {
     scene.check(&[], 2);
 }
 
+/// An mbox with CR line ends is read as a whole, once it has settled. So is an MMDF folder.
+#[test]
+fn messages_of_an_mbox_that_is_rotated_before_it_was_read_are_not_gone() {
+    let cr = |numbers: &[u64]| mbox(numbers).replace('\n', "\r");
+    let mut scene = Scene::new();
+    scene.write("inbox", &cr(&[1, 2]));
+    scene.check(&[1, 2], 0);
+    scene.config.watch.settle = Duration::from_secs(300);
+    scene.write("inbox", &cr(&[1, 2, 3]));
+    scene.scan_after(1);
+    // Long enough that a message missing since then cannot be in another new file.
+    scene.scan_after(130);
+    scene.write("inbox.1", &cr(&[1, 2, 3]));
+    scene.remove("inbox");
+    scene.scan_after(61);
+    scene.check(&[1, 2, 3], 0);
+}
+
 #[test]
 fn messages_that_are_gone_before_a_rebuild_are_written_after_it() {
     let mut scene = Scene::new();

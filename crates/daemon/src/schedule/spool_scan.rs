@@ -36,7 +36,7 @@ use urlspool_text::limits::{
     EXISTING_FILES, MISSING_FILES, PURGE_DAYS, REMEMBERED_FAILURES, REPORTED_FAILURES,
     SURVEYED_FILES,
 };
-use urlspool_text::origin::FormatHint;
+use urlspool_text::origin::{FormatHint, unrotated};
 
 /// Milliseconds between two scans of a spool without notifications.
 const POLL_MS: u64 = 30_000;
@@ -804,13 +804,18 @@ impl MissingFiles {
                 version: file.version,
                 changed: scan.start,
             };
-            if let Some(before) = unread_before.get(&id) {
-                known.since = before.since;
+            // A file that replaces an unread file, or is a copy of it, may hold its messages.
+            let mailbox = path_key(&unrotated(&scan.identity.path_of(&file.path))) as u64;
+            let before = [id, mailbox].map(|key| unread_before.get(&key));
+            for before in before.into_iter().flatten() {
+                known.since = known.since.min(before.since);
                 if before.version == file.version {
                     known.changed = before.changed;
                 }
             }
             self.unread.insert(id, known);
+            let of_mailbox = self.unread.entry(mailbox).or_insert(known);
+            of_mailbox.since = of_mailbox.since.min(known.since);
             let mailboxes = mailbox_scopes(&file.path, file.hint, &scan.identity);
             if let Some(why) = &file.lock
                 && known.changed.plus(lock_timeout) <= scan.start

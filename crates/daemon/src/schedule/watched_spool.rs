@@ -233,7 +233,7 @@ pub(super) struct MissingFiles {
     /// For each mailbox with messages without a holder: the last census at which it was blocked.
     pub(super) orphans_blocked: HashMap<Hash128, MonotonicTime>,
     /// Time since which each file has been unread, by the hash of its identity, which survives a
-    /// rename.
+    /// rename, and by the hash of its unrotated path, which survives a replacement.
     pub(super) unread: HashMap<u64, UnreadSince>,
     /// Those of the unread files that waiting alone will not get read. At most
     /// [`urlspool_text::limits::REMEMBERED_FAILURES`].
