@@ -239,6 +239,11 @@ fn a_message_that_grew_is_gone_with_both_digests() {
     scene.write("inbox.1", &mbox(&[2, 1]));
     scene.write("inbox", "");
     scene.check(&[1, 2], 0);
+    // A digest without records, after growth without URLs, is not named.
+    scene.write("inbox", &format!("{whole}more words\n"));
+    scene.check(&[1, 2], 0);
+    scene.write("inbox", "");
+    scene.check(&[1, 2], 0);
     scene.write("inbox.1", &mbox(&[2]));
     let lives = scene.check(&[2], 1);
     assert_eq!(lives.gone_digests, [2]);

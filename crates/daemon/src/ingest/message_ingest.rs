@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::io::{self, Seek, Write};
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{available_parallelism, sleep};
 use std::time::Duration;
@@ -630,9 +631,13 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
         if output.records == 0 && earlier.is_empty() {
             return None;
         }
+        let path = match output.records {
+            0 => PathBuf::new(),
+            _ => mailbox(&self.source.path, message.message.kind).into(),
+        };
         Some(GivenMessage {
             digest,
-            path: mailbox(&self.source.path, message.message.kind).into(),
+            path,
             keys: vec![message.key],
             earlier: earlier.into_iter().collect(),
         })

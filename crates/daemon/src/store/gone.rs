@@ -31,7 +31,8 @@ pub struct GivenMessage {
     /// The digest in the records. Texts, and messages in pieces, share one digest if they differ
     /// only far from their start.
     pub digest: u128,
-    /// The mailbox named in the records.
+    /// The mailbox named in the records. Empty if this digest has none, because the message had
+    /// no new URLs when it had grown.
     #[serde(with = "path_text")]
     pub path: PathBuf,
     /// The keys of the messages, or of pieces of them.
@@ -484,10 +485,10 @@ impl StateDb {
                 self.remove_given(row)?;
             }
             for (path, digests) in digests {
-                gone.push(GoneMessage {
-                    mailbox: self.path(path)?,
-                    digests,
-                });
+                let mailbox = self.path(path)?;
+                if !mailbox.is_empty() {
+                    gone.push(GoneMessage { mailbox, digests });
+                }
             }
         }
         Ok(gone)
