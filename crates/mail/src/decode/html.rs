@@ -179,6 +179,8 @@ struct HtmlReader<'h, 's> {
     anchor: Option<OpenAnchor>,
     /// Edge of a link between the visible text so far and the following text.
     edge: Option<LinkEdge>,
+    /// `true` if the last byte of the visible text is the line break of an element.
+    ends_with_break: bool,
     /// `true` after `http-equiv=refresh` in the latest start tag.
     is_refresh: bool,
     /// The URL in the attribute `content` of a `<meta>`.
@@ -199,6 +201,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
             open_comment: None,
             anchor: None,
             edge: None,
+            ends_with_break: false,
             is_refresh: false,
             meta_content: None,
             conditional: Vec::new(),
@@ -371,6 +374,7 @@ impl<'h, 's> HtmlReader<'h, 's> {
     fn line_break(&mut self) {
         if self.page.text.last().is_some_and(|&last| last != b'\n') {
             self.page.text.push(b'\n');
+            self.ends_with_break = true;
         }
     }
 
@@ -379,6 +383,11 @@ impl<'h, 's> HtmlReader<'h, 's> {
             Some(b"style") => self.links(value, source, css_urls(value), "url"),
             Some(_) => self.links(value, source, script_urls(value), ""),
             None => {
+                // A line feed of the source after `<br>` is no blank line.
+                let ends_with_break = std::mem::take(&mut self.ends_with_break);
+                if ends_with_break && value.starts_with(b"\n") {
+                    self.page.text.pop_if(|last| *last == b'\n');
+                }
                 let edge = self.edge.take();
                 if edge.is_some_and(|edge| edge.joins_words(&self.page.text, value)) {
                     self.page.text.push(b' ');
