@@ -7,9 +7,12 @@ use std::collections::BTreeMap;
 use urlspool_mail::decode::SkippedPart;
 use urlspool_record::record::json_line;
 use urlspool_text::diagnostic::{DiagnosticKind, SkipReason, UrlFilter};
-use urlspool_text::grammar::Scheme;
+use urlspool_text::grammar::{SCHEMES, Scheme};
 use urlspool_text::limits::COUNTED_TEXTS;
-use urlspool_text::parse::{FoundUrl, RejectReason, Verdicts, scheme};
+use urlspool_text::parse::{
+    FoundUrl, Grammar, RejectReason, RejectReasonKind, Verdicts, Wrapper, scheme,
+};
+use urlspool_text::repair::Repair;
 
 /// Counts of a run. The sums of [`Summary::imbalances`] must hold.
 ///
@@ -88,19 +91,22 @@ impl Summary {
     /// Counts a file that was skipped.
     pub fn skip_file(&mut self, reason: SkipReason) {
         self.files += 1;
-        self.files_skipped.count(reason.name());
+        self.files_skipped
+            .count(&SkipReason::NAMES, reason as usize);
     }
 
     /// Counts an unreadable file.
     pub fn fail_file(&mut self, kind: DiagnosticKind) {
         self.files += 1;
-        self.files_failed.count(kind.name());
+        self.files_failed
+            .count(&DiagnosticKind::NAMES, kind as usize);
     }
 
     /// Recounts a file as unreadable that was counted as read.
     pub fn read_file_failed(&mut self, kind: DiagnosticKind) {
         self.files_read -= 1;
-        self.files_failed.count(kind.name());
+        self.files_failed
+            .count(&DiagnosticKind::NAMES, kind as usize);
     }
 
     /// Counts a member that was read completely.
@@ -112,24 +118,28 @@ impl Summary {
     /// Counts a member that was skipped.
     pub fn skip_member(&mut self, reason: SkipReason) {
         self.members += 1;
-        self.members_skipped.count(reason.name());
+        self.members_skipped
+            .count(&SkipReason::NAMES, reason as usize);
     }
 
     /// Counts an unreadable member.
     pub fn fail_member(&mut self, kind: DiagnosticKind) {
         self.members += 1;
-        self.members_failed.count(kind.name());
+        self.members_failed
+            .count(&DiagnosticKind::NAMES, kind as usize);
     }
 
     /// Counts a message that was skipped.
     pub fn skip_message(&mut self, reason: SkipReason) {
         self.messages += 1;
-        self.messages_skipped.count(reason.name());
+        self.messages_skipped
+            .count(&SkipReason::NAMES, reason as usize);
     }
 
     /// Counts a candidate that is not a URL, in `rejects` only.
     pub fn count_reject(&mut self, reason: RejectReason) {
-        self.rejects.count(reason.kind().name());
+        let kind = reason.kind() as usize;
+        self.rejects.count(&RejectReasonKind::NAMES, kind);
     }
 
     /// Counts a URL that is not written as a candidate, or as one extracted from another URL.
@@ -143,7 +153,7 @@ impl Summary {
 
     /// Counts a URL that a filter holds back, in `filtered` only.
     pub fn count_filtered(&mut self, filter: UrlFilter) {
-        self.filtered.count(filter.name());
+        self.filtered.count(&UrlFilter::NAMES, filter as usize);
     }
 
     /// Counts parts that were not read.
@@ -159,18 +169,18 @@ impl Summary {
 
     /// Counts an event.
     pub fn count_event(&mut self, kind: DiagnosticKind) {
-        self.events.count(kind.name());
+        self.events.count(&DiagnosticKind::NAMES, kind as usize);
     }
 
     /// Counts a URL that passed the filters by scheme, wrapper, repairs and verdicts.
     pub fn count_url(&mut self, found: &FoundUrl<'_>) {
         self.schemes.add(scheme(found.url()));
-        self.wrappers.count(found.wrapper.name());
+        self.wrappers.count(&Wrapper::NAMES, found.wrapper as usize);
         for repair in found.repairs.iter() {
-            self.repairs.count(repair.name());
+            self.repairs.count(&Repair::NAMES, repair as usize);
         }
         for grammar in found.verdicts.into_iter().flat_map(Verdicts::conforms) {
-            self.verdicts.count(grammar.name());
+            self.verdicts.count(&Grammar::NAMES, grammar as usize);
         }
     }
 
@@ -208,7 +218,7 @@ impl Summary {
             sum.absorb(counts);
         }
         self.parts_other_types.absorb(&mut other.parts_other_types);
-        self.schemes.known.absorb(&mut other.schemes.known);
+        add_all(&mut self.schemes.known, &mut other.schemes.known);
         self.schemes.others.absorb(&mut other.schemes.others);
     }
 
@@ -278,33 +288,69 @@ impl Summary {
     }
 }
 
-/// Numbers by names of the program, such as reasons.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct NamedCounts(BTreeMap<&'static str, u64>);
+/// Numbers by the names of a closed set. Serialized without the numbers that are 0, sorted by name.
+#[derive(Clone, Debug, Default)]
+pub struct NamedCounts {
+    names: &'static [&'static str],
+    /// One number for each name; empty before the first one is counted.
+    numbers: Vec<u64>,
+}
 
 impl NamedCounts {
     /// Returns the sum of all numbers.
     #[must_use]
     pub fn sum(&self) -> u64 {
-        self.0.values().sum()
+        self.numbers.iter().sum()
     }
 
     /// Returns the numbers that are not 0, sorted by name.
     #[must_use]
     pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
-        self.0.clone()
+        let counted = self.names.iter().zip(&self.numbers);
+        let counted = counted.filter(|(_, number)| 0 < **number);
+        counted.map(|(name, number)| (*name, *number)).collect()
     }
 
-    fn count(&mut self, name: &'static str) {
-        *self.0.entry(name).or_default() += 1;
+    /// Adds one to the number of `names[index]`.
+    fn count(&mut self, names: &'static [&'static str], index: usize) {
+        self.prepare(names);
+        self.numbers[index] += 1;
     }
 
-    /// Adds `other` and empties it.
-    fn absorb(&mut self, other: &mut NamedCounts) {
-        for (name, number) in std::mem::take(&mut other.0) {
-            *self.0.entry(name).or_default() += number;
+    fn prepare(&mut self, names: &'static [&'static str]) {
+        if self.numbers.is_empty() {
+            self.names = names;
+            self.numbers.resize(names.len(), 0);
         }
+    }
+
+    /// Adds `other` and sets its numbers to zero.
+    fn absorb(&mut self, other: &mut NamedCounts) {
+        if other.numbers.iter().any(|number| 0 < *number) {
+            self.prepare(other.names);
+            add_all(&mut self.numbers, &mut other.numbers);
+        }
+    }
+}
+
+impl PartialEq for NamedCounts {
+    fn eq(&self, other: &NamedCounts) -> bool {
+        self.by_name() == other.by_name()
+    }
+}
+
+impl Eq for NamedCounts {}
+
+impl Serialize for NamedCounts {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.by_name().serialize(to)
+    }
+}
+
+/// Adds numbers to sums, and sets them to zero.
+fn add_all(sums: &mut [u64], numbers: &mut [u64]) {
+    for (sum, number) in sums.iter_mut().zip(numbers) {
+        *sum += std::mem::take(number);
     }
 }
 
@@ -361,19 +407,28 @@ impl Serialize for TextCounts {
     }
 }
 
-/// Numbers of URLs by scheme.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Numbers of URLs by scheme: by index for the schemes of the table, by name for all others.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemeCounts {
-    /// Those of the schemes of the table.
-    known: NamedCounts,
+    known: [u64; SCHEMES.len()],
     others: TextCounts,
+}
+
+// Not derived: arrays of more than 32 elements have no `Default`.
+impl Default for SchemeCounts {
+    fn default() -> SchemeCounts {
+        SchemeCounts {
+            known: [0; SCHEMES.len()],
+            others: TextCounts::default(),
+        }
+    }
 }
 
 impl SchemeCounts {
     /// Adds one to the count of this scheme, which may be in any case.
     fn add(&mut self, name: &[u8]) {
-        match Scheme::named(name) {
-            Some(scheme) => self.known.count(scheme.name),
+        match Scheme::index(name) {
+            Some(index) => self.known[index] += 1,
             None => {
                 let name = String::from_utf8_lossy(name).to_ascii_lowercase();
                 self.others.add(&name, 1);
@@ -384,8 +439,9 @@ impl SchemeCounts {
 
 impl Serialize for SchemeCounts {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut counts: BTreeMap<&str, u64> = self.known.by_name();
-        counts.extend(self.others.entries());
+        let known = SCHEMES.iter().map(|scheme| scheme.name).zip(self.known);
+        let known = known.filter(|(_, number)| 0 < *number);
+        let counts: BTreeMap<&str, u64> = known.chain(self.others.entries()).collect();
         counts.serialize(to)
     }
 }
@@ -393,12 +449,22 @@ impl Serialize for SchemeCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use urlspool_text::parse::Wrapper;
-    use urlspool_text::repair::Repair;
     use urlspool_text::span::Span;
 
     #[test]
     fn each_url_is_counted_under_its_names() {
+        assert!(
+            Wrapper::ALL
+                .iter()
+                .enumerate()
+                .all(|(at, wrapper)| *wrapper as usize == at)
+        );
+        assert!(
+            Repair::ALL
+                .iter()
+                .enumerate()
+                .all(|(at, repair)| *repair as usize == at)
+        );
         let verdicts = Verdicts::of(b"HTTP://a.b/", 11);
         let found = FoundUrl {
             full: b"HTTP://a.b/",

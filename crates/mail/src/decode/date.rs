@@ -387,9 +387,10 @@ const MONTHS: [&[&str]; 13] = [
 
 /// Returns the month that a word names; January is 1. Case of ASCII letters does not matter.
 fn month_of(word: &[u8]) -> Option<i8> {
+    let first = word.first()?.to_ascii_lowercase();
     let month = MONTHS.iter().position(|starts| {
-        let mut starts = starts.iter();
-        starts.any(|start| starts_with_caseless(word, start.as_bytes()))
+        let mut starts = starts.iter().map(|start| start.as_bytes());
+        starts.any(|start| start[0] == first && starts_with_caseless(word, start))
     })?;
     (month != 0).then_some(month as i8)
 }
