@@ -252,6 +252,20 @@ fn a_message_that_grew_is_gone_with_both_digests() {
 }
 
 #[test]
+fn a_message_that_was_recorded_elsewhere_in_its_spool_may_grow() {
+    let mut scene = Scene::new();
+    scene.config.spool[0].dedupe = DedupeScope::Spool;
+    scene.write("md/new/1.M1.host", &message(1, 1));
+    scene.check(&[1], 0);
+    let list = format!("From a@b Mon Jan  1 00:00:00 1996\n{}\n", message(1, 1));
+    scene.write("list", &list);
+    scene.check(&[1], 0);
+    scene.write("list", &format!("{list}more http://h.example/1-c.html\n"));
+    let lives = scene.check(&[1], 0);
+    assert_eq!(lives.times_written(1), 1);
+}
+
+#[test]
 fn a_mailbox_that_cannot_be_read_hides_messages() {
     let mut scene = Scene::new();
     scene.write("inbox", &mbox(&[1, 2]));

@@ -486,8 +486,8 @@ REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
 |> -----Original Message-----|> From: Joe|>|> URL => outer
 Content-Type: text/html||<p>-----Original Message-----<br>From: Joe<br><br>URL => text Joe
 Content-Type: text/html||<p>-----Original Message-----<br>|From: Joe<br>|<br>|URL => text Joe
-Content-Type: text/html||<hr><b>From:</b> Joe<br>|<b>Sent:</b> Monday, January 5, 2026<br>|<b>To:</b> \
-a<br>|<b>Subject:</b> b</div>|URL => text Joe";
+Content-Type: text/html||<hr><b>From:</b> Joe<br>|<b>Sent:</b> Monday<br>|<b>To:</b> a<br>\
+|<b>Subject:</b> b</div>|URL => text Joe";
 
     #[test]
     fn the_innermost_message_names_the_author() {

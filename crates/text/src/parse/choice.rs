@@ -61,8 +61,8 @@ const DECODED_PART: f32 = 0.5;
 /// Confidence in a URL whose scheme was guessed. Of 40 such URLs, 39 were right.
 const SCHEMELESS_CONFIDENCE: f32 = 0.97;
 
-/// Confidence in a host with a path whose scheme was guessed. In three mailing lists 185 of 200 were
-/// right. In 31 others 92 of 111, and none of 155 names of Go packages in build logs.
+/// Confidence in a host with a path whose scheme was guessed. In three mailing lists 185 of 200
+/// were right. In 31 others 92 of 111, and none of 155 names of Go packages in build logs.
 const HOST_PATH_CONFIDENCE: f32 = 0.8;
 
 /// Confidence in a URL whose author shortened its path.
