@@ -95,7 +95,8 @@ const CHANGES: [(&str, AddRow); 6] = [
     ),
 ];
 
-/// The stored keys and the digests of removed messages that earlier sidecars list.
+/// The stored keys (14 bytes) and the digests (16 bytes) of removed messages that earlier sidecars
+/// list.
 pub(super) type RemovedRows = HashSet<(MailboxId, Vec<u8>)>;
 
 /// The key in the table `meta` of the number of the first comparable segment. Sidecars list every

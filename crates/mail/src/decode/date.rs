@@ -129,7 +129,9 @@ impl DateTokens {
     fn of(raw: &str) -> DateTokens {
         // A comment repeats the zone by name (RFC 5322 section 3.2.2).
         let text = raw.split('(').next().unwrap_or_default();
-        let chinese = text.contains('年').then(|| {
+        // A weekday in brackets may stand before the time.
+        let is_chinese = text.contains('年') && !raw.contains(['(', '（']);
+        let chinese = is_chinese.then(|| {
             let text = text.replace(['年', '月'], "-").replace('日', " ");
             text.replace("上午", " AM ").replace("下午", " PM ")
         });
@@ -154,7 +156,12 @@ impl DateTokens {
     fn without_half_day<'w>(&mut self, word: &'w str) -> &'w str {
         for (start, names) in HALF_DAYS {
             let mut rests = names.iter().filter_map(|name| word.strip_suffix(name));
-            if let Some(time) = rests.find(|rest| !rest.contains(char::is_alphabetic)) {
+            // A German `am` stands before a day.
+            let may_be = |rest: &&str| match *rest {
+                "" => self.time.is_some() || word.starts_with(['A', 'P']),
+                rest => !rest.contains(char::is_alphabetic),
+            };
+            if let Some(time) = rests.find(may_be) {
                 self.half_day = Some(start);
                 return time;
             }
@@ -225,7 +232,7 @@ impl DateTokens {
             self.numbers.push(DateNumber { value, digits });
         } else if self
             .month
-            .is_none_or(|month| month == 3 && self.numbers.len() < 2)
+            .is_none_or(|month| month == 3 && self.numbers.len() < 2 && self.time.is_none())
         {
             self.month = month_of(piece.as_bytes()).or(self.month);
         }
@@ -360,8 +367,7 @@ const ZONES: &[(i32, &[&str])] = &[
     (-600, &["hst"]),
 ];
 
-/// Hour at which each half of the day starts, and its names. Spanish has blanks in `p. m.`, and
-/// German has `Am` before a day.
+/// Hour at which each half of the day starts, and its names. Spanish has blanks in `p. m.`.
 const HALF_DAYS: [(i8, [&str; 5]); 2] = [
     (0, ["AM", "am", "A.M.", "a.m.", "a."]),
     (12, ["PM", "pm", "P.M.", "p.m.", "p."]),
@@ -564,6 +570,8 @@ jan|feb|mar|apr|maj|jun|jul|aug|sep|okt|nov|dec
             );
         }
         check("Tue, 4 Jul 2023 05:32:11 PM +0000", "2023-07-04T17:32:11Z");
+        check("am 5. Januar 2004 um 12:30", "2004-01-05T12:30:00Z");
+        check("Mon Mar  2 10:11:12 NOVT 2009", "2009-03-02T10:11:12Z");
         check("Tue, 4 Jul 2023 11:32:11 PM -0500", "2023-07-05T04:32:11Z");
         check("Am 4. Juli 2023 um 12:05", "2023-07-04T12:05:00Z");
         check("July 4, 2023 at 10:05 from Siam", "2023-07-04T10:05:00Z");

@@ -424,7 +424,11 @@ impl<'h, 's> HtmlReader<'h, 's> {
                     && is_absolute(value)
                 {
                     let element = std::mem::replace(&mut self.element, b"data".to_vec());
-                    let urls = words(value).filter(|word| is_absolute(word.of(value)));
+                    let urls = srcset_urls(value).filter(|url| is_absolute(url.of(value)));
+                    let mut urls: Vec<Span> = urls.collect();
+                    if urls.len() < 2 {
+                        urls = whole.to_vec();
+                    }
                     self.links(value, source, urls, "");
                     self.element = element;
                 }

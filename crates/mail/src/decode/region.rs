@@ -309,6 +309,9 @@ impl<'t> HeaderLines<'t> {
             }
             // The rest of a folded field.
             if is_blank(line[0]) {
+                let from = found.from.as_mut();
+                from.into_iter()
+                    .for_each(|from| continue_address(from, line.trim_ascii()));
                 continue;
             }
             let Some((name, value)) = field(line) else {
@@ -342,11 +345,15 @@ impl<'t> HeaderLines<'t> {
     }
 }
 
+/// Maximum length of a sender whose address is broken over lines: an address (RFC 5321, section
+/// 4.5.3.1) and a name.
+const SENDER_BYTES: usize = 512;
+
 /// Appends `part` to a sender whose address has no `>` yet. Gmail breaks a line after `<`, and a
 /// long address anywhere.
 fn continue_address(from: &mut Cow<'_, [u8]>, part: &[u8]) {
     let last = memchr::memrchr2(b'<', b'>', from).map(|at| from[at]);
-    if last == Some(b'<') && !part.contains(&b' ') {
+    if last == Some(b'<') && !part.contains(&b' ') && from.len() + part.len() <= SENDER_BYTES {
         from.to_mut().extend_from_slice(part);
     }
 }

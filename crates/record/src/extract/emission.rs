@@ -101,7 +101,8 @@ impl MessagePass<'_, '_> {
     }
 
     /// Emits the record of a URL, or the reason why it has none. Returns the record's id, which the
-    /// records of the URLs inside it refer to even if this one has no record.
+    /// records of the URLs inside it refer to even if this one has no record; 0 if neither it nor a
+    /// URL inside it has a record.
     fn emit_wanted(
         &mut self,
         location: &Location<'_>,

@@ -477,6 +477,7 @@ REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
 |-------- Weitergeleitete Nachricht --------|HEAD|URL => text Joe
 |Begin forwarded message:||> From: Joe|> |> URL||URL => text Joe, outer
 |---------- Forwarded message ----------|From: Joe <|j@a.example>||URL => text Joe <j@a.example>
+|---------- Forwarded message ----------|From: Joe <| j@a.example>||URL => text Joe <j@a.example>
 |Von: Joe|Gesendet: Montag|An: x|Betreff: x||URL => text Joe
 |------- Forwarded Message||HEAD|URL|------- End of Forwarded Message|URL => text Joe, outer
 |--- Below this line is a copy of the message.||From: Joe||URL => text Joe

@@ -29,7 +29,7 @@ const JOINERS: [&str; 2] = ["\u{200C}", "\u{200D}"];
 
 /// Start of the target in a link of URL Defense (Proofpoint), version 3. The gateway copies the
 /// target as it stands, with its references: 12 links of one list.
-const COPIED_TARGET: &[u8] = b"/v3/__";
+const COPIED_TARGET: &[u8] = b"https://urldefense.com/v3/__";
 
 /// Returns `true` if each ampersand of the URL `text` starts a character reference and one
 /// ampersand is in the query. Such a URL was copied from a page.
@@ -40,7 +40,7 @@ pub(super) fn is_referenced(text: &[u8]) -> bool {
     let mut ampersands = memchr::memchr_iter(b'&', text);
     memchr::memrchr(b'&', text).is_some_and(|last| query < last)
         && ampersands.all(|at| ampersand_len(&text[at..]).is_some())
-        && memchr::memmem::find(text, COPIED_TARGET).is_none()
+        && !text.starts_with(COPIED_TARGET)
 }
 
 /// Length of the reference to an ampersand at the start of `text`.
@@ -109,8 +109,13 @@ mod tests {
             ("http://a/?b&amp;c&d", "http://a/?b&amp;c&d", ""),
             ("http://a/b&amp;c", "http://a/b&amp;c", ""),
             (
-                "http://a/v3/__http://b/?c&amp;d__;!",
-                "http://a/v3/__http://b/?c&amp;d__;!",
+                "http://a/v3/__b?c&amp;d",
+                "http://a/v3/__b?c&d",
+                "reference",
+            ),
+            (
+                "https://urldefense.com/v3/__http://b/?c&amp;d__;!",
+                "https://urldefense.com/v3/__http://b/?c&amp;d__;!",
                 "",
             ),
             (
