@@ -337,8 +337,8 @@ record_fields! {
         "Number of quote marks before the line where the URL starts; bars of a table do not count";
     Anchor => Field::new("anchor", Text).or_null().prose(), "Text of the link";
     Mismatch => Field::new("mismatch", Boolean).or_null().indexed(),
-        "True if the text of the link names another host than its innermost target; null if the \
-         URL is not an attribute";
+        "True if the text of the link is a URL or host of another registrable domain than its \
+         innermost target; null if the URL is not an attribute";
     UnwrappedFrom => Field::new("unwrapped_from", Text).with(Digest).or_null(),
         "Id of the record of the URL that contained this one: a redirector's, or one with a whole \
          URL in its query";
