@@ -315,7 +315,7 @@ fn messages_of_an_mbox_that_is_rotated_before_it_was_read_are_not_gone() {
     let mut scene = Scene::new();
     scene.write("inbox", &cr(&[1, 2]));
     scene.check(&[1, 2], 0);
-    scene.config.watch.settle = Duration::from_secs(300);
+    scene.config.watch.settle = Duration::from_mins(5);
     scene.write("inbox", &cr(&[1, 2, 3]));
     scene.scan_after(1);
     // Long enough that a message missing since then cannot be in another new file.
