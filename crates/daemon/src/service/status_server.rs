@@ -26,15 +26,27 @@ const REQUEST_BYTES: usize = 4 << 10;
 
 /// The last status, shared by the supervisor, which updates it, and the threads that serve it.
 #[derive(Clone)]
-pub(super) struct StatusSnapshot(Arc<Mutex<(Status, Instant)>>);
+pub(super) struct StatusSnapshot(Arc<Mutex<DatedStatus>>);
+
+struct DatedStatus {
+    status: Status,
+    updated: Instant,
+}
+
+impl DatedStatus {
+    fn now(status: Status) -> DatedStatus {
+        let updated = Instant::now();
+        DatedStatus { status, updated }
+    }
+}
 
 impl StatusSnapshot {
     pub(super) fn new(status: Status) -> StatusSnapshot {
-        StatusSnapshot(Arc::new(Mutex::new((status, Instant::now()))))
+        StatusSnapshot(Arc::new(Mutex::new(DatedStatus::now(status))))
     }
 
     pub(super) fn update(&self, status: Status) {
-        *self.lock() = (status, Instant::now());
+        *self.lock() = DatedStatus::now(status);
     }
 
     /// Serves the status as JSON at the control socket, on a separate thread.
@@ -43,7 +55,7 @@ impl StatusSnapshot {
         // is being killed may still have it open.
         let _ = fs::remove_file(path);
         self.serve_unix("control", path, |snapshot, mut client| {
-            let json = snapshot.lock().0.json();
+            let json = snapshot.lock().status.json();
             // The client may be gone already.
             let _ = client.write_all(&json);
         })
@@ -111,14 +123,14 @@ impl StatusSnapshot {
         let _ = client.write_all(answer.as_bytes());
     }
 
-    fn lock(&self) -> MutexGuard<'_, (Status, Instant)> {
+    fn lock(&self) -> MutexGuard<'_, DatedStatus> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the answer to an HTTP request.
     fn answer(&self, request: &[u8]) -> String {
         const UNHEALTHY: &str = "503 Service Unavailable";
-        let (status, at) = &*self.lock();
+        let DatedStatus { status, updated } = &*self.lock();
         if request.starts_with(b"GET /metrics ") {
             let metrics = status.metrics();
             return http_answer("200 OK", "text/plain; version=0.0.4", &metrics);
@@ -127,7 +139,7 @@ impl StatusSnapshot {
         let not_ok = format!("not ok\n{}\n", issues.join("\n"));
         let (status, body) = if !request.starts_with(b"GET /healthz ") {
             ("404 Not Found", "/metrics or /healthz\n")
-        } else if MAX_AGE <= at.elapsed() {
+        } else if MAX_AGE <= updated.elapsed() {
             let text = "not ok\nthe daemon no longer updates its status\n";
             (UNHEALTHY, text)
         } else if issues.is_empty() {
