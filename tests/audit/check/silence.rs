@@ -37,7 +37,7 @@ fn the_silence_of_all_hosts_is_not_stored() {
     assert_eq!(results(&folder).len(), 10);
 }
 
-/// Whether the names are dead depends on the name service of the machine that runs the test.
+/// Expects dead names where this machine has a name service, and unknown ones elsewhere.
 #[test]
 fn a_reply_from_an_address_proves_no_name_service() {
     let server = HttpServer::start(|_, _| answer("200 OK", "", ""));
