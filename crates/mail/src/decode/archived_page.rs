@@ -167,11 +167,10 @@ fn public_inbox(head: &[u8]) -> PageFields {
 
 /// Reads the heading, the elements with names and times, and the reply link.
 fn hyperkitty(head: &[u8]) -> PageFields {
-    let reply = between(head, "In-Reply-To=", "\"").map(|id| percent_decoded(&id));
     let name = between(head, "<span class=\"name\">", "</span>");
     let name = name.and_then(|name| trimmed(name.trim_end_matches("</a>").rsplit('>').next()?));
     PageFields {
-        id: reply,
+        id: between(head, "In-Reply-To=", "\"").map(|id| percent_decoded(&id)),
         date: between(head, "s time: ", "\""),
         from: name,
         subject: between(head, "<h1>", "</h1>"),
@@ -206,10 +205,8 @@ fn with_meta(mut fields: PageFields, head: &[u8]) -> PageFields {
 
 /// Returns the sender from an author `Name (address)`, as hypermail writes it.
 fn sender_of_author(author: String) -> String {
-    let split = author
-        .strip_suffix(')')
-        .and_then(|text| text.split_once(" ("));
-    match split {
+    let inner = author.strip_suffix(')');
+    match inner.and_then(|text| text.split_once(" (")) {
         Some((name, address)) if address.contains('@') => format!("{} <{address}>", name.trim()),
         _ => author,
     }

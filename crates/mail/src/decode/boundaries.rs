@@ -64,20 +64,13 @@ impl OpenMultiparts {
     fn boundary_at(&self, raw: &[u8], at: usize) -> Option<BoundaryLine> {
         let end = line_end(raw, at);
         let line = raw[at + 2..end].trim_ascii_end();
-        let (level, closes) = self
-            .0
-            .iter()
-            .enumerate()
-            .rev()
-            .find_map(|(level, multipart)| {
-                Some(level).zip(multipart.boundaries.iter().find_map(|it| closes(line, it)))
-            })?;
-        let before = raw[..at].strip_suffix(b"\n").map_or(at, <[u8]>::len);
-        let start = raw[..before]
-            .strip_suffix(b"\r")
-            .map_or(before, <[u8]>::len);
+        let mut open = self.0.iter().enumerate().rev();
+        let (level, closes) = open.find_map(|(level, multipart)| {
+            Some(level).zip(multipart.boundaries.iter().find_map(|it| closes(line, it)))
+        })?;
+        let before = raw[..at].strip_suffix(b"\n").unwrap_or(&raw[..at]);
         Some(BoundaryLine {
-            start,
+            start: before.strip_suffix(b"\r").unwrap_or(before).len(),
             end,
             level,
             closes,

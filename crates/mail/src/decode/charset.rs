@@ -74,10 +74,8 @@ pub(crate) fn utf16_by_nuls(raw: &[u8]) -> Option<&'static Encoding> {
 /// A label of another ASCII-compatible charset does not rule it out: mailers label Japanese text as
 /// US-ASCII or UTF-8.
 fn seven_bit_family(raw: &[u8], is_ascii: bool, label: Option<&str>) -> Option<SevenBit> {
-    let usual = label.is_none_or(is_usual);
-    let by_label = (!usual)
-        .then(|| seven_bit::named(&plain_label(label.unwrap_or_default())))
-        .flatten();
+    let label = label.filter(|label| !is_usual(label));
+    let by_label = label.and_then(|label| seven_bit::named(&plain_label(label)));
     if !is_ascii {
         // 8-bit text with such a label but without any of its sequences is in another charset.
         return by_label.filter(|_| seven_bit::detect(raw).is_some());
@@ -85,11 +83,10 @@ fn seven_bit_family(raw: &[u8], is_ascii: bool, label: Option<&str>) -> Option<S
     if by_label.is_some() {
         return by_label;
     }
-    let is_possible = usual
-        || label
-            .and_then(named)
-            .is_none_or(Encoding::is_ascii_compatible);
-    is_possible.then(|| seven_bit::detect(raw)).flatten()
+    match label.and_then(named) {
+        Some(encoding) if !encoding.is_ascii_compatible() => None,
+        _ => seven_bit::detect(raw),
+    }
 }
 
 /// Returns the charset named by a byte order mark or by the label, if the bytes can be in it.
@@ -129,10 +126,8 @@ fn is_utf7(label: &str) -> bool {
 /// Returns the encoding of a label, including the names that mailers made up.
 fn named(label: &str) -> Option<&'static Encoding> {
     let label = plain_label(label);
-    Encoding::for_label(label.as_bytes()).or_else(|| {
-        let family = family(&label)?;
-        Encoding::for_label(family.as_bytes())
-    })
+    Encoding::for_label(label.as_bytes())
+        .or_else(|| Encoding::for_label(family(&label)?.as_bytes()))
 }
 
 /// Returns the label of the charset whose name occurs in a label unknown to `encoding_rs`:
@@ -141,9 +136,8 @@ fn family(label: &str) -> Option<String> {
     let mut name = label.to_owned();
     name.retain(|c| c.is_ascii_alphanumeric());
     let mut families = FAMILIES.iter();
-    if let Some((family, _)) =
-        families.find(|(_, parts)| parts.split(' ').any(|part| name.contains(part)))
-    {
+    let found = families.find(|(_, parts)| parts.split(' ').any(|part| name.contains(part)));
+    if let Some((family, _)) = found {
         return Some((*family).to_owned());
     }
     let numbered = [

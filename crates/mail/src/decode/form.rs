@@ -118,9 +118,7 @@ fn colour_len(rest: &[u8]) -> Option<usize> {
     /// Maximum length of the numbers.
     const NUMBERS: usize = 20;
     let numbers = &rest[..rest.len().min(NUMBERS)];
-    let len = run_len(numbers, |byte| {
-        byte.is_ascii_digit() || b";:".contains(&byte)
-    });
+    let len = run_len(numbers, |byte| b"0123456789;:".contains(&byte));
     matches!(rest.get(len)?, b'm' | b'K').then_some(len + 1)
 }
 
@@ -207,10 +205,8 @@ pub(super) fn strings(text: &[u8]) -> MappedBytes {
 
 /// Returns the value of four hexadecimal digits.
 fn code_unit(digits: &[u8]) -> Option<u16> {
-    Some(u16::from_be_bytes([
-        hex_pair(digits)?,
-        hex_pair(digits.get(2..)?)?,
-    ]))
+    let (high, low) = (hex_pair(digits)?, hex_pair(digits.get(2..)?)?);
+    Some(u16::from_be_bytes([high, low]))
 }
 
 /// Returns the character of a surrogate pair that starts with `high`.
@@ -250,10 +246,8 @@ fn cells(text: &[u8]) -> MappedBytes {
     let first = first_line(text);
     let count = |separator: &u8| memchr::memchr_iter(*separator, first).count();
     // The last of equal counts is the maximum.
-    let separator = *b"|\t;,"
-        .iter()
-        .max_by_key(|separator| count(separator))
-        .unwrap_or(&b',');
+    let separators = b"|\t;,".iter().copied();
+    let separator = separators.max_by_key(count).unwrap_or(b',');
     let mut out = MappedBytes::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {

@@ -61,23 +61,19 @@ impl HeaderFields {
         let mut at = 0;
         while at < limit && fields.all.len() < HEADER_FIELDS {
             let line = &text[at..];
-            match (field_name(line), line) {
-                (Some((name, colon)), _) => {
-                    let (name, start) = (Span::new(at, at + name), at + colon + 1);
-                    at = field_end(text, start, limit);
-                    fields.all.push(header_field(text, name, start, at));
-                }
-                (None, [b'\n', ..] | [b'\r'] | [b'\r', b'\n', ..]) => {
-                    fields.body = line_end(text, at);
-                    return fields;
-                }
-                (None, _)
-                    if fields.all.is_empty()
-                        && (line.starts_with(b">From ") || line.starts_with(b"From ")) =>
-                {
-                    at = line_end(text, at);
-                }
-                (None, _) => break,
+            if let Some((name, colon)) = field_name(line) {
+                let (name, start) = (Span::new(at, at + name), at + colon + 1);
+                at = field_end(text, start, limit);
+                fields.all.push(header_field(text, name, start, at));
+            } else if let [b'\n', ..] | [b'\r'] | [b'\r', b'\n', ..] = line {
+                fields.body = line_end(text, at);
+                return fields;
+            } else if fields.all.is_empty()
+                && (line.starts_with(b">From ") || line.starts_with(b"From "))
+            {
+                at = line_end(text, at);
+            } else {
+                break;
             }
         }
         fields.body = if fields.all.is_empty() { 0 } else { at };
@@ -354,14 +350,9 @@ fn append(raw: &[u8], text: &mut Vec<u8>, mut map: Option<&mut ByteMap>) {
         let Some(word) = next_word(raw, at) else {
             break;
         };
-        let between = &raw[at..word.span.start];
-        if !(after_word && between.iter().all(u8::is_ascii_whitespace)) {
-            append_plain(
-                raw,
-                Span::new(at, word.span.start),
-                text,
-                map.as_deref_mut(),
-            );
+        let between = Span::new(at, word.span.start);
+        if !(after_word && between.of(raw).iter().all(u8::is_ascii_whitespace)) {
+            append_plain(raw, between, text, map.as_deref_mut());
         }
         word.append(raw, text, map.as_deref_mut());
         at = word.span.end;
@@ -433,13 +424,11 @@ impl EncodedWord<'_> {
             if converted.is_some() {
                 map.push_whole(text.len(), self.span);
             } else {
+                let start = self.text.start;
                 for at in 0..decoded.bytes.len() {
                     let raw = decoded.map.raw(Span::new(at, at + 1));
-                    let start = self.text.start;
-                    map.push_whole(
-                        text.len() + at,
-                        Span::new(start + raw.start, start + raw.end),
-                    );
+                    let raw = Span::new(start + raw.start, start + raw.end);
+                    map.push_whole(text.len() + at, raw);
                 }
             }
         }

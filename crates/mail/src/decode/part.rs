@@ -78,10 +78,7 @@ pub(super) struct PartPlace {
     /// Names of the surrounding member of an attached archive.
     pub(super) member: Option<Arc<[Vec<u8>]>>,
     /// Number of surrounding archives and compressed files.
-    #[cfg_attr(
-        not(feature = "files"),
-        expect(dead_code, reason = "without, none is read")
-    )]
+    #[cfg_attr(not(feature = "files"), expect(dead_code, reason = "unread"))]
     pub(super) containers: usize,
 }
 
@@ -161,12 +158,10 @@ impl MimePart {
     /// Describes a source that is an HTML page. `charset` is the one named by the page.
     pub(super) fn page(charset: Option<String>) -> MimePart {
         MimePart {
-            path: "1".to_owned(),
-            media_type: "text/html".to_owned(),
-            charset: charset.map(|charset| repeated_name(&charset).to_owned()),
+            charset: charset.map(shortened),
             encoding: "8bit".to_owned(),
             form: TextForm::Html,
-            ..MimePart::default()
+            ..MimePart::document("text/html")
         }
     }
 
@@ -280,13 +275,10 @@ const DEFAULT_TYPE_IN_DIGEST: &str = "message/rfc822";
 /// space, which comes from folding, and the quotes or brackets that some programs write around the
 /// URL.
 fn named_base(raw: &[u8], fields: &HeaderFields, around: Option<&Arc<[u8]>>) -> Option<Arc<[u8]>> {
-    const NAMES: [&str; 3] = [
-        "content-base",
-        "content-location",
-        "snapshot-content-location",
-    ];
+    const NAMES: &str = "content-base content-location snapshot-content-location";
     let around = around.filter(|around| around.len() <= AROUND_BYTES);
-    let Some(field) = NAMES.iter().find_map(|name| fields.first_named(raw, name)) else {
+    let mut names = NAMES.split(' ');
+    let Some(field) = names.find_map(|name| fields.first_named(raw, name)) else {
         return around.cloned();
     };
     let value = field.value.of(raw).iter().copied();
@@ -298,10 +290,8 @@ fn named_base(raw: &[u8], fields: &HeaderFields, around: Option<&Arc<[u8]>>) -> 
     if base.contains(&b':') {
         return Some(base.into());
     }
-    let joined = resolve(
-        base.get(..AROUND_BYTES).unwrap_or(&base),
-        around.map(AsRef::as_ref),
-    );
+    let base = base.get(..AROUND_BYTES).unwrap_or(&base);
+    let joined = resolve(base, around.map(AsRef::as_ref));
     joined.map(Arc::from).or_else(|| around.cloned())
 }
 
@@ -310,10 +300,7 @@ const AROUND_BYTES: usize = 2 << 10;
 
 /// Returns the first [`NAME_BYTES`] characters of a name, the length kept in records.
 pub(super) fn repeated_name(name: &str) -> &str {
-    let is_long = NAME_BYTES < name.len();
-    let end = is_long
-        .then(|| name.char_indices().nth(NAME_BYTES))
-        .flatten();
+    let end = name.char_indices().nth(NAME_BYTES);
     end.map_or(name, |(end, _)| &name[..end])
 }
 
