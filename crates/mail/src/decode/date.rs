@@ -149,6 +149,14 @@ impl DateTokens {
                     .for_each(|piece| tokens.take_number_or_month(piece));
             }
         }
+        if tokens.time.is_some() && tokens.offset.is_none() {
+            // Apple Mail writes `21:54 (UTC+1)`, and Outlook `(GMT +01:00) Berlin`.
+            let comment = raw.split(['(', ')']).nth(1).unwrap_or_default();
+            let _ = comment
+                .split_whitespace()
+                .take(2)
+                .all(|word| tokens.take_zone(word));
+        }
         tokens
     }
 
@@ -476,6 +484,9 @@ mod tests {
         );
         check("1996-07-02T13:45:10+02:00", "1996-07-02T11:45:10Z");
         check("Sun, 03 May 2020 20:01:02 GMT+2", "2020-05-03T18:01:02Z");
+        check("3. Mai 2020 20:01 (UTC+2)", "2020-05-03T18:01:00Z");
+        check("3 May 2020 20:01 (GMT -02:30)", "2020-05-03T22:31:00Z");
+        check("3 May 2020 20:01 (by MET)", "2020-05-03T20:01:00Z");
         check("Mar, 5 Feb 1998 10:00 GMT", "1998-02-05T10:00:00Z");
         check("March 5, 1998 10:00 GMT", "1998-03-05T10:00:00Z");
         check("Dec 31, 1998 10:00 GMT by Mar", "1998-12-31T10:00:00Z");
