@@ -559,7 +559,7 @@ impl LinkEdge {
             && match self {
                 // Any of these may start a scheme.
                 LinkEdge::Start => {
-                    last.is_ascii_alphanumeric() || b"+-.@_".contains(&last) || !last.is_ascii()
+                    last.is_ascii_alphanumeric() || b"+-._".contains(&last) || !last.is_ascii()
                 }
                 LinkEdge::End => !b"<>".contains(&next),
             }
@@ -812,6 +812,7 @@ mod tests {
             ("a <a href=u>b</a> c", "a b c"),
             ("a<a href=u>b</a>c", "a b c"),
             ("a<a name=u>b</a>c", "abc"),
+            ("a@<a href=u>b.example</a>", "a@b.example"),
             (
                 "(<a href=u>http://b.example/</a>).",
                 "(http://b.example/ ).",
