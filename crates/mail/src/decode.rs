@@ -223,6 +223,20 @@ impl<'m> DecodedText<'m> {
             is_piece: false,
         }
     }
+
+    /// Returns `true` if the line feed at `at` is a blank between words of a page: no tag is beside
+    /// it, and no `<`, after which an address goes on without a blank.
+    fn is_source_blank(&self, at: usize) -> bool {
+        let page = self.page.as_ref().filter(|page| !page.is_incomplete);
+        page.zip(self.offset_map.maps.last())
+            .is_some_and(|(page, map)| {
+                let span = map.raw(Span::new(at, at + 1));
+                span.of(&page.source).ends_with(b"\n")
+                    && !page.source[..span.start].trim_ascii_end().ends_with(b">")
+                    && !page.source[span.end..].trim_ascii_start().starts_with(b"<")
+                    && !self.bytes[..at].ends_with(b"<")
+            })
+    }
 }
 
 /// The meaning of the line ends of a text.

@@ -744,9 +744,13 @@ impl<'w> PartWalk<'w, '_> {
     fn leaf(&mut self, body: usize, mut part: MimePart) -> EntityStep {
         let range = self.body_range(body);
         if part.media_type == ABUSE_REPORT {
-            // The reported message follows.
+            // The reported message follows. It has the reported URLs.
             if let Some(report) = self.open.0.last_mut() {
                 report.place.messages = AuthorKind::Arf;
+            }
+            if let Some(next) = range.boundary {
+                let reported = self.body_range(self.fields(next.end).body).span;
+                part.author = self.author_in_part(reported).or(part.author);
             }
         } else if HEADERS.contains(&part.media_type.as_str()) {
             part.author = self.author_in_part(range.span).or(part.author);

@@ -6,12 +6,14 @@
 //! user's language: `Von:`, `Gesendet:`, `An:`, `Betreff:`.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 use urlspool_text::named_enum;
 
 use memchr::memmem::Finder;
 
 use super::message_info::{Author, AuthorKind};
+use super::{DecodedText, LineLayout};
 use crate::lines::{begins_with, first_line, is_blank, is_line_start, line_end, run_len};
 use urlspool_text::byte_scan::WordSearcher;
 
@@ -94,7 +96,7 @@ pub struct Regions {
 }
 
 /// Start of a message in a text, or the place at which the message around the text goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct TextMessage {
     at: usize,
     /// Offset of its header lines.
@@ -157,9 +159,20 @@ impl Regions {
 
     /// Returns the author of the message with this index. Each field has at most `max_bytes` bytes.
     #[must_use]
-    pub fn author(&self, text: &[u8], message: usize, max_bytes: usize) -> Option<Author> {
+    pub fn author(
+        &self,
+        text: &DecodedText<'_>,
+        message: usize,
+        max_bytes: usize,
+    ) -> Option<Author> {
         let TextMessage { header, kind, .. } = *self.messages.get(message)?;
-        let lines = HeaderLines::of(&text[header..])?;
+        let lines = text.bytes[header..].iter().take(HEADER_LINES_BYTES);
+        let lines = lines.enumerate().map(|(at, byte)| match byte {
+            b'\n' if text.is_source_blank(header + at) => b' ',
+            byte => *byte,
+        });
+        let lines: Vec<u8> = lines.collect();
+        let lines = HeaderLines::of(&lines, text.lines)?;
         Some(Author::of_lines(kind?, &lines, max_bytes))
     }
 
@@ -168,9 +181,7 @@ impl Regions {
     #[must_use]
     pub fn at(&self, at: usize) -> BodyRegion {
         let index = self.regions.partition_point(|&(begin, _)| begin <= at);
-        index
-            .checked_sub(1)
-            .map_or(BodyRegion::Body, |index| self.regions[index].1)
+        self.regions[index - 1].1
     }
 }
 
@@ -229,14 +240,8 @@ impl TextMessage {
             && !words.starts_with(b"BEGIN ")
             && !words.starts_with(b"END ");
         if ENDED.iter().any(begin) {
-            let header = digest.map_or(at, |digest| digest.header);
-            let kind = digest.and_then(|digest| digest.kind);
-            return Some(TextMessage {
-                at,
-                header,
-                kind,
-                is_quoted: false,
-            });
+            let digest = digest.unwrap_or_default();
+            return Some(TextMessage { at, ..digest });
         }
         let mut header = at;
         if is_divided || is_announced || is_framed {
@@ -248,7 +253,7 @@ impl TextMessage {
             }
         }
         let is_block = !has_hyphens && region == Some(BodyRegion::Forwarded);
-        let kind = match HeaderLines::of(&text[header..]) {
+        let kind = match HeaderLines::of(&text[header..], LineLayout::LaidOut) {
             Some(lines) if is_divided && lines.are_complete() => Some(AuthorKind::Digest),
             Some(_) if is_announced || is_block => Some(AuthorKind::Text),
             Some(lines) if is_framed && lines.are_complete() => Some(AuthorKind::Text),
@@ -277,8 +282,8 @@ fn is_in_quote(text: &[u8], at: usize) -> bool {
 /// Maximum number of bytes before a URL in a quoted line. A long line may hold many URLs.
 const QUOTED_LINE_BYTES: usize = 4 << 10;
 
-/// Header lines in a text. Each value is the rest of its line. The sender's address may be broken
-/// over lines.
+/// Header lines in a text. Each value is the rest of its line. The sender's address and the subject
+/// may be broken over lines.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeaderLines<'t> {
     pub(super) from: Option<Cow<'t, [u8]>>,
@@ -293,42 +298,43 @@ const HEADER_LINES_BYTES: usize = 16 << 10;
 impl<'t> HeaderLines<'t> {
     /// Reads the header lines at the start of `text`, which may have quote marks, up to the second
     /// From. `None` without a sender.
-    fn of(text: &'t [u8]) -> Option<HeaderLines<'t>> {
+    fn of(text: &'t [u8], layout: LineLayout) -> Option<HeaderLines<'t>> {
         let text = &text[..text.len().min(HEADER_LINES_BYTES)];
         let is_quoted = text.starts_with(b">");
         let (mut found, mut folded) = (HeaderLines::default(), 0);
-        for line in text.split(|&byte| byte == b'\n') {
-            let line = match line.strip_prefix(b">") {
-                Some(line) if is_quoted => line.strip_prefix(b" ").unwrap_or(line),
-                _ => line,
-            };
+        let lines = text.split(|&byte| byte == b'\n');
+        let mut lines = lines.map(|line| match line.strip_prefix(b">") {
+            Some(line) if is_quoted => line.strip_prefix(b" ").unwrap_or(line),
+            _ => line,
+        });
+        while let Some(line) = lines.next() {
             // Field names have no hyphens at the start: lines of hyphens would be read again and
             // again.
             if line.trim_ascii().is_empty() || line.starts_with(b"-") {
                 break;
             }
-            // The rest of a folded field.
-            if is_blank(line[0]) {
-                let from = found.from.as_mut();
-                from.into_iter()
-                    .for_each(|from| continue_address(from, line.trim_ascii()));
-                continue;
-            }
-            let Some((name, value)) = field(line) else {
+            let Some((name, value)) = field(line).filter(|_| !is_blank(line[0])) else {
                 // Programs that quote a block break its long fields without a blank.
-                let goes_on = folded < FOLDED_LINES && !found.are_complete();
+                let goes_on = is_blank(line[0]) || folded < FOLDED_LINES && !found.are_complete();
                 match &mut found.from {
                     Some(from) if goes_on => continue_address(from, line.trim_ascii()),
+                    None if is_blank(line[0]) => {}
                     _ => break,
                 }
-                folded += 1;
+                folded += usize::from(!is_blank(line[0]));
                 continue;
             };
             let place = match FieldNames::index_of(name) {
                 Some(0) if found.from.is_some() => break,
                 Some(0) => &mut found.from,
                 Some(1) => &mut found.date,
-                Some(3) => &mut found.subject,
+                Some(3) if found.subject.is_none() => {
+                    let more = subject_lines(line, lines.clone(), layout);
+                    let more = lines.by_ref().take(more).map(<[u8]>::trim_ascii);
+                    let all: Vec<_> = std::iter::once(value).chain(more).collect();
+                    found.subject = Some(all.join(&b' ').into());
+                    continue;
+                }
                 None if name.eq_ignore_ascii_case(b"message-id") => &mut found.id,
                 None if memchr::memchr(b' ', name).is_some() => break,
                 _ => continue,
@@ -358,45 +364,65 @@ fn continue_address(from: &mut Cow<'_, [u8]>, part: &[u8]) {
     }
 }
 
+/// Columns in which a wrapped line of a subject ends, or would end with the word after it.
+const WRAP_COLUMNS: Range<usize> = 66..90;
+
+/// Maximum number of lines of a subject after the first one.
+const SUBJECT_LINES: usize = 3;
+
+/// Returns the number of lines after a subject's first `line` that belong to it: folded lines, those
+/// before another field, and those before a blank line if `line` was wrapped. A page has no wrapped
+/// lines.
+fn subject_lines<'l>(
+    line: &[u8],
+    next: impl Iterator<Item = &'l [u8]>,
+    layout: LineLayout,
+) -> usize {
+    let next = next.chain([&b""[..]]).take(SUBJECT_LINES + 1);
+    let next: Vec<_> = next.map(<[u8]>::trim_ascii_end).collect();
+    let len = line.trim_ascii_end().len();
+    let columns = len + 1 + run_len(next[0], |byte| !is_blank(byte));
+    let is_wrapped = len < WRAP_COLUMNS.end && WRAP_COLUMNS.start <= columns;
+    let is_field = |line: &[u8]| field_name(line).and_then(FieldNames::index_of).is_some();
+    let mut lines = next.iter();
+    match lines.position(|line| line.is_empty() || is_field(line)) {
+        Some(end) if !next[end].is_empty() || is_wrapped && layout == LineLayout::Written => end,
+        _ => next
+            .iter()
+            .take_while(|line| line.starts_with(b" ") || line.starts_with(b"\t"))
+            .count(),
+    }
+}
+
 /// Names of the fields in one language.
 struct FieldNames {
     /// Sender; time, as also in pasted headers; recipient; subject.
     names: [&'static str; 4],
-    /// Names of the time and of copies that occur only in this kind of block, separated by commas.
+    /// Names of the time that occur only in this kind of block, separated by commas.
     sent: &'static str,
-    copy: &'static str,
 }
 
-const fn language(names: [&'static str; 4], sent: &'static str, copy: &'static str) -> FieldNames {
-    FieldNames { names, sent, copy }
+const fn language(names: [&'static str; 4], sent: &'static str) -> FieldNames {
+    FieldNames { names, sent }
 }
 
-/// Names of copies in most languages.
-const COPY: &str = "Cc,CC,Bcc";
+/// Names of copies in these languages.
+const COPIES: &str = "Cc,CC,Bcc,Kopie,Kopia,抄送";
 
 /// Languages of Outlook that occur in archives.
 const LANGUAGES: [FieldNames; 9] = [
-    language(["From", "Date", "To", "Subject"], "Sent", COPY),
-    language(
-        ["Von", "Datum", "An", "Betreff"],
-        "Gesendet",
-        "Cc,CC,Bcc,Kopie",
-    ),
-    language(["De", "Date", "À", "Objet"], "Envoyé,Envoyé le", COPY),
-    language(
-        ["De", "Fecha", "Para", "Asunto"],
-        "Enviado,Enviado el",
-        COPY,
-    ),
+    language(["From", "Date", "To", "Subject"], "Sent"),
+    language(["Von", "Datum", "An", "Betreff"], "Gesendet"),
+    language(["De", "Date", "À", "Objet"], "Envoyé,Envoyé le"),
+    language(["De", "Fecha", "Para", "Asunto"], "Enviado,Enviado el"),
     language(
         ["De", "Data", "Para", "Assunto"],
         "Enviado,Enviada,Enviado em,Enviada em",
-        COPY,
     ),
-    language(["Da", "Data", "A", "Oggetto"], "Inviato", COPY),
-    language(["Van", "Datum", "Aan", "Onderwerp"], "Verzonden", COPY),
-    language(["Från", "Datum", "Till", "Ämne"], "Skickat", "Kopia,Cc"),
-    language(["发件人", "日期", "收件人", "主题"], "发送时间", "抄送"),
+    language(["Da", "Data", "A", "Oggetto"], "Inviato"),
+    language(["Van", "Datum", "Aan", "Onderwerp"], "Verzonden"),
+    language(["Från", "Datum", "Till", "Ämne"], "Skickat"),
+    language(["发件人", "日期", "收件人", "主题"], "发送时间"),
 ];
 
 /// Maximum length of a block. Longer blocks have many recipients and are not recognised.
@@ -432,9 +458,10 @@ impl FieldNames {
     /// Returns `true` if the lines after the first are those of a block.
     fn is_followed(&self, text: &[u8]) -> bool {
         let (mut is_sent, mut is_dated, mut is_addressed, mut folded) = (false, false, false, 0);
-        let [_, date, to, subject] = self.names;
+        let (mut may_fold, [_, date, to, subject]) = (true, self.names);
         for line in text.split(|&byte| byte == b'\n').skip(1) {
             let name = field_name(line).unwrap_or_default();
+            let goes_on = std::mem::replace(&mut may_fold, true);
             if name == subject.as_bytes() {
                 return is_sent || is_dated && is_addressed;
             } else if is_any(name, self.sent) && !is_sent {
@@ -443,14 +470,17 @@ impl FieldNames {
                 is_dated = true;
             } else if name == to.as_bytes() && !is_addressed {
                 is_addressed = true;
-            } else if !is_any(name, self.copy) {
+            } else if !is_any(name, COPIES) {
                 folded += 1;
+                let is_address = memchr::memchr2(b'@', b';', line).is_some();
                 let is_folded = folded <= FOLDED_LINES
                     && !line.trim_ascii().is_empty()
-                    && (name.is_empty() || is_blank(line[0]));
+                    && (is_blank(line[0]) || name.is_empty() && (goes_on || is_address));
                 if !is_folded {
                     return false;
                 }
+                // Several lines without addresses are prose.
+                may_fold = line.trim_ascii_end().ends_with(b";");
             }
         }
         false
@@ -479,7 +509,9 @@ fn field(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let name = &start[..len];
     let name = name.strip_suffix("\u{a0}".as_bytes()).unwrap_or(name);
     let name = name.trim_ascii_end();
-    let name = Some(name.strip_suffix(b"*").unwrap_or(name)).filter(|name| !name.is_empty())?;
+    let name = name.strip_suffix(b"*").unwrap_or(name);
+    // A line may be the time of a date: `2026 3:04 PM`.
+    let name = Some(name).filter(|name| name.first().is_some_and(|byte| !byte.is_ascii_digit()))?;
     let value = &line[stars + len..];
     let value = value.strip_prefix("\u{ff1a}".as_bytes());
     let value = value.unwrap_or(&line[stars + len + 1..]);
@@ -489,6 +521,7 @@ fn field(line: &[u8]) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode::{OffsetMap, Region};
 
     #[test]
     fn each_region_ends_where_the_next_starts() {
@@ -522,7 +555,9 @@ mod tests {
         let header = "--Original message\nFrom: Joe\nSubject: lamps\n\n";
         let ends = format!("{header}{}", "-- end forward\n".repeat(10_000));
         assert_eq!(Regions::of(ends.as_bytes()).messages.len(), 2);
-        let author = Regions::of(header.as_bytes()).author(header.as_bytes(), 0, 3);
+        let bytes = header.as_bytes().into();
+        let text = DecodedText::plain(bytes, OffsetMap::default(), Region::Body, None);
+        let author = Regions::of(header.as_bytes()).author(&text, 0, 3);
         let info = author.unwrap().info;
         assert_eq!((info.subject.as_deref(), info.is_cut), (Some("lam"), true));
         let quoted = format!(
@@ -551,11 +586,35 @@ mod tests {
             (&format!("From: Joe\n{eight}Date: x"), "Joe", true),
             (&format!("From: Joe\n{eight}x\nDate: x"), "Joe", false),
         ] {
-            let found = HeaderLines::of(lines.as_bytes()).unwrap();
+            let found = HeaderLines::of(lines.as_bytes(), LineLayout::Written).unwrap();
             assert_eq!(found.from.as_deref(), Some(from.as_bytes()), "{lines}");
             assert_eq!(found.date.is_some(), is_dated, "{lines}");
         }
-        assert!(HeaderLines::of(b"words\nFrom: Joe\n").is_none());
+        assert!(HeaderLines::of(b"words\nFrom: Joe\n", LineLayout::Written).is_none());
+    }
+
+    #[test]
+    fn a_subject_may_be_broken_over_lines() {
+        let full = format!("Subject: {}", "x".repeat(51));
+        for (rest, lines) in [
+            ("b\nTo: c", 1),
+            ("b\nc\nd\nTo: e", 3),
+            ("b\nc\nd\ne\nTo: f", 0),
+            ("b\nhttp://c", 0),
+            (" b\n\tc\nd", 2),
+            ("b c\n\nd", 0),
+            ("long\n\nd", 0),
+            ("longer\nc\r\n\r\nd", 2),
+            ("longer\nc\nd\ne\n\n", 0),
+        ] {
+            let text = format!("From: Joe\n{full}\n{rest}");
+            let found = HeaderLines::of(text.as_bytes(), LineLayout::Written).unwrap();
+            let words = found.subject.unwrap().split(|&byte| byte == b' ').count();
+            assert_eq!(words - 1, lines, "{rest}");
+        }
+        let page = format!("From: Joe\n{full}\nlonger\n\n");
+        let found = HeaderLines::of(page.as_bytes(), LineLayout::LaidOut).unwrap();
+        assert_eq!(found.subject.unwrap().len(), 51);
     }
 
     #[test]
@@ -599,6 +658,7 @@ mod block_tests {
             "From: Joe <joe@a.example>\nSent: Monday, 1 May 2006\nTo: jane; list\nSubject: x\n",
             "From: Joe\r\nSent: Monday\r\nTo: jane;\r\n list\r\nCc: b\r\nSubject: RE: x\r\n",
             "*From:* Joe\n*Sent:* Monday\n*To:* jane\n*Subject:* x\n",
+            "From: Joe for\nBob\nSent: May\nTo: jane\n<j@a>, Jim\nCc: A;\nB\nC <c@a>\nSubject: x\n",
             "From: \"Joe\" <joe@a.example>\nTo: <list>\nSent: Monday\nSubject: x\n",
             "From: Joe\nDate: Monday\nTo: jane\nSubject: x\n",
             "Von: Joe\nGesendet: Montag\nAn: jane\nBetreff: x\n",
@@ -632,6 +692,7 @@ mod block_tests {
             "From: Joe\nSent: Monday\nTo: jane\n",
             "Von: Joe\nSent: Monday\nTo: jane\nSubject: x\n",
             "From here to there: a way\nSent: x\nSubject: x\n",
+            "From: Joe\nSent: Monday\nTo: jane\nIt was a day\nas any other.\nSubject: x\n",
         ] {
             check(text, &[]);
         }

@@ -320,7 +320,7 @@ impl MessagePass<'_, '_> {
             let max_bytes = self.extractor.options.limits.field_bytes;
             let author = parts
                 .regions(text)
-                .author(&text.bytes, message, max_bytes)?;
+                .author(text, message, max_bytes)?;
             parts.author = Some((message, Arc::new(author)));
         }
         parts.author.as_ref().map(|(_, author)| Arc::clone(author))
@@ -470,7 +470,8 @@ mod tests {
     const CASES: &str = "\
 MULTI/mixed; boundary=b||--b|INNER|--b||URL => rfc822 Joe, outer
 MULTI/digest; boundary=b||--b||HEAD|URL|--b||Date: x||URL => digest Joe, digest
-REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b|INNER => outer, arf Joe
+REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b|INNER => arf Joe, arf Joe
+REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b-- => outer
 REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
 |MIME-Version: 1.0||URL => outer
 |URL|-----Original Message-----|HEAD|URL => outer, text Joe
@@ -488,7 +489,9 @@ REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
 Content-Type: text/html||<p>-----Original Message-----<br>From: Joe<br><br>URL => text Joe
 Content-Type: text/html||<p>-----Original Message-----<br>|From: Joe<br>|<br>|URL => text Joe
 Content-Type: text/html||<hr><b>From:</b> Joe<br>|<b>Sent:</b> Monday<br>|<b>To:</b> a<br>\
-|<b>Subject:</b> b</div>|URL => text Joe";
+|<b>Subject:</b> b</div>|URL => text Joe
+Content-Type: text/html||<b>From:</b> Jim &lt;|<a>j@a</a>&gt;<br>|Sent: Monday, 5 January|2026 3:04 PM\
+<br>|To: a|b<br>|Subject: c|d<br>|<br>|e URL => text Jim <j@a>: c d";
 
     #[test]
     fn the_innermost_message_names_the_author() {
@@ -507,7 +510,11 @@ Content-Type: text/html||<hr><b>From:</b> Joe<br>|<b>Sent:</b> Monday<br>|<b>To:
                 if let Finding::Url(FoundRecord { author, .. }) = finding {
                     let kind = author.map_or("outer", |author| author.kind.name());
                     let from = author.and_then(|author| author.info.from.as_deref());
-                    found.push([kind, from.unwrap_or_default()].join(" ").trim().to_owned());
+                    let subject = author.and_then(|author| author.info.subject.as_deref());
+                    let subject = subject.filter(|subject| subject.contains(' '));
+                    let subject = subject.map_or(String::new(), |subject| format!(": {subject}"));
+                    let shown = format!("{kind} {}{subject}", from.unwrap_or_default());
+                    found.push(shown.trim().to_owned());
                 }
             });
             assert_eq!(found.join(", "), expected, "{mail}");
