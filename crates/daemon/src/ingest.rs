@@ -23,7 +23,7 @@ use urlspool_text::diagnostic::SkipReason;
 
 pub(crate) use file_ingest::file_read_state;
 pub(crate) use identity::{ExistingFiles, FileVersion, can_share, mailbox_scopes};
-pub(crate) use mbox::{WriterLock, why_locked};
+pub(crate) use mbox::why_locked;
 pub(crate) use message_ingest::{IngestContext, ParserPool};
 pub(crate) use suspects::Suspects;
 
@@ -79,8 +79,8 @@ pub(crate) enum FileOutcome {
     Complete,
     /// The rest must wait until the file has settled.
     Waiting,
-    /// A writer holds a lock of the file.
-    Locked(WriterLock),
+    /// A writer holds a lock of the file. Tells who, and what to do.
+    Locked(String),
     /// One chunk was read, and more remain.
     Partial,
     /// The file has no supported format.

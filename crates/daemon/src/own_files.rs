@@ -18,7 +18,6 @@ use std::time::Duration;
 use rustix::fs::{FallocateFlags, FlockOperation, RenameFlags, fallocate, flock, renameat_with};
 use rustix::io::Errno;
 use twox_hash::XxHash3_64;
-use walkdir::{DirEntry, WalkDir};
 
 use crate::{AtPath, DaemonError, ErrorKind, Result};
 use urlspool_files::config::Config;
@@ -73,11 +72,8 @@ impl SegmentDir {
         let options = options.append(true).create_new(true).mode(0o640);
         let file = options.open(self.part(seq))?;
         sync_dir(&self.open)?;
-        Ok(Segment {
-            file,
-            len: 0,
-            hash: XxHash3_64::new(),
-        })
+        let hash = XxHash3_64::new();
+        Ok(Segment { file, hash })
     }
 
     /// Returns `false` if the file of `segment`, which has this number, was removed or replaced
@@ -115,15 +111,14 @@ impl SegmentDir {
 
     /// Moves an unknown hidden file to `.lost+found`, where it is neither published nor deleted.
     /// Returns its new path.
-    pub(crate) fn set_aside(&self, name: &std::ffi::OsStr) -> io::Result<PathBuf> {
+    pub(crate) fn set_aside(&self, hidden: &Path) -> io::Result<PathBuf> {
         let lost = self.out.join(".lost+found");
         fs::create_dir_all(&lost)?;
+        let name = hidden.file_name().unwrap_or_default();
         for number in 0_u32.. {
-            let mut numbered = name.to_owned();
-            numbered.push(format!(".{number}"));
-            let target = lost.join(numbered);
-            match rename_new(&self.open.join(name), &target) {
-                Err(rustix::io::Errno::EXIST) => {}
+            let target = lost.join(name).with_added_extension(number.to_string());
+            match rename_new(hidden, &target) {
+                Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
                 Ok(()) => return self.sync().map(|()| target),
             }
@@ -183,11 +178,12 @@ impl SegmentDir {
 
 /// Returns the highest number of a segment or sidecar in a folder, or 0 if there is none.
 pub(crate) fn highest_in(folder: &Path) -> io::Result<u64> {
-    let mut highest = 0;
-    for entry in entries(folder) {
-        highest = highest.max(number(entry?.file_name()).unwrap_or(0));
-    }
-    Ok(highest)
+    let paths = entries(folder)?;
+    Ok(paths
+        .iter()
+        .filter_map(|path| number(path))
+        .max()
+        .unwrap_or(0))
 }
 
 /// Renames a file to a name that must be free.
@@ -196,15 +192,17 @@ fn rename_new(from: &Path, to: &Path) -> rustix::io::Result<()> {
     renameat_with(here, from, here, to, RenameFlags::NOREPLACE)
 }
 
-/// Lists one of the crate's own folders, sorted by name.
-pub(crate) fn entries(folder: &Path) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
-    let listing = WalkDir::new(folder).min_depth(1).max_depth(1);
-    listing.sort_by_file_name().into_iter()
+/// Returns the paths in one of the crate's own folders, sorted.
+pub(crate) fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let mut paths = paths.collect::<io::Result<Vec<_>>>()?;
+    paths.sort_unstable();
+    Ok(paths)
 }
 
 /// Returns the number at the start of the name of a segment or sidecar.
-pub(crate) fn number(name: &std::ffi::OsStr) -> Option<u64> {
-    let (number, ending) = name.to_str()?.split_once('.')?;
+pub(crate) fn number(path: &Path) -> Option<u64> {
+    let (number, ending) = path.file_name()?.to_str()?.split_once('.')?;
     (number.len() >= 10 && matches!(ending, "jsonl" | "jsonl.zst" | "meta" | "part"))
         .then(|| number.parse().ok())?
 }
@@ -212,7 +210,6 @@ pub(crate) fn number(name: &std::ffi::OsStr) -> Option<u64> {
 /// A segment that is being written.
 pub(crate) struct Segment {
     file: File,
-    len: u64,
     hash: XxHash3_64,
 }
 
@@ -221,7 +218,6 @@ impl Segment {
     /// undefined.
     pub(crate) fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         self.file.write_all(lines)?;
-        self.len += lines.len() as u64;
         self.hash.write(lines);
         Ok(())
     }
@@ -233,11 +229,6 @@ impl Segment {
     pub(crate) fn sync(self) -> io::Result<Segment> {
         self.file.sync_data()?;
         Ok(self)
-    }
-
-    /// Returns the number of bytes appended.
-    pub(crate) fn len(&self) -> u64 {
-        self.len
     }
 
     /// Returns the 64-bit XXH3 hash of the appended data.

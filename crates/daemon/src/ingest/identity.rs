@@ -68,16 +68,16 @@ impl FileVersion {
     ) -> Vec<u64> {
         let mut keys = vec![self.key(file, spool, key)];
         if file.hint != FormatHint::Maildir {
-            let mailbox = path_key(&unrotated(&spool.path_of(&file.source.path)));
-            keys.extend([mailbox, spool.key].map(|mailbox| self.id.hash_in(mailbox)));
+            keys.extend(self.mbox_keys(file, spool));
         }
         keys
     }
 
-    /// The file's keys as an mbox, one for each mailbox it may belong to.
-    pub(super) fn mbox_keys(&self, file: &WalkedFile, spool: &SpoolIdentity) -> Vec<u64> {
-        let mailboxes = mailbox_scopes(&file.source.path, file.hint, spool).into_iter();
-        mailboxes.map(|mailbox| self.id.hash_in(mailbox)).collect()
+    /// The file's keys as an mbox, one for each mailbox it may belong to: its own, or the spool's.
+    pub(super) fn mbox_keys(&self, file: &WalkedFile, spool: &SpoolIdentity) -> [u64; 2] {
+        let path = spool.path_of(&file.source.path);
+        let mailbox = path_key(&mailbox(&path, SourceKind::Mbox));
+        [mailbox, spool.key].map(|mailbox| self.id.hash_in(mailbox))
     }
 
     /// The key in the state of a file that was read completely. It differs between files, and

@@ -8,15 +8,14 @@
 //! is the first byte that is not NUL: a writer that kept its offset after a truncation leaves a
 //! hole before it.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use memchr::memmem;
 use rustix::fs::{FlockOperation, fcntl_lock};
-use rustix::process::{Flock, FlockType, Pid, fcntl_getlk};
+use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use super::identity::{FileVersion, guard_hash};
 use super::message_ingest::MessageIngest;
@@ -451,32 +450,6 @@ fn cursor_after(
     }
 }
 
-/// A lock held by a writer of an mbox.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum WriterLock {
-    /// A lock file next to the mbox, at this path.
-    File(PathBuf),
-    /// An fcntl(2) lock, held by this process; `None` if the holder is on another machine or in
-    /// another PID namespace.
-    Record(Option<Pid>),
-}
-
-impl fmt::Display for WriterLock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WriterLock::File(path) => write!(
-                f,
-                "by the lock file {}; remove that file if no program is writing the mailbox",
-                path.display()
-            ),
-            WriterLock::Record(Some(holder)) => {
-                write!(f, "by process {} (fcntl)", holder.as_raw_nonzero())
-            }
-            WriterLock::Record(None) => f.write_str("by an unknown process (fcntl)"),
-        }
-    }
-}
-
 /// Calls `work` while no writer holds a lock of an mbox. Returns the outcome if a writer holds one,
 /// or if `work` fails.
 pub(super) fn with_lock<T>(
@@ -489,16 +462,23 @@ pub(super) fn with_lock<T>(
     }
     let lock_file = path.with_added_extension("lock");
     if lock_file.symlink_metadata().is_ok() {
-        return Err(FileOutcome::Locked(WriterLock::File(lock_file)));
+        return Err(FileOutcome::Locked(format!(
+            "by the lock file {}; remove that file if no program is writing the mailbox",
+            lock_file.display()
+        )));
     }
     // Other errors are ignored: writers honour no locks on file systems without them.
     if let Err(rustix::io::Errno::AGAIN | rustix::io::Errno::ACCESS) =
         fcntl_lock(file, FlockOperation::NonBlockingLockShared)
     {
-        // `None` if the lock was released by now, or the process is unknown.
+        // `None` if the lock was released by now, or the holder is on another machine or in another
+        // PID namespace.
         let holder = fcntl_getlk(file, &Flock::from(FlockType::ReadLock));
-        let holder = holder.ok().flatten().and_then(|lock| lock.pid);
-        return Err(FileOutcome::Locked(WriterLock::Record(holder)));
+        let holder = match holder.ok().flatten().and_then(|lock| lock.pid) {
+            Some(process) => format!("process {}", process.as_raw_nonzero()),
+            None => "an unknown process".to_owned(),
+        };
+        return Err(FileOutcome::Locked(format!("by {holder} (fcntl)")));
     }
     let done = work();
     // If this fails, closing the file releases the lock.
@@ -526,6 +506,7 @@ mod tests {
     use crate::ingest::message_ingest::tests::Needs;
     use crate::store::{SharedWriter, StoreFixture};
     use std::fs;
+    use std::path::PathBuf;
     use std::sync::Arc;
     use urlspool_files::config::Config;
 

@@ -13,8 +13,7 @@ use super::reader::{
     HeldLock, InodeVersion, RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile,
 };
 use crate::ingest::{
-    FileOutcome, FileReadState, FileVersion, IngestContext, SettleState, WriterLock,
-    file_read_state,
+    FileOutcome, FileReadState, FileVersion, IngestContext, SettleState, file_read_state,
 };
 use crate::own_files::is_state_database;
 use crate::status::{LastError, read_error_kind};
@@ -93,8 +92,8 @@ impl SpoolReader {
             .failures
             .may_read(checked.path(), checked.inode_version, now)
         {
-            let (session, identity) = (self.session()?, &self.spools[spool].identity);
-            return file_read_state(&session, identity, file, checked.version);
+            let identity = &self.spools[spool].identity;
+            return file_read_state(self.session()?, identity, file, checked.version);
         }
         self.check_opened(&checked, host)
     }
@@ -105,7 +104,7 @@ impl SpoolReader {
         checked: &CheckedFile<'_>,
         host: &mut dyn ReaderHost,
     ) -> Result<FileReadState> {
-        let session = self.session()?;
+        let session = self.session()?.clone();
         let mut nuls = 0;
         loop {
             let (outcome, read_state) =
@@ -320,8 +319,8 @@ impl SpoolReader {
                 self.report_skip(source, reason, path, host);
             }
             FileOutcome::Waiting => self.wait_to_settle(checked, None, host.now()),
-            FileOutcome::Locked(lock) => {
-                let held = self.held_lock(source, lock, host);
+            FileOutcome::Locked(holder) => {
+                let held = self.held_lock(source, holder, host);
                 self.wait_to_settle(checked, Some(held), host.now());
             }
             FileOutcome::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -348,7 +347,7 @@ impl SpoolReader {
     fn held_lock(
         &mut self,
         source: &Source,
-        lock: WriterLock,
+        holder: String,
         host: &mut dyn ReaderHost,
     ) -> HeldLock {
         let now = host.now();
@@ -359,12 +358,12 @@ impl SpoolReader {
         let is_reported = was_reported || since.plus(self.config.watch.lock_timeout) <= now;
         if is_reported && !was_reported {
             let seconds = (now.ms - since.ms) / 1_000;
-            let text = format!("not read: locked for {seconds} s {lock}");
+            let text = format!("not read: locked for {seconds} s {holder}");
             let diagnostic = Diagnostic::new(DiagnosticKind::Unreadable, text);
             self.report(&diagnostic.of(source), host);
         }
         HeldLock {
-            lock,
+            holder,
             since,
             is_reported,
         }

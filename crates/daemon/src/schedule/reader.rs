@@ -11,10 +11,10 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use super::watched_spool::WatchedSpool;
-use crate::ingest::{ExistingFiles, FileVersion, ParserPool, Suspects, WriterLock};
+use crate::ingest::{ExistingFiles, FileVersion, ParserPool, Suspects};
 use crate::status::{Counters, DaemonState, FailedFile, LastError, LockedFile, Status};
 use crate::store::{Session, SharedWriter, Writer};
-use crate::{DaemonHost, ErrorKind, Heartbeat, MonotonicTime, Result};
+use crate::{DaemonError, DaemonHost, ErrorKind, Heartbeat, MonotonicTime, Result};
 use urlspool_files::config::Config;
 use urlspool_record::extract::Extractor;
 use urlspool_sources::read::GitHost;
@@ -46,8 +46,8 @@ pub struct SpoolReader {
     pub(super) shared: ReaderResources,
     /// Lets the supervisor recognise a stalled reader.
     pub(crate) heartbeat: Arc<Heartbeat>,
-    /// Term of the committer for which all spools were scanned or scheduled.
-    pub(super) term: u64,
+    /// The right to write since all spools were scanned or scheduled. `None` until work begins.
+    session: Option<Session>,
     pub(super) spools: Vec<WatchedSpool>,
     /// Existing files whose URLs are not written.
     pub(super) existing: ExistingFiles,
@@ -91,7 +91,8 @@ pub(super) struct UnsettledFile {
 /// A lock that keeps a file from being read.
 #[derive(Clone, Debug)]
 pub(super) struct HeldLock {
-    pub(super) lock: WriterLock,
+    /// Its holder, as [`FileOutcome::Locked`](crate::ingest::FileOutcome::Locked) names it.
+    pub(super) holder: String,
     /// Time since which each check found the file locked.
     pub(super) since: MonotonicTime,
     /// `true` once the lock was reported, after `watch.lock_timeout`.
@@ -125,16 +126,10 @@ impl SpoolReader {
     /// Creates a reader for all spools of `config`, each due now.
     #[must_use]
     pub fn new(config: Config, shared: ReaderResources, now: MonotonicTime) -> SpoolReader {
-        let writer = shared.writer.lock();
-        let spools = config.spool.iter().map(|spool| {
-            let identity = writer.spool_identity(&spool.path);
-            WatchedSpool::new(spool, identity, now)
-        });
-        let (spools, term) = (spools.collect(), writer.term);
-        drop(writer);
+        let spools = config.spool.iter();
         SpoolReader {
-            spools,
-            term,
+            spools: spools.map(|spool| WatchedSpool::new(spool, now)).collect(),
+            session: None,
             config,
             shared,
             heartbeat: Arc::default(),
@@ -185,7 +180,6 @@ impl SpoolReader {
         if let Some(retry) = self.shared.writer.lock().ready(host)? {
             return Ok(retry);
         }
-        self.follow_term(host.now());
         match self.round(host) {
             Ok(()) => Ok(self.next_deadline()),
             Err(error) if error.kind == ErrorKind::OutOfSpace => {
@@ -203,7 +197,7 @@ impl SpoolReader {
         let soon = now.after(RESCAN_DELAY_MS);
         self.changed.is_empty()
             && self.reported_locks().count() == self.unsettled.len()
-            && self.shared.writer.lock().is_idle(self.term)
+            && self.writer().is_ok_and(|writer| writer.is_idle())
             && !self.spools.iter().any(|watched| watched.is_needed(soon))
     }
 
@@ -259,7 +253,7 @@ impl SpoolReader {
         locked.truncate(REPORTED_FAILURES);
         let files = locked.into_iter().map(|(path, held)| LockedFile {
             path: path.display().to_string(),
-            lock: held.lock.to_string(),
+            lock: held.holder.clone(),
             locked_ms: now.ms.saturating_sub(held.since.ms),
         });
         files.collect()
@@ -273,9 +267,9 @@ impl SpoolReader {
     /// One sentence per unread file: it is locked, still being written, or unreadable.
     pub(crate) fn unread_files(&self, now: MonotonicTime) -> Vec<String> {
         let unsettled = self.unsettled.iter().map(|(path, file)| match &file.lock {
-            Some(HeldLock { lock, since, .. }) => {
+            Some(HeldLock { holder, since, .. }) => {
                 let seconds = now.ms.saturating_sub(since.ms) / 1_000;
-                format!("{}: locked for {seconds} s {lock}", path.display())
+                format!("{}: locked for {seconds} s {holder}", path.display())
             }
             None => format!("{}: it is still being written", path.display()),
         });
@@ -358,23 +352,27 @@ impl SpoolReader {
         }
     }
 
-    /// Rescans all spools if a pause ended since the last call: uncommitted work was lost, and no
-    /// spool was observed during the pause.
-    fn follow_term(&mut self, now: MonotonicTime) {
-        let writer = self.shared.writer.lock();
-        if self.term != writer.term {
-            self.term = writer.term;
-            for watched in &mut self.spools {
-                watched.mark(now);
-                watched.scanned = false;
-                // The pause may have begun before the state was opened.
-                watched.identity = writer.spool_identity(&watched.spool.path);
-            }
+    /// Opens a session, and schedules a scan of all spools, unless there is one that has not ended:
+    /// uncommitted work was lost, and no spool was observed during a pause.
+    fn renew_session(&mut self, now: MonotonicTime) -> Result<()> {
+        if self.writer().is_ok() {
+            return Ok(());
         }
+        let session = self.shared.writer.session(&self.heartbeat)?;
+        let writer = session.lock()?;
+        for watched in &mut self.spools {
+            watched.mark(now);
+            watched.scanned = false;
+            watched.identity = writer.spool_identity(&watched.spool.path);
+        }
+        drop(writer);
+        self.session = Some(session);
+        Ok(())
     }
 
     /// Does all due work once.
     fn round(&mut self, host: &mut dyn ReaderHost) -> Result<()> {
+        self.renew_session(host.now())?;
         for spool in 0..self.spools.len() {
             self.note_existing(spool, host)?;
         }
@@ -395,14 +393,15 @@ impl SpoolReader {
         writer.lock().commit_if_due(self.stopping, host)
     }
 
-    /// Opens a session for writing.
-    pub(super) fn session(&self) -> Result<Session> {
-        self.shared.writer.session(&self.heartbeat)
+    /// The session of the current round.
+    pub(super) fn session(&self) -> Result<&Session> {
+        let session = self.session.as_ref();
+        session.ok_or_else(|| DaemonError::out_of_space("work has not begun"))
     }
 
     /// Waits for exclusive use of the writer.
     pub(super) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
-        self.shared.writer.lock_in_term(self.term, &self.heartbeat)
+        self.session()?.lock()
     }
 
     /// The time at which more work is due.
@@ -548,8 +547,8 @@ impl RetryTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LogRecord;
     use crate::store::StoreFixture;
-    use crate::{DaemonError, LogRecord};
     use urlspool_files::config::DedupeScope;
     use urlspool_files::config::Spool;
 

@@ -437,7 +437,7 @@ impl SpoolReader {
         {
             return Ok(());
         }
-        let session = self.session()?;
+        let session = self.session()?.clone();
         for watched in &mut self.spools {
             if watched.existing == ExistingState::Noted {
                 let name = existing_name(watched.identity.key);
@@ -580,7 +580,7 @@ impl SpoolReader {
             return Some(failed.why.clone());
         }
         let held = self.unsettled.get(path)?.reported_lock()?;
-        Some(format!("locked {}", held.lock))
+        Some(format!("locked {}", held.holder))
     }
 
     /// Reports the files that prevent messages of a spool from being reported as gone: all in the

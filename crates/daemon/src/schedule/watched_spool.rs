@@ -76,14 +76,10 @@ pub(super) struct UnreadablePaths {
 
 impl WatchedSpool {
     /// Creates a spool that is due at `now`.
-    pub(super) fn new(
-        spool: &Spool,
-        identity: Arc<SpoolIdentity>,
-        now: MonotonicTime,
-    ) -> WatchedSpool {
+    pub(super) fn new(spool: &Spool, now: MonotonicTime) -> WatchedSpool {
         WatchedSpool {
             spool: spool.clone(),
-            identity,
+            identity: Arc::new(SpoolIdentity::kept(&spool.path, &spool.path)),
             due: Some(now),
             scan_reason: ScanReason::Needed,
             unstable_scans: 0,

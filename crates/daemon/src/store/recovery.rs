@@ -213,10 +213,9 @@ fn cut_to_committed(
 /// Sets aside hidden files that do not belong to the open segment. Returns their new paths.
 fn set_files_aside(dir: &SegmentDir, open: Option<u64>) -> Result<Vec<PathBuf>> {
     let mut aside = Vec::new();
-    for entry in own_files::entries(&dir.open) {
-        let entry = entry.map_err(io::Error::from).at(&dir.out)?;
-        if open.is_none() || number(entry.file_name()) != open {
-            aside.push(dir.set_aside(entry.file_name()).at(entry.path())?);
+    for path in own_files::entries(&dir.open).at(&dir.out)? {
+        if open.is_none() || number(&path) != open {
+            aside.push(dir.set_aside(&path).at(&path)?);
         }
     }
     Ok(aside)
@@ -312,9 +311,8 @@ fn rename_old_state(state: &Path) -> Result<()> {
 /// All sidecars (published, hidden or copied), one per segment, ordered by segment.
 fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<StateSidecar>> {
     let mut found = BTreeMap::new();
-    for folder in [&dir.out, &dir.hidden(""), &paths.sidecars] {
-        for entry in own_files::entries(folder) {
-            let path = entry.map_err(std::io::Error::from).at(folder)?.into_path();
+    for folder in [&dir.out, &dir.open, &paths.sidecars] {
+        for path in own_files::entries(folder).at(folder)? {
             if path.extension() != Some("meta".as_ref()) {
                 continue;
             }

@@ -109,21 +109,6 @@ impl SharedWriter {
         writer
     }
 
-    /// Waits for exclusive use of the writer, on behalf of the reader with this heartbeat.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::OutOfSpace`] if uncommitted work was lost since `term`, or the reader was
-    /// replaced.
-    pub fn lock_in_term(&self, term: u64, heartbeat: &Heartbeat) -> Result<MutexGuard<'_, Writer>> {
-        heartbeat.beat();
-        let writer = self.lock();
-        if writer.term != term || heartbeat.is_retired() {
-            return Err(DaemonError::out_of_space("work was paused in the meantime"));
-        }
-        Ok(writer)
-    }
-
     /// Opens a session for the reader with this heartbeat.
     ///
     /// # Errors
@@ -137,7 +122,7 @@ impl SharedWriter {
             heartbeat: Arc::clone(heartbeat),
             term: writer.term,
             hash_key: committer.hash_key,
-            records_dir: committer.dir.hidden(""),
+            records_dir: committer.dir.open.clone(),
         })
     }
 }
@@ -147,9 +132,15 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfSpace`] if the session has ended.
+    /// [`ErrorKind::OutOfSpace`] if uncommitted work was lost since the session was opened, or the
+    /// reader was replaced.
     pub fn lock(&self) -> Result<MutexGuard<'_, Writer>> {
-        self.writer.lock_in_term(self.term, &self.heartbeat)
+        self.heartbeat.beat();
+        let writer = self.writer.lock();
+        if writer.term != self.term || self.heartbeat.is_retired() {
+            return Err(DaemonError::out_of_space("work was paused in the meantime"));
+        }
+        Ok(writer)
     }
 }
 
@@ -171,7 +162,7 @@ pub struct Writer {
     retry: Option<MonotonicTime>,
     /// Number of times that a committer or a pause has ended. Work of an earlier term is void, so
     /// everything must be scanned again.
-    pub term: u64,
+    term: u64,
     batch_bytes: usize,
     counters: Counters,
     last_sealed: Option<LastSealed>,
@@ -188,9 +179,8 @@ impl Writer {
         Ok(&self.committer()?.db)
     }
 
-    /// The spool with this path in the configuration, as the state knows it. Before the state was
-    /// opened, and for a reader of a replaced configuration, whose results are never written, the
-    /// spool is kept under that path.
+    /// The spool with this path in the configuration, as the state knows it. For a reader of a
+    /// replaced configuration, whose results are never written, the spool is kept under that path.
     pub fn spool_identity(&self, configured: &Path) -> Arc<SpoolIdentity> {
         let mut spools = self.spools.configured.iter();
         let identity = spools.find(|spool| spool.is_configured_as(configured));
@@ -335,11 +325,9 @@ impl Writer {
         matches!(&self.ended, Some(error) if error.kind == ErrorKind::OutOfSpace)
     }
 
-    /// Returns `true` if no batch is pending, work is not paused, and no work was lost since
-    /// `term`.
-    pub fn is_idle(&self, term: u64) -> bool {
-        let is_dirty = self.open.as_ref().is_some_and(Committer::is_dirty);
-        self.term == term && !self.is_paused() && !is_dirty
+    /// Returns `true` if no batch is pending.
+    pub fn is_idle(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| !open.is_dirty())
     }
 
     /// Commits and seals pending work, and ends all sessions. Earlier commits stay committed.
@@ -668,7 +656,8 @@ impl Committer {
             self.db.clear_new_rows()?;
         } else if let Some(segment) = self.segment.take_if(|_| 0 < batch.appended) {
             let segment = segment.sync().at(self.dir.part(self.unsealed.seq))?;
-            (self.unsealed.len, self.unsealed.hash) = (segment.len(), segment.hash());
+            self.unsealed.len += batch.appended as u64;
+            self.unsealed.hash = segment.hash();
             self.segment = Some(segment);
             self.unsealed.records += batch.records + batch.gone;
             self.db.set_unsealed_segment(&self.unsealed)?;
@@ -727,12 +716,8 @@ impl Committer {
     /// Copies and snapshot serve [`super::recovery::rebuild_state`]. The batch must be empty.
     pub(super) fn compact_sidecars(&self, max: usize) -> Result<bool> {
         let folder = &self.paths.sidecars;
-        let mut copies = Vec::new();
-        for entry in std::fs::read_dir(folder).at(folder)?.flatten() {
-            if own_files::number(&entry.file_name()).is_some_and(|seq| seq < self.unsealed.seq) {
-                copies.push(entry.path());
-            }
-        }
+        let mut copies = own_files::entries(folder).at(folder)?;
+        copies.retain(|copy| own_files::number(copy).is_some_and(|seq| seq < self.unsealed.seq));
         if copies.len() < max {
             return Ok(false);
         }
