@@ -9,13 +9,12 @@
 //! | files | subject |
 //! |---|---|
 //! | `state_db` | the database; the rows about mail |
-//! | `gone` `purge` `spools` `sidecar_rows` | other queries |
-//! | `recovery` `writer` | operations on state and output |
+//! | `gone` `purge` `spools` | other queries |
+//! | `recovery` `writer` | operations on state and output; sidecars |
 
 mod gone;
 mod purge;
 mod recovery;
-mod sidecar_rows;
 mod spools;
 mod state_db;
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
-use super::watched_spool::WatchedSpool;
+use super::spool_scan::WatchedSpool;
 use crate::ingest::{ExistingFiles, FileVersion, ParserPool, Suspects};
 use crate::status::{Counters, DaemonState, FailedFile, LastError, LockedFile, Status};
 use crate::store::{Session, SharedWriter, Writer};

@@ -9,7 +9,7 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules,
 };
 
-use crate::schedule::watched_path;
+use super::reader_thread::watched_path;
 use urlspool_files::config::{Config, Confinement};
 
 /// The newest set of rights known to this program. An older kernel applies the rights that it

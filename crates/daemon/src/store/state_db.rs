@@ -10,7 +10,7 @@
 //! of the write-ahead log, `SQLite`'s check of the structure at each start, and a comparison with
 //! the newest sidecars (`recovery.rs`).
 //!
-//! Other queries are in `gone.rs`, `sidecar_rows.rs`, `spools.rs` and `purge.rs`.
+//! Other queries are in `gone.rs`, `recovery.rs`, `spools.rs` and `purge.rs`.
 
 use std::cell::{Cell, RefCell};
 use std::fs::{self, File};

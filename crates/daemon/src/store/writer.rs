@@ -20,8 +20,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::gone::GoneMessage;
 use super::purge::WatchTime;
-use super::recovery;
-use super::sidecar_rows::StateSidecar;
+use super::recovery::{self, StateSidecar};
 use super::spools::{KnownSpools, SpoolIdentity, check_scopes};
 use super::state_db::{StateDb, unsigned};
 use crate::own_files::{

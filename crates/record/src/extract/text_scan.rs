@@ -318,9 +318,7 @@ impl MessagePass<'_, '_> {
             .is_none_or(|(last, _)| *last != message)
         {
             let max_bytes = self.extractor.options.limits.field_bytes;
-            let author = parts
-                .regions(text)
-                .author(text, message, max_bytes)?;
+            let author = parts.regions(text).author(text, message, max_bytes)?;
             parts.author = Some((message, Arc::new(author)));
         }
         parts.author.as_ref().map(|(_, author)| Arc::clone(author))
