@@ -70,8 +70,10 @@ mod cli;
 #[cfg(feature = "program")]
 pub use cli::command_line;
 #[cfg(feature = "files")]
-pub use urlspool_files::pipeline::{
-    Finished, NamedCounts, Records, Scan, SchemeCounts, Summary, scan,
+pub use urlspool_files::{
+    options::{DatePeriod, ScanOptions, date_period},
+    pipeline::{NamedCounts, SchemeCounts, Summary},
+    scan::{Finished, Records, Scan, scan},
 };
 pub use urlspool_mail::decode::{
     AttachmentPolicy, Date, FieldRoles, HeaderField, HeaderFields, InfoFields, KnownField,

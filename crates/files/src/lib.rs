@@ -6,4 +6,5 @@ pub mod keyed_hash;
 pub mod listener;
 pub mod options;
 pub mod pipeline;
+pub mod scan;
 pub mod sink;

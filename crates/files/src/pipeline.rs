@@ -9,7 +9,6 @@ mod batch;
 mod messages;
 mod order;
 mod run;
-mod scan;
 mod summary;
 mod units;
 mod worker;
@@ -20,7 +19,6 @@ pub use messages::{
     InputFailure, InputStep, MessageBlock, MessageSource, StreamEnd, UnreadMessages,
 };
 pub use run::{raise_open_files, reserve_descriptors, run, run_input};
-pub use scan::{Finished, Records, Scan, scan};
 pub use summary::{NamedCounts, SchemeCounts, Summary};
 
 use std::io;

@@ -14,71 +14,108 @@ use urlspool_text::parse::{
 };
 use urlspool_text::repair::Repair;
 
-/// Counts of a run. The sums of [`Summary::imbalances`] must hold.
-///
-/// [`Summary::write`] writes one JSON object whose members are named after the fields, except that
-/// `duplicates` is called `folded`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Summary {
+/// Declares the summary from its fields, and adds field by field.
+macro_rules! summary {
+    ($($(#[$attribute:meta])* $field:ident: $type:ty,)*) => {
+        /// Counts of a run. The sums of [`Summary::imbalances`] must hold.
+        ///
+        /// [`Summary::write`] writes one JSON object whose members are named after the fields,
+        /// except that `duplicates` is called `folded`.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+        pub struct Summary {
+            $($(#[$attribute])* pub $field: $type,)*
+        }
+
+        impl Summary {
+            /// Adds another summary and sets its numbers to zero. Keeps its names, which makes it
+            /// cheap to reuse a summary for one message after another.
+            pub fn absorb(&mut self, other: &mut Summary) {
+                $(self.$field.absorb(&mut other.$field);)*
+            }
+        }
+    };
+}
+
+summary! {
     /// Files that the walk found.
-    pub files: u64,
+    files: u64,
     /// Files that were read completely.
-    pub files_read: u64,
+    files_read: u64,
     /// Files that were skipped, by reason.
-    pub files_skipped: NamedCounts,
+    files_skipped: NamedCounts,
     /// Unreadable files, by kind of diagnostic.
-    pub files_failed: NamedCounts,
+    files_failed: NamedCounts,
     /// Bytes read from files.
-    pub bytes_read: u64,
+    bytes_read: u64,
     /// Members of archives. They are not included in `files`.
-    pub members: u64,
+    members: u64,
     /// Members that were read completely.
-    pub members_read: u64,
+    members_read: u64,
     /// Members that were skipped, by reason.
-    pub members_skipped: NamedCounts,
+    members_skipped: NamedCounts,
     /// Unreadable members, by kind of diagnostic.
-    pub members_failed: NamedCounts,
+    members_failed: NamedCounts,
     /// Bytes decompressed from compressed files and archives.
-    pub bytes_unpacked: u64,
+    bytes_unpacked: u64,
     /// Messages, and texts without a header.
-    pub messages: u64,
+    messages: u64,
     /// Messages that were scanned.
-    pub messages_scanned: u64,
+    messages_scanned: u64,
     /// Messages that were skipped, by reason.
-    pub messages_skipped: NamedCounts,
+    messages_skipped: NamedCounts,
     /// Parts that were scanned.
-    pub parts_text: u64,
+    parts_text: u64,
     /// Parts that were not read.
-    pub parts_other: u64,
+    parts_other: u64,
     /// Parts that were not read, by media type; `other` for types beyond [`COUNTED_TEXTS`].
-    pub parts_other_types: TextCounts,
+    parts_other_types: TextCounts,
     /// Starts that matched a scheme or the opening of a wrapper.
-    pub candidates: u64,
+    candidates: u64,
     /// Records written: of candidates and of unwrapped URLs.
-    pub records: u64,
+    records: u64,
     /// Candidates that are not URLs, by reason.
-    pub rejects: NamedCounts,
+    rejects: NamedCounts,
     /// URLs that filters held back, by the first filter that did.
-    pub filtered: NamedCounts,
+    filtered: NamedCounts,
     /// URLs that were already written; `folded` in JSON.
     #[serde(rename = "folded")]
-    pub duplicates: u64,
+    duplicates: u64,
     /// URLs extracted from redirectors' URLs, which are not candidates.
-    pub unwrapped: u64,
+    unwrapped: u64,
     /// Records whose author is not the message's, including repetitions.
-    pub other_authors: u64,
+    other_authors: u64,
     /// Events, by kind.
-    pub events: NamedCounts,
+    events: NamedCounts,
     /// URLs that passed the filters, by scheme. Like the next three fields, it includes duplicates
     /// within the run.
-    pub schemes: SchemeCounts,
+    schemes: SchemeCounts,
     /// URLs that passed the filters, by wrapper.
-    pub wrappers: NamedCounts,
+    wrappers: NamedCounts,
     /// URLs that passed the filters, by repair. A URL can have several.
-    pub repairs: NamedCounts,
+    repairs: NamedCounts,
     /// URLs that passed the filters, by accepting grammar. A URL can have several. A URL longer
     /// than the limit has none.
-    pub verdicts: NamedCounts,
+    verdicts: NamedCounts,
+}
+
+/// A count, or several, that another one can be added to.
+trait Absorb {
+    /// Adds `other` and sets its numbers to zero.
+    fn absorb(&mut self, other: &mut Self);
+}
+
+impl Absorb for u64 {
+    fn absorb(&mut self, other: &mut u64) {
+        *self += std::mem::take(other);
+    }
+}
+
+impl Absorb for [u64] {
+    fn absorb(&mut self, other: &mut [u64]) {
+        for (sum, number) in self.iter_mut().zip(other) {
+            sum.absorb(number);
+        }
+    }
 }
 
 impl Summary {
@@ -208,58 +245,6 @@ impl Summary {
         duplicate
     }
 
-    /// Adds another summary and sets its numbers to zero. Keeps its names, which makes it cheap to
-    /// reuse a summary for one message after another.
-    pub fn absorb(&mut self, other: &mut Summary) {
-        for (sum, number) in self.numbers().into_iter().zip(other.numbers()) {
-            *sum += std::mem::take(number);
-        }
-        for (sum, counts) in self.counts().into_iter().zip(other.counts()) {
-            sum.absorb(counts);
-        }
-        self.parts_other_types.absorb(&mut other.parts_other_types);
-        add_all(&mut self.schemes.known, &mut other.schemes.known);
-        self.schemes.others.absorb(&mut other.schemes.others);
-    }
-
-    /// Returns all fields that are single numbers.
-    fn numbers(&mut self) -> [&mut u64; 15] {
-        [
-            &mut self.files,
-            &mut self.files_read,
-            &mut self.bytes_read,
-            &mut self.members,
-            &mut self.members_read,
-            &mut self.bytes_unpacked,
-            &mut self.messages,
-            &mut self.messages_scanned,
-            &mut self.parts_text,
-            &mut self.parts_other,
-            &mut self.candidates,
-            &mut self.records,
-            &mut self.duplicates,
-            &mut self.unwrapped,
-            &mut self.other_authors,
-        ]
-    }
-
-    /// Returns all fields that are counted by name.
-    fn counts(&mut self) -> [&mut NamedCounts; 11] {
-        [
-            &mut self.files_skipped,
-            &mut self.files_failed,
-            &mut self.members_skipped,
-            &mut self.members_failed,
-            &mut self.messages_skipped,
-            &mut self.rejects,
-            &mut self.filtered,
-            &mut self.events,
-            &mut self.wrappers,
-            &mut self.repairs,
-            &mut self.verdicts,
-        ]
-    }
-
     /// Returns one sentence for each sum that does not hold. Empty unless the program has a bug.
     #[must_use]
     pub fn imbalances(&self) -> Vec<String> {
@@ -323,12 +308,13 @@ impl NamedCounts {
             self.numbers.resize(names.len(), 0);
         }
     }
+}
 
-    /// Adds `other` and sets its numbers to zero.
+impl Absorb for NamedCounts {
     fn absorb(&mut self, other: &mut NamedCounts) {
         if other.numbers.iter().any(|number| 0 < *number) {
             self.prepare(other.names);
-            add_all(&mut self.numbers, &mut other.numbers);
+            self.numbers.absorb(&mut other.numbers);
         }
     }
 }
@@ -344,13 +330,6 @@ impl Eq for NamedCounts {}
 impl Serialize for NamedCounts {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         self.by_name().serialize(to)
-    }
-}
-
-/// Adds numbers to sums, and sets them to zero.
-fn add_all(sums: &mut [u64], numbers: &mut [u64]) {
-    for (sum, number) in sums.iter_mut().zip(numbers) {
-        *sum += std::mem::take(number);
     }
 }
 
@@ -391,13 +370,14 @@ impl TextCounts {
             self.others += number;
         }
     }
+}
 
-    /// Adds `other` and empties it.
+impl Absorb for TextCounts {
     fn absorb(&mut self, other: &mut TextCounts) {
         while let Some((text, number)) = other.by_text.pop_first() {
             self.add(&text, number);
         }
-        self.others += std::mem::take(&mut other.others);
+        self.others.absorb(&mut other.others);
     }
 }
 
@@ -434,6 +414,13 @@ impl SchemeCounts {
                 self.others.add(&name, 1);
             }
         }
+    }
+}
+
+impl Absorb for SchemeCounts {
+    fn absorb(&mut self, other: &mut SchemeCounts) {
+        self.known.absorb(&mut other.known);
+        self.others.absorb(&mut other.others);
     }
 }
 

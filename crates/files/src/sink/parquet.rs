@@ -137,8 +137,8 @@ impl Write for FileSink {
     }
 }
 
-/// Columns whose values differ in most records: a dictionary would be about as large as the values.
-const DISTINCT_COLUMNS: &[&str] = &[
+/// Texts that differ in most records: a dictionary would be about as large as the values.
+const DISTINCT_TEXTS: [&str; 10] = [
     "id",
     "url",
     "fragment",
@@ -149,32 +149,24 @@ const DISTINCT_COLUMNS: &[&str] = &[
     "parts.list.item.value",
     "raw",
     "anchor",
-    "source.start",
-    "source.end",
 ];
 
-/// Columns without minimum, maximum and number of nulls. Their texts are unordered, so each row
-/// group spans the full range and no reader could skip one.
-const UNORDERED_COLUMNS: &[&str] = &[
-    "id",
-    "url",
-    "fragment",
-    "path",
-    "query",
-    "key",
-    "href",
+/// Other texts without an order: each row group spans the full range, as with [`DISTINCT_TEXTS`],
+/// so no reader could skip one.
+const UNORDERED_TEXTS: [&str; 5] = [
     "parts.list.item.name",
-    "parts.list.item.value",
-    "raw",
-    "anchor",
     "message.id",
     "message.digest",
     "message.subject",
     "message.references.list.item",
 ];
 
-/// Columns of growing numbers, whose differences are small.
-const GROWING_COLUMNS: &[&str] = &["source.start", "source.end", "message.start", "message.end"];
+/// Numbers that grow from record to record: their differences are small, and a dictionary would be
+/// as large as the values.
+const GROWING_NUMBERS: [&str; 2] = ["source.start", "source.end"];
+
+/// Numbers that grow from message to message.
+const MESSAGE_NUMBERS: [&str; 2] = ["message.start", "message.end"];
 
 fn properties() -> WriterProperties {
     let mut properties = WriterProperties::builder()
@@ -182,14 +174,14 @@ fn properties() -> WriterProperties {
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_max_row_group_row_count(Some(PARQUET_GROUP_ROWS))
         .set_statistics_enabled(EnabledStatistics::Chunk);
-    for name in DISTINCT_COLUMNS {
+    for name in DISTINCT_TEXTS.into_iter().chain(GROWING_NUMBERS) {
         properties = properties.set_column_dictionary_enabled(column_path(name), false);
     }
-    for name in UNORDERED_COLUMNS {
+    for name in DISTINCT_TEXTS.into_iter().chain(UNORDERED_TEXTS) {
         properties =
             properties.set_column_statistics_enabled(column_path(name), EnabledStatistics::None);
     }
-    for name in GROWING_COLUMNS {
+    for name in GROWING_NUMBERS.into_iter().chain(MESSAGE_NUMBERS) {
         properties =
             properties.set_column_encoding(column_path(name), Encoding::DELTA_BINARY_PACKED);
     }
@@ -227,8 +219,8 @@ mod tests {
             .iter()
             .map(|column| column.path().string())
             .collect();
-        let lists = [DISTINCT_COLUMNS, UNORDERED_COLUMNS, GROWING_COLUMNS];
-        for name in lists.concat() {
+        let texts = DISTINCT_TEXTS.into_iter().chain(UNORDERED_TEXTS);
+        for name in texts.chain(GROWING_NUMBERS).chain(MESSAGE_NUMBERS) {
             assert!(columns.iter().any(|column| column == name), "{name}");
         }
     }

@@ -213,7 +213,7 @@ impl InputLines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use urlspool_files::pipeline::scan;
+    use urlspool_files::scan::scan;
 
     #[test]
     fn a_record_and_its_line_have_the_same_values() {

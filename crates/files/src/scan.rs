@@ -6,14 +6,13 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{self, JoinHandle};
 use std::{io, vec};
 
-use super::{Job, Report, Summary, run};
-use urlspool_mail::split::Format;
-use urlspool_record::extract::{Extractor, Options};
-use urlspool_record::record::{FieldId, LineFormat, Record};
-use urlspool_sources::walk::{PathFilter, SymlinkPolicy};
+use crate::evidence::add_evidence;
+use crate::options::ScanOptions;
+use crate::pipeline::{Report, Summary, run};
+use urlspool_record::extract::Extractor;
+use urlspool_record::record::{Demand, FieldId, LineFormat, Record};
 use urlspool_text::diagnostic::Event;
 use urlspool_text::limits::{SCANNED_BATCHES, SCANNED_EVENTS};
-use urlspool_text::origin::SourceKind;
 
 /// Prepares a scan of files and folders with the default options. No file is opened before
 /// [`Scan::run`].
@@ -23,24 +22,16 @@ use urlspool_text::origin::SourceKind;
 /// ```
 /// # fn main() -> std::io::Result<()> {
 /// # std::env::set_current_dir("../..")?;
-/// for record in urlspool_files::pipeline::scan(["corpus/text/appendix.txt"]).run()? {
+/// for record in urlspool_files::scan::scan(["corpus/text/appendix.txt"]).run()? {
 ///     println!("{} at byte {} of {}", record.url(), record.range().start, record.path());
 /// }
 /// # Ok(())
 /// # }
 /// ```
 pub fn scan<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Scan {
-    let job = Job {
-        roots: paths.into_iter().map(Into::into).collect(),
-        threads: thread::available_parallelism().map_or(1, usize::from),
-        line_format: LineFormat::Values(FieldId::ALL.to_vec()),
-        ..Job::default()
-    };
     Scan {
-        job,
-        options: Options::default(),
-        include: Vec::new(),
-        exclude: Vec::new(),
+        roots: paths.into_iter().map(Into::into).collect(),
+        options: ScanOptions::default(),
     }
 }
 
@@ -48,64 +39,14 @@ pub fn scan<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Scan {
 #[derive(Debug)]
 #[must_use = "a scan does nothing before `run`"]
 pub struct Scan {
-    job: Job,
-    options: Options,
-    include: Vec<String>,
-    exclude: Vec<String>,
+    roots: Vec<PathBuf>,
+    options: ScanOptions,
 }
 
 impl Scan {
-    /// Sets the extraction options.
-    pub fn options(mut self, options: Options) -> Scan {
-        self.options = options;
-        self
-    }
-
-    /// Sets the number of threads; at least one. The default is the number of processors. The
-    /// records are the same for any number.
-    pub fn threads(mut self, threads: usize) -> Scan {
-        self.job.threads = threads.max(1);
-        self
-    }
-
-    /// Reads only files that match `glob` or another included glob, or are in a folder that does.
-    ///
-    /// A glob without a slash is matched against the names of files and folders. A glob with a
-    /// slash is matched against paths below the scanned path, and against whole paths.
-    pub fn include(mut self, glob: impl Into<String>) -> Scan {
-        self.include.push(glob.into());
-        self
-    }
-
-    /// Skips files and folders that match `glob`, also if they match one of
-    /// [`include`](Self::include).
-    pub fn exclude(mut self, glob: impl Into<String>) -> Scan {
-        self.exclude.push(glob.into());
-        self
-    }
-
-    /// Follows symbolic links that stay below the scanned path. By default they are skipped.
-    pub fn follow_links(mut self) -> Scan {
-        self.job.links = SymlinkPolicy::Follow;
-        self
-    }
-
-    /// Sets the kind of all sources. By default it is detected.
-    pub fn kind(mut self, kind: SourceKind) -> Scan {
-        self.job.format = Some(Format::of(kind));
-        self
-    }
-
-    /// Skips messages dated before `seconds` since 1970.
-    pub fn since(mut self, seconds: i64) -> Scan {
-        self.job.since = Some(seconds);
-        self
-    }
-
-    /// Skips messages dated at `seconds` since 1970 or later.
-    pub fn until(mut self, seconds: i64) -> Scan {
-        self.job.until = Some(seconds);
-        self
+    /// Sets the options: the messages to read, and the URLs to find.
+    pub fn options(self, options: ScanOptions) -> Scan {
+        Scan { options, ..self }
     }
 
     /// Starts the scan on its own threads.
@@ -115,12 +56,13 @@ impl Scan {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for an invalid glob; the system's error if no thread can be started.
+    /// `InvalidInput` for an invalid glob, and for evidence from an input that can be read only
+    /// once; the system's error if no thread can be started.
     pub fn run(self) -> io::Result<Records> {
         let (sender, batches) = mpsc::sync_channel(SCANNED_BATCHES);
-        let (mut job, options) = (self.job, self.options);
-        job.filter = PathFilter::new(&self.include, &self.exclude)
-            .map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?;
+        let options = self.options;
+        let job = options.job(self.roots, None, LineFormat::Values(FieldId::ALL.to_vec()));
+        let job = job.map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?;
         let worker = thread::Builder::new()
             .name("urlspool-scan".to_owned())
             .spawn(move || {
@@ -129,7 +71,10 @@ impl Scan {
                     events: Vec::new(),
                     more_events: 0,
                 };
-                let summary = run(&job, &Extractor::new(options), &mut report)?;
+                let extraction = options.extraction(&job.line_format, Demand::Unneeded);
+                let (source, extractor) = (options.evidence.as_ref(), Extractor::new(extraction));
+                let extractor = add_evidence(source, &job, extractor, &mut report)?;
+                let summary = run(&job, &extractor, &mut report)?;
                 Ok(Finished {
                     summary,
                     events: report.events,
@@ -219,6 +164,7 @@ impl Report for BatchSender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::date_period;
 
     #[test]
     fn a_scan_yields_its_records_and_then_its_counts() {
@@ -231,35 +177,48 @@ mod tests {
     }
 
     #[test]
-    fn filters_choose_files_and_messages() {
-        let files = |scan: Scan| {
-            let finished = scan.run().unwrap().finish().unwrap();
-            finished.summary.files_read
+    fn options_choose_files_and_messages() {
+        let counts = |folder: &str, options: ScanOptions| {
+            let finished = scan([folder]).options(options).run().unwrap().finish();
+            finished.unwrap().summary
         };
-        assert_eq!(
-            files(scan(["../../corpus/text"]).include("appendix.txt")),
-            1
-        );
-        let others = scan(["../../corpus/text"]).include("*.txt");
-        assert_eq!(
-            files(others.exclude("appendix.txt")) + 1,
-            files(scan(["../../corpus/text"]).include("*.txt"))
-        );
-        let dated = |scan: Scan| {
-            let finished = scan.run().unwrap().finish().unwrap();
-            finished.summary.messages_scanned
+        let filtered = |include: &str, exclude: &[&str]| {
+            let options = ScanOptions {
+                include: vec![include.to_owned()],
+                exclude: exclude.iter().map(|&glob| glob.to_owned()).collect(),
+                ..ScanOptions::default()
+            };
+            counts("../../corpus/text", options).files_read
         };
-        assert!(
-            dated(scan(["../../corpus/mail"])) > dated(scan(["../../corpus/mail"]).since(i64::MAX))
-        );
-        let refused = scan(["../../corpus/text"]).include("[").run().unwrap_err();
-        assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(filtered("appendix.txt", &[]), 1);
+        let others = filtered("*.txt", &["appendix.txt"]);
+        assert_eq!(others + 1, filtered("*.txt", &[]));
+        let since = ScanOptions {
+            since: Some(date_period("2038").unwrap()),
+            ..ScanOptions::default()
+        };
+        let [all, since] = [ScanOptions::default(), since]
+            .map(|options| counts("../../corpus/mail", options).messages_scanned);
+        assert!(since < all);
+        let broken = ScanOptions {
+            include: vec!["[".to_owned()],
+            ..ScanOptions::default()
+        };
+        let refused = scan(["../../corpus/text"]).options(broken).run();
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    fn on_one_thread() -> ScanOptions {
+        ScanOptions {
+            threads: Some(1),
+            ..ScanOptions::default()
+        }
     }
 
     #[test]
     fn a_missing_path_is_an_event() {
         let finished = scan(["../../corpus/none"])
-            .threads(1)
+            .options(on_one_thread())
             .run()
             .unwrap()
             .finish()
@@ -270,7 +229,12 @@ mod tests {
     #[test]
     fn events_beyond_the_limit_are_counted() {
         let missing = (0..SCANNED_EVENTS + 2).map(|number| format!("../../corpus/none/{number}"));
-        let finished = scan(missing).threads(1).run().unwrap().finish().unwrap();
+        let finished = scan(missing)
+            .options(on_one_thread())
+            .run()
+            .unwrap()
+            .finish()
+            .unwrap();
         assert_eq!(
             (finished.events.len(), finished.more_events),
             (SCANNED_EVENTS, 2)
