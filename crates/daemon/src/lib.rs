@@ -47,7 +47,7 @@ use urlspool_text::diagnostic::Event;
 pub use schedule::{DaemonEvent, FileChange, ReaderHost, SpoolReader};
 pub use service::{RunEnd, RunMode, StateSource, ask, run};
 pub use status::{
-    DaemonState, FailedFile, LastError, LastSealed, LockedFile, Notices, SealedSegment, SpoolState,
+    DaemonState, FailedFile, LastError, LockedFile, Notices, SealedSegment, SpoolState,
     SpoolStatus, Status, WithheldBy,
 };
 pub use store::rebuild_state;

@@ -50,7 +50,7 @@ pub struct Status {
     pub committed_bytes: u64,
     /// The segment that was sealed last. `None` if there was none since the start and no sidecar of
     /// an earlier one remains.
-    pub last_sealed: Option<LastSealed>,
+    pub last_sealed: Option<SealedSegment>,
     /// Files queued for a scan.
     pub queue: usize,
     /// Files that may still be written.
@@ -85,15 +85,8 @@ pub struct SealedSegment {
     pub records: u64,
     /// Number of messages that the records come from.
     pub messages: u64,
-}
-
-/// The segment that was sealed last.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct LastSealed {
-    /// The segment.
-    #[serde(flatten)]
-    pub segment: SealedSegment,
-    /// Time of the sealing, within half a second; `None` if the system clock was before 1970.
+    /// Time of the sealing, within half a second; `None` until it is logged, or if the system clock
+    /// was before 1970.
     pub time: Option<Timestamp>,
 }
 
@@ -402,6 +395,37 @@ impl Counters {
         self.lag_sum_ms = self.lag_sum_ms.saturating_add(lag_ms);
     }
 
+    /// Writes the counters with one value per kind, 0 for kinds that did not occur.
+    fn write_kinds(&self, text: &mut String) {
+        let (errors, hazards) = (READ_ERRORS.as_slice(), hazard_names());
+        for (name, kinds, counts, help) in [
+            (
+                "events_total",
+                &DiagnosticKind::NAMES[..],
+                &self.events,
+                "Diagnostics of sources, by kind.",
+            ),
+            (
+                "read_errors_total",
+                errors,
+                &self.read_errors,
+                "Failed attempts to read a file, by kind of error.",
+            ),
+            (
+                "hazards_total",
+                &hazards,
+                &self.hazards,
+                "Records, by hazard of their URL.",
+            ),
+        ] {
+            write_header(text, "counter", name, help);
+            for kind in kinds {
+                let value = counts.get(kind).copied().unwrap_or(0);
+                let _ = writeln!(text, "urlspool_{name}{{kind=\"{kind}\"}} {value}");
+            }
+        }
+    }
+
     /// Writes the lag histogram.
     fn write_lags(&self, text: &mut String) {
         let name = "read_lag_seconds";
@@ -457,15 +481,7 @@ impl Status {
         let _ = writeln!(text, "urlspool_build_info{{version=\"{version}\"}} 1");
         self.counts.write(&mut text);
         self.write_gauges(&mut text);
-        let help = "Diagnostics of sources, by kind.";
-        let kinds = DiagnosticKind::ALL.map(DiagnosticKind::name);
-        write_labelled(&mut text, "events_total", help, &kinds, &self.counts.events);
-        let (name, errors) = ("read_errors_total", &self.counts.read_errors);
-        let help = "Failed attempts to read a file, by kind of error.";
-        write_labelled(&mut text, name, help, &READ_ERRORS, errors);
-        let (name, help) = ("hazards_total", "Records, by hazard of their URL.");
-        let hazards = hazard_names();
-        write_labelled(&mut text, name, help, &hazards, &self.counts.hazards);
+        self.counts.write_kinds(&mut text);
         self.counts.write_lags(&mut text);
         text
     }
@@ -506,22 +522,6 @@ impl Status {
             gauge last_error_timestamp_seconds = unix_seconds(self.last_error.time),
                 "Time of the last error, in seconds since 1970; 0 without one.";
         }
-    }
-}
-
-/// Writes a counter with one value per kind, 0 for kinds that did not occur.
-fn write_labelled(
-    text: &mut String,
-    name: &str,
-    help: &str,
-    kinds: &[&str],
-    counts: &BTreeMap<&'static str, u64>,
-) {
-    write_header(text, "counter", name, help);
-    for kind in kinds {
-        let value = counts.get(kind).copied().unwrap_or(0);
-        // Writing to a String does not fail.
-        let _ = writeln!(text, "urlspool_{name}{{kind=\"{kind}\"}} {value}");
     }
 }
 

@@ -92,11 +92,10 @@ impl IngestContext<'_> {
         }
         let keys = version.mbox_keys(file, self.identity);
         let cursors = cursors(self.session.lock()?.db()?, &keys)?;
-        let mut cursors = cursors.into_iter();
-        let Some(cursor) = cursors.find(|cursor| version.size < cursor.last) else {
+        let Some(cursor) = cursors.iter().find(|cursor| version.size < cursor.last) else {
             return Ok(());
         };
-        if version.size > 0 && has_same_head(file, &cursor, self.session) {
+        if version.size > 0 && has_same_head(file, cursor, self.session) {
             return Ok(());
         }
         for key in keys {
@@ -171,14 +170,9 @@ impl IngestContext<'_> {
         let (holder, place) = (self.key(), self.place());
         let mailbox = self.mailbox_of(format)?;
         let mailbox_id = mailbox.id;
-        // Only messages in these formats may grow.
-        let may_grow = matches!(
-            format,
-            Format::Mbox | Format::Mboxcl | Format::Text | Format::Html
-        );
         let (configured, session) = (self.configured_format(), self.session);
         let mut ingest = MessageIngest::new(self, file.source.clone(), mailbox);
-        if may_grow {
+        if may_grow(format) {
             ingest.growing = session.lock()?.db()?.growing_messages(mailbox_id)?;
         }
         // A file in a Maildir never grows, even if its first line starts an mbox.
@@ -218,7 +212,7 @@ impl IngestContext<'_> {
             ingest.mailbox.place = Some(place);
             ingest.earlier_lengths = session.lock()?.db()?.earlier_lengths(place)?;
         }
-        let outcome = ingest_whole_file(opened, start, format, &mut ingest)?;
+        let outcome = ingest.ingest_whole(opened, start, format)?;
         let mailbox = ingest.mailbox;
         if matches!(outcome, FileOutcome::Complete) {
             self.mark_read(&mailbox)?;
@@ -323,11 +317,12 @@ impl SniffedFile {
     fn open(file: &WalkedFile, nuls: u64, session: &Session) -> io::Result<SniffedFile> {
         let (file, metadata) = read::open_examined(file)?;
         let version = FileVersion::of(&metadata);
-        let start = SourceStart::read(&mut StartReader {
+        (&file).seek(SeekFrom::Start(nuls))?;
+        let mut start = SourceStart::read(&mut StartReader {
             file: &file,
-            nuls,
             session,
         })?;
+        start.offset += nuls;
         Ok(SniffedFile {
             file,
             version,
@@ -339,20 +334,12 @@ impl SniffedFile {
 /// Reads the start of a file. Reports progress, because there may be many NUL bytes.
 struct StartReader<'f> {
     file: &'f File,
-    /// Number of known leading NUL bytes. They are skipped like a hole.
-    nuls: u64,
     session: &'f Session,
 }
 
 impl SparseRead for StartReader<'_> {
     fn skip_hole(&mut self, step: u64) -> u64 {
-        match self.file.stream_position() {
-            Ok(at) if step == 1 && at < self.nuls => self
-                .file
-                .seek(SeekFrom::Start(self.nuls))
-                .map_or(0, |to| to - at),
-            _ => self.file.skip_hole(step),
-        }
+        self.file.skip_hole(step)
     }
 
     fn max_leading_nuls(&self) -> u64 {
@@ -376,71 +363,77 @@ fn has_same_head(file: &WalkedFile, cursor: &MboxCursor, session: &Session) -> b
     head.is_ok_and(|head| head == cursor.head)
 }
 
-/// Ingests a file that is read as a whole. `file` is positioned after `start`.
-fn ingest_whole_file(
-    file: &File,
-    start: SourceStart,
-    format: Format,
-    ingest: &mut MessageIngest<'_, '_>,
-) -> Result<FileOutcome> {
-    let version = ingest.context.version;
-    let max_message_bytes = ingest.context.extractor.limits().message_bytes;
-    let end = match format {
+impl MessageIngest<'_, '_> {
+    /// Ingests a file that is read as a whole. `file` is positioned after `start`.
+    fn ingest_whole(
+        &mut self,
+        file: &File,
+        start: SourceStart,
+        format: Format,
+    ) -> Result<FileOutcome> {
+        let version = self.context.version;
+        let max_message_bytes = self.context.extractor.limits().message_bytes;
         // An mbox that is read as a whole has CR line ends.
-        Format::Text | Format::Html | Format::Mbox | Format::Mboxcl => EndCertainty::EndOfFile,
-        _ => EndCertainty::Certain,
-    };
-    let is_whole = version.size.saturating_sub(start.offset) <= max_message_bytes as u64;
-    let mut reader = BlockReader::after_start(Box::new(file), start, format, max_message_bytes);
-    // The whole file is read before any message is ingested, so a change during the read is
-    // noticed. Files too large to be held in memory are the exception.
-    let mut held = Vec::new();
-    loop {
-        let mut block = match reader.next_block() {
-            Ok(None) => break,
-            Ok(Some(block)) => block,
-            Err(error) => return Ok(FileOutcome::Failed(error)),
-        };
-        let is_last = version.size <= block.offset + block.bytes.len() as u64;
-        let block_end = if is_last { end } else { EndCertainty::Certain };
-        let format = reader.format();
-        if !is_whole {
-            ingest_block(&mut block, format, block_end, ingest)?;
-        } else if version.size < reader.position() {
-            return Ok(FileOutcome::Waiting);
+        let end = if may_grow(format) {
+            EndCertainty::EndOfFile
         } else {
-            held.push((block, format, block_end));
+            EndCertainty::Certain
+        };
+        let is_whole = version.size.saturating_sub(start.offset) <= max_message_bytes as u64;
+        let mut reader = BlockReader::after_start(Box::new(file), start, format, max_message_bytes);
+        // The whole file is read before any message is ingested, so a change during the read is
+        // noticed. Files too large to be held in memory are the exception.
+        let mut held = Vec::new();
+        loop {
+            let mut block = match reader.next_block() {
+                Ok(None) => break,
+                Ok(Some(block)) => block,
+                Err(error) => return Ok(FileOutcome::Failed(error)),
+            };
+            let is_last = version.size <= block.offset + block.bytes.len() as u64;
+            let block_end = if is_last { end } else { EndCertainty::Certain };
+            let format = reader.format();
+            if !is_whole {
+                self.ingest_block(&mut block, format, block_end)?;
+            } else if version.size < reader.position() {
+                return Ok(FileOutcome::Waiting);
+            } else {
+                held.push((block, format, block_end));
+            }
         }
-    }
-    match file.metadata() {
-        Ok(metadata) if is_whole && FileVersion::of(&metadata) != version => {
-            return Ok(FileOutcome::Waiting);
+        match file.metadata() {
+            Ok(metadata) if is_whole && FileVersion::of(&metadata) != version => {
+                return Ok(FileOutcome::Waiting);
+            }
+            Err(error) if is_whole => return Ok(FileOutcome::Failed(error)),
+            _ => {}
         }
-        Err(error) if is_whole => return Ok(FileOutcome::Failed(error)),
-        _ => {}
+        for (mut block, format, end) in held {
+            self.ingest_block(&mut block, format, end)?;
+        }
+        Ok(FileOutcome::Complete)
     }
-    for (mut block, format, end) in held {
-        ingest_block(&mut block, format, end, ingest)?;
+
+    /// Ingests the messages of the next block of a stream. `end` applies to the last of them.
+    fn ingest_block(&mut self, block: &mut Block, format: Format, end: EndCertainty) -> Result<()> {
+        let offset = match &block.role {
+            BlockRole::LaterFragment(head) => Some(block.offset - head.start),
+            BlockRole::Whole | BlockRole::FirstFragment => None,
+        };
+        if block.role == BlockRole::Whole {
+            self.find_earlier(block, format)?;
+        }
+        let messages = self.split(block, format);
+        self.ingest_messages(&messages, offset, end)
     }
-    Ok(FileOutcome::Complete)
 }
 
-/// Ingests the messages of the next block of a stream. `end` applies to the last of them.
-fn ingest_block(
-    block: &mut Block,
-    format: Format,
-    end: EndCertainty,
-    ingest: &mut MessageIngest<'_, '_>,
-) -> Result<()> {
-    let offset = match &block.role {
-        BlockRole::LaterFragment(head) => Some(block.offset - head.start),
-        BlockRole::Whole | BlockRole::FirstFragment => None,
-    };
-    if block.role == BlockRole::Whole {
-        ingest.find_earlier(block, format)?;
-    }
-    let messages = ingest.split(block, format);
-    ingest.ingest_messages(&messages, offset, end)
+/// Returns `true` if the last message of a file in this format may grow.
+fn may_grow(format: Format) -> bool {
+    matches!(
+        format,
+        Format::Mbox | Format::Mboxcl | Format::Text | Format::Html
+    )
 }
 
 impl IngestContext<'_> {
@@ -504,8 +497,7 @@ impl Members<'_, '_> {
         for step in first.into_iter().chain(messages) {
             match step {
                 InputStep::Block(mut block) => {
-                    let (block, end) = (&mut block.block, EndCertainty::Certain);
-                    ingest_block(block, format, end, &mut ingest)?;
+                    ingest.ingest_block(&mut block.block, format, EndCertainty::Certain)?;
                 }
                 InputStep::Ended(end) => {
                     error = end.error;

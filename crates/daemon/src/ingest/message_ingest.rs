@@ -98,6 +98,8 @@ struct IdentifiedMessage<'m, 'b> {
     key: Hash128,
     /// Earlier versions of this message, recorded before it grew.
     earlier: Vec<GrowingMessage>,
+    /// The reason to search it; `None` if it is recorded, or set aside.
+    reason: Option<ExtractionReason>,
 }
 
 /// The reason to search a message for URLs.
@@ -226,6 +228,7 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
         let _turn = self.context.parsers.turn(message, self.context.session);
         let identified = IdentifiedMessage {
             end: EndCertainty::EndOfFile,
+            reason: Some(ExtractionReason::New),
             ..self.identify(message, None)
         };
         let (mailbox, key) = (self.mailbox.id, identified.key);
@@ -239,8 +242,8 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
         };
         drop(writer);
         let mut writer = RecordWriter::default();
-        let output = self.extract(&identified, ExtractionReason::New, &mut writer);
-        Ok(self.growing_message(&identified, &output, digests))
+        let output = self.extract(&identified, &mut writer);
+        Ok(output.and_then(|output| self.growing_message(&identified, &output, digests)))
     }
 
     /// Returns the state that identifies a message after it has grown. `None` if its end is certain
@@ -281,29 +284,17 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
         let parsers = self.context.parsers;
         let mut identified = parsers.map(group, |_, message| self.identify(message, position));
         identified[last].end = end;
-        let mut unrecorded = self.unrecorded(&identified)?;
-        unrecorded.retain(|key, _| !parsers.suspects.is_set_aside(*key));
-        let mut parsed: Vec<_> = identified
-            .iter()
-            .map(|found| (found.key, found.message))
-            .collect();
-        parsed.retain(|(key, _)| unrecorded.contains_key(key));
-        if !self
-            .context
-            .parsers
-            .suspects
-            .may_parse(&parsed, self.context.session)?
-        {
+        self.find_reasons(&mut identified)?;
+        let parsed = identified.iter().filter(|found| found.reason.is_some());
+        let parsed: Vec<_> = parsed.map(|found| (found.key, found.message)).collect();
+        if !parsers.suspects.may_parse(&parsed, self.context.session)? {
             if 1 < group.len() {
                 return Ok(false);
             }
             self.set_aside(&identified[0])?;
-            unrecorded.clear();
+            identified[0].reason = None;
         }
-        let outputs = parsers.map(&identified, |writer, message| {
-            let reason = unrecorded.get(&message.key)?;
-            Some(self.extract(message, *reason, writer))
-        });
+        let outputs = parsers.map(&identified, |writer, message| self.extract(message, writer));
         parsers.suspects.forget_parsed();
         for (message, output) in identified.iter().zip(outputs) {
             self.add_to_batch(message, output)?;
@@ -356,6 +347,7 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
                 record_digest: self.holder.map(|_| hash_pieces(&[message.raw])),
                 key: message_key(self.mailbox.key, digest),
                 earlier: Vec::new(),
+                reason: None,
             }
         })
     }
@@ -382,44 +374,46 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
             record_digest: self.holder.map(|_| record_digest(message, &fields, limit)),
             key: message_key(self.mailbox.key, digest),
             earlier,
+            reason: None,
         }
     }
 
-    /// Returns the keys of the messages to search, each with the reason.
-    fn unrecorded(
-        &self,
-        identified: &[IdentifiedMessage<'_, '_>],
-    ) -> Result<HashMap<Hash128, ExtractionReason>> {
+    /// Finds out which messages to search.
+    fn find_reasons(&self, identified: &mut [IdentifiedMessage<'_, '_>]) -> Result<()> {
+        let suspects = &self.context.parsers.suspects;
         let writer = self.context.session.lock()?;
         let (state, mailbox) = (writer.db()?, self.mailbox.id);
-        let mut unrecorded = HashMap::new();
         for message in identified {
             let key = message.key;
-            if !state.is_seen(mailbox, key)? {
-                unrecorded.insert(key, ExtractionReason::New);
+            message.reason = if suspects.is_set_aside(key) {
+                None
+            } else if !state.is_seen(mailbox, key)? {
+                Some(ExtractionReason::New)
             } else if let Some(digest) = message.record_digest
                 && !state.is_given(mailbox, digest, key)?
             {
-                unrecorded.insert(key, ExtractionReason::Unlearnt);
-            }
+                Some(ExtractionReason::Unlearnt)
+            } else {
+                None
+            };
         }
-        Ok(unrecorded)
+        Ok(())
     }
 
+    /// Searches a message for URLs, if there is a reason.
     fn extract(
         &self,
         identified: &IdentifiedMessage<'_, '_>,
-        reason: ExtractionReason,
         writer: &mut RecordWriter,
-    ) -> MessageOutput {
-        let earlier = match reason {
+    ) -> Option<MessageOutput> {
+        let earlier = match identified.reason? {
             ExtractionReason::New => &identified.earlier[..],
             // All URLs count, even those of earlier versions.
             ExtractionReason::Unlearnt => &[],
         };
         let is_existing = identified.message.end() <= self.existing_end;
         if is_existing && identified.end == EndCertainty::Certain {
-            return MessageOutput::default();
+            return Some(MessageOutput::default());
         }
         let mut output = self.output(identified, earlier, writer);
         if is_existing {
@@ -428,7 +422,7 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
             (output.filtered, output.duplicates) = (0, 0);
             output.hazards.clear();
         }
-        output
+        Some(output)
     }
 
     /// Extracts the URLs of a message. Skips URLs already present in `earlier`, the versions of the
@@ -572,16 +566,12 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
             }
             return Err(error);
         }
-        let given = output
-            .as_ref()
-            .and_then(|output| self.given_message(message, output));
-        let digests = given
-            .iter()
-            .flat_map(|given| given.earlier.iter().chain([&given.digest]));
-        let digests = digests.copied().collect();
-        let mut growing = output
-            .as_ref()
-            .and_then(|output| self.growing_message(message, output, digests));
+        let (mut given, mut growing) = (None, None);
+        if let Some(output) = &output {
+            given = self.given_message(message, output);
+            let digests = given.iter().flat_map(GivenMessage::digests).collect();
+            growing = self.growing_message(message, output, digests);
+        }
         // A single lock, so no commit can come between the parts of a message.
         let mut writer = self.context.session.lock()?;
         // Another reader may have added the same message since.
@@ -995,23 +985,17 @@ pub(super) mod tests {
             .collect();
         // Both check whether the message is recorded before either adds it.
         let found = ingests[0].split(&block, Format::Mbox);
-        for ingest in &ingests {
-            assert_eq!(
-                ingest
-                    .unrecorded(&[ingest.identify(&found[0], None)])
-                    .unwrap()
-                    .len(),
-                1
-            );
+        let identified = ingests
+            .iter()
+            .map(|ingest| [ingest.identify(&found[0], None)]);
+        let mut identified: Vec<_> = identified.collect();
+        for (ingest, messages) in ingests.iter().zip(&mut identified) {
+            ingest.find_reasons(messages).unwrap();
+            assert_eq!(messages[0].reason, Some(ExtractionReason::New));
         }
-        for ingest in &mut ingests {
-            let identified = [ingest.identify(&found[0], None)];
-            let output = ingest.extract(
-                &identified[0],
-                ExtractionReason::New,
-                &mut RecordWriter::default(),
-            );
-            ingest.add_to_batch(&identified[0], Some(output)).unwrap();
+        for (ingest, [message]) in ingests.iter_mut().zip(&identified) {
+            let output = ingest.extract(message, &mut RecordWriter::default());
+            ingest.add_to_batch(message, output).unwrap();
         }
         drop(ingests);
         drop(contexts);

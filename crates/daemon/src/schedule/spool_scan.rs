@@ -883,16 +883,13 @@ impl SpoolReader {
 
     /// Releases the holders that have been missing for long. Returns the number of gone messages.
     fn release_missing(&mut self, scan: &SpoolScan, host: &mut dyn ReaderHost) -> Result<u64> {
-        let missing = self.missing_holders(scan)?;
-        // Sorted, so each run uses the same order.
-        let mut holders: Vec<HolderKey> = missing.keys().copied().collect();
-        holders.sort_unstable();
-        let is_full = missing.len() == MISSING_FILES;
-        self.spools[scan.spool].missing.holders = missing;
-        self.spools[scan.spool].missing.is_waiting = is_full;
+        let holders = self.missing_holders(scan)?;
+        let missing = &mut self.spools[scan.spool].missing;
+        missing.is_waiting = holders.len() == MISSING_FILES;
+        missing.holders = holders.iter().copied().collect();
         let mut gone = 0;
-        for holder in holders {
-            if !self.is_due(scan, holder)? {
+        for (holder, missing) in holders {
+            if !self.is_due(scan, holder, missing)? {
                 continue;
             }
             gone += self.release(host, |state| state.release_holder(holder))?;
@@ -906,22 +903,22 @@ impl SpoolReader {
 
     /// Returns `true` if a holder has been missing for long and its messages cannot be elsewhere.
     /// Records if they can.
-    fn is_due(&mut self, scan: &SpoolScan, holder: HolderKey) -> Result<bool> {
+    fn is_due(
+        &mut self,
+        scan: &SpoolScan,
+        holder: HolderKey,
+        missing: MissingHolder,
+    ) -> Result<bool> {
         let mut spools = self.spools.iter();
         let mailboxes = if spools.all(|watched| watched.missing.blocks.is_empty()) {
             Vec::new()
         } else {
             self.writer()?.db()?.held_mailboxes(holder)?
         };
-        let holders = &self.spools[scan.spool].missing.holders;
-        let Some(missing) = holders.get(&holder).copied() else {
-            return Ok(false);
-        };
         if self.is_blocked(scan.spool, &mailboxes, missing.since, missing.present) {
+            let blocked = scan.end;
             let holders = &mut self.spools[scan.spool].missing.holders;
-            if let Some(missing) = holders.get_mut(&holder) {
-                missing.blocked = scan.end;
-            }
+            holders.insert(holder, MissingHolder { blocked, ..missing });
             return Ok(false);
         }
         let is_due = missing.blocked.plus(self.config.watch.gone_after) <= scan.start
@@ -930,8 +927,8 @@ impl SpoolReader {
         Ok(is_due)
     }
 
-    /// The holders of a spool that are not present.
-    fn missing_holders(&mut self, scan: &SpoolScan) -> Result<HashMap<HolderKey, MissingHolder>> {
+    /// The holders of a spool that are not present, ordered by key.
+    fn missing_holders(&mut self, scan: &SpoolScan) -> Result<Vec<(HolderKey, MissingHolder)>> {
         let known = &mut self.spools[scan.spool].missing;
         let before = std::mem::take(&mut known.holders);
         let new = MissingHolder {
@@ -939,8 +936,7 @@ impl SpoolReader {
             since: scan.end,
             blocked: scan.end,
         };
-        let mut missing = HashMap::new();
-        let mut last = None;
+        let (mut missing, mut last) = (Vec::new(), None);
         loop {
             let writer = self.writer()?;
             let rows = writer.db()?.holders_after(&scan.identity.path, last)?;
@@ -954,7 +950,7 @@ impl SpoolReader {
                 let is_missing =
                     scan.holders.binary_search(&key).is_err() && scan.seen.devs.contains(&dev);
                 if is_missing && missing.len() < MISSING_FILES {
-                    missing.insert(key, *before.get(&key).unwrap_or(&new));
+                    missing.push((key, *before.get(&key).unwrap_or(&new)));
                 }
             }
         }

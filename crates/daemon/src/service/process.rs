@@ -107,8 +107,7 @@ fn supervise(supervisor: &mut Supervisor, publisher: &mut StatusPublisher) -> Re
             Some(SupervisorEvent::Stop) => return Ok(false),
             Some(SupervisorEvent::Interrupt) => return Ok(true),
             Some(SupervisorEvent::ReaderEnded { generation, result }) => {
-                let end = result?;
-                if supervisor.reader_ended(generation, end) {
+                if supervisor.reader_ended(generation, result?) {
                     return Ok(false);
                 }
                 supervisor.reload_waiting()?;
@@ -322,7 +321,8 @@ enum SupervisorEvent {
     ReaderEnded {
         /// Generation of the reader.
         generation: u64,
-        result: Result<RunEnd>,
+        /// The files that it did not read.
+        result: Result<Vec<String>>,
     },
 }
 
@@ -432,10 +432,10 @@ impl Supervisor {
     }
 
     /// Records that a reader has ended. Returns `true` if all mail was read.
-    fn reader_ended(&mut self, generation: u64, end: RunEnd) -> bool {
+    fn reader_ended(&mut self, generation: u64, unread: Vec<String>) -> bool {
         if generation == self.generation {
             self.running -= 1;
-            self.unread.extend(end.unread);
+            self.unread.extend(unread);
         } else {
             self.retired -= 1;
         }
@@ -514,8 +514,7 @@ impl Supervisor {
             if let Ok(SupervisorEvent::ReaderEnded { generation, result }) =
                 self.events.recv_timeout(left)
             {
-                let end = result?;
-                self.reader_ended(generation, end);
+                self.reader_ended(generation, result?);
             }
         }
         Ok(())
@@ -617,19 +616,13 @@ fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
             waits_for_restart: false,
         });
     }
-    // For an added or removed spool, the line about the spool itself suffices.
-    let mut whole: Option<String> = None;
     for key in keys {
-        let is_part = whole.as_ref().is_some_and(|spool| key.starts_with(spool));
         let mut line = match (old.get(key), new.get(key)) {
-            (old, new) if old == new || is_part => continue,
+            (old, new) if old == new => continue,
             (Some(old), Some(new)) => format!("changed {key}: {old} -> {new}"),
             (None, _) => format!("added {key}"),
             (_, None) => format!("removed {key}"),
         };
-        if !line.starts_with("changed") {
-            whole = Some(format!("{key} "));
-        }
         let waits_for_restart = merged.get(key) != new.get(key);
         if waits_for_restart {
             line.push_str("; takes effect after a restart");
@@ -656,7 +649,8 @@ fn merge(old: &Config, new: Config) -> Config {
     merged
 }
 
-/// The values of a configuration by key. The path of a spool is part of its keys.
+/// The values of a configuration by key. A spool's key is its path, and has no value: the state
+/// refuses another `kind` or `dedupe`.
 fn values(config: &Config) -> BTreeMap<String, String> {
     let table = toml::Table::try_from(config).unwrap_or_default();
     let mut values = BTreeMap::new();
@@ -665,12 +659,8 @@ fn values(config: &Config) -> BTreeMap<String, String> {
             values.insert(format!("{name}.{key}"), text(value));
         }
         let spools = value.as_array().into_iter().flatten();
-        for spool in spools.filter_map(toml::Value::as_table) {
-            let name = format!("spool {}", spool.get("path").map_or_else(String::new, text));
-            for (key, value) in spool.iter().filter(|(key, _)| *key != "path") {
-                values.insert(format!("{name} {key}"), text(value));
-            }
-            values.insert(name, String::new());
+        for path in spools.filter_map(|spool| spool.get("path")) {
+            values.insert(format!("spool {}", text(path)), String::new());
         }
     }
     values
@@ -727,7 +717,7 @@ mod tests {
         );
         supervisor.reload_waiting().expect("still waits");
         assert_eq!(supervisor.generation, 0);
-        assert!(!supervisor.reader_ended(u64::MAX, RunEnd::default()));
+        assert!(!supervisor.reader_ended(u64::MAX, Vec::new()));
         supervisor.reload_waiting().expect("is reloaded");
         assert_eq!(supervisor.generation, 1);
         assert!(supervisor.waiting.is_none());
@@ -814,27 +804,11 @@ mod tests {
 
     #[test]
     fn spools_are_identified_by_their_paths() {
-        let spool =
-            |path: &str, kind: &str| format!("[[spool]]\npath = \"{path}\"\nkind = \"{kind}\"\n");
-        let old = [
-            spool("/a", "mbox"),
-            spool("/b", "auto"),
-            spool("/c", "auto"),
-        ]
-        .concat();
-        let new = [
-            spool("/b", "auto"),
-            spool("/a", "maildir"),
-            spool("/d", "auto"),
-        ]
-        .concat();
-        assert_eq!(
-            changes(&old, &new),
-            [
-                "changed spool /a kind: mbox -> maildir",
-                "removed spool /c",
-                "added spool /d"
-            ]
-        );
+        let spools = |paths: &[&str]| -> String {
+            let table = |path: &&str| format!("[[spool]]\npath = \"{path}\"\n");
+            paths.iter().map(table).collect()
+        };
+        let (old, new) = (spools(&["/a", "/b", "/c"]), spools(&["/b", "/a", "/d"]));
+        assert_eq!(changes(&old, &new), ["removed spool /c", "added spool /d"]);
     }
 }

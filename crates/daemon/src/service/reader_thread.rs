@@ -44,7 +44,7 @@ impl ReaderThread {
         reader: SpoolReader,
         host: ProcessHost,
         mode: RunMode,
-        on_end: impl FnOnce(Result<RunEnd>) + Send + 'static,
+        on_end: impl FnOnce(Result<Vec<String>>) + Send + 'static,
     ) -> io::Result<ReaderThread> {
         let (woken, wake) = io::pipe()?;
         let status = Arc::new(Mutex::new(reader.spools_status(MonotonicTime::default())));
@@ -172,8 +172,8 @@ struct OnceTimer {
 impl ReaderLoop {
     /// Reads until the reader is asked to stop, or, with [`RunMode::Once`], until all mail was
     /// read. Returns the unread files.
-    fn run(&mut self, mut reader: SpoolReader, mode: RunMode) -> Result<RunEnd> {
-        let mut end = RunEnd::default();
+    fn run(&mut self, mut reader: SpoolReader, mode: RunMode) -> Result<Vec<String>> {
+        let mut unread = Vec::new();
         let mut timer = OnceTimer::start(self.now());
         while !reader.stopping {
             if reader.roots_changed() | self.is_watch_incomplete {
@@ -194,7 +194,7 @@ impl ReaderLoop {
                 self.now(),
             );
             if mode == RunMode::Once && self.is_done(&reader, &timer) {
-                end.unread = reader.unread_files(self.now());
+                unread = reader.unread_files(self.now());
                 break;
             }
             self.heartbeat.begin_wait();
@@ -206,7 +206,7 @@ impl ReaderLoop {
         }
         self.publish_status(&reader);
         self.heartbeat.begin_wait();
-        Ok(end)
+        Ok(unread)
     }
 
     fn is_done(&mut self, reader: &SpoolReader, timer: &OnceTimer) -> bool {

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::spools::path_text;
@@ -22,7 +22,7 @@ use super::state_db::{StateDb, digest_bytes, hash128, unsigned};
 use crate::Result;
 
 /// The digest of a message's content, as the state stores it.
-pub(super) type DigestBytes = [u8; 16];
+type DigestBytes = [u8; 16];
 
 /// Messages whose records were written, and which share a digest. In a sidecar, one without keys is
 /// another mailbox that the records name.
@@ -42,10 +42,36 @@ pub struct GivenMessage {
     pub earlier: Vec<u128>,
 }
 
-#[derive(Clone, Debug)]
-pub(super) struct GivenRow {
+impl GivenMessage {
+    /// The digests under which URLs of the messages were written.
+    pub fn digests(&self) -> impl Iterator<Item = u128> {
+        self.earlier.iter().copied().chain([self.digest])
+    }
+}
+
+/// The key of messages in the table `given`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct GivenKey {
     mailbox: MailboxId,
     digest: DigestBytes,
+}
+
+impl GivenKey {
+    pub(super) fn new(mailbox: MailboxId, digest: u128) -> GivenKey {
+        let digest = digest.to_be_bytes();
+        GivenKey { mailbox, digest }
+    }
+
+    /// Reads the key in the first columns of a row.
+    pub(super) fn of(row: &Row<'_>) -> rusqlite::Result<GivenKey> {
+        let (mailbox, digest) = row.try_into()?;
+        Ok(GivenKey { mailbox, digest })
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct GivenRow {
+    key: GivenKey,
     path: i64,
     /// Concatenated stored keys.
     keys: Vec<u8>,
@@ -63,6 +89,12 @@ impl GivenRow {
 
     fn earlier(&self) -> &[DigestBytes] {
         self.earlier.as_chunks::<16>().0
+    }
+
+    /// The keys of these messages before they had grown, and their own.
+    fn versions(&self) -> impl Iterator<Item = GivenKey> {
+        let digests = self.earlier().iter().chain([&self.key.digest]);
+        digests.map(|&digest| GivenKey { digest, ..self.key })
     }
 
     /// Adds the keys and digests that only `other` has, another row with this digest. Returns
@@ -160,74 +192,82 @@ impl StateDb {
 
     /// Returns `true` if records of a message were written.
     pub fn is_given(&self, mailbox: MailboxId, digest: u128, key: Hash128) -> Result<bool> {
-        let row = self.given_row(mailbox, digest.to_be_bytes())?;
+        let row = self.given_row(GivenKey::new(mailbox, digest))?;
         Ok(row.is_some_and(|row| row.keys().contains(&stored_key(key))))
     }
 
     /// The digests under which URLs of a message were written, if its records have this digest.
     /// Empty otherwise.
     pub fn given_digests(&self, mailbox: MailboxId, digest: u128) -> Result<Vec<u128>> {
-        let row = self.given_row(mailbox, digest.to_be_bytes())?;
+        let row = self.given_row(GivenKey::new(mailbox, digest))?;
         let digests = row
             .iter()
-            .flat_map(|row| row.earlier().iter().chain([&row.digest]));
+            .flat_map(|row| row.earlier().iter().chain([&row.key.digest]));
         Ok(digests.map(|digest| u128::from_be_bytes(*digest)).collect())
     }
 
     /// Records another mailbox that the message's records name.
-    fn put_other_path(&self, mailbox: MailboxId, digest: DigestBytes, path: i64) -> Result<()> {
+    fn put_other_path(&self, key: GivenKey, path: i64) -> Result<()> {
         let added = self.count_changes(
             "INSERT OR IGNORE INTO other_path SELECT ?1,?2,?3 WHERE NOT EXISTS (SELECT 1 FROM \
              given WHERE digest=?1 AND mailbox=?2 AND path=?3)",
-            params![digest, mailbox, path],
+            params![key.digest, key.mailbox, path],
         )?;
         match added {
             0 => Ok(()),
-            _ => self.mark_given(mailbox, digest),
+            _ => self.mark_given(key),
         }
     }
 
     /// The mailboxes that the message's records name.
     fn given_paths(&self, row: &GivenRow) -> Result<Vec<i64>> {
         let sql = "SELECT path FROM other_path WHERE digest=?1 AND mailbox=?2 ORDER BY path";
-        let others = self.all(sql, params![row.digest, row.mailbox], |row| row.get(0))?;
+        let others = self.all(sql, params![row.key.digest, row.key.mailbox], |row| {
+            row.get(0)
+        })?;
         Ok([vec![row.path], others].concat())
     }
 
     /// Records that records of a message were written. No effect if that is already known.
     pub fn put_given(&self, mailbox: MailboxId, message: &GivenMessage) -> Result<()> {
-        let digest = message.digest.to_be_bytes();
+        let key = GivenKey::new(mailbox, message.digest);
         let path = self.path_id(message.path.as_os_str().as_encoded_bytes())?;
         if message.keys.is_empty() {
-            return self.put_other_path(mailbox, digest, path);
+            return self.put_other_path(key, path);
         }
         let keys = message.keys.iter().map(|key| stored_key(*key));
         let mut row = GivenRow {
-            mailbox,
-            digest,
+            key,
             path,
             keys: keys.flatten().collect(),
             earlier: digest_bytes(&message.earlier),
             files: 0,
         };
-        if let Some(mut known) = self.given_row(mailbox, digest)? {
+        if let Some(mut known) = self.given_row(key)? {
             if !known.merge(&row) {
                 return Ok(());
             }
-            self.put_other_path(mailbox, digest, path)?;
+            self.put_other_path(key, path)?;
             row = known;
         }
         self.run(
             "INSERT OR REPLACE INTO given VALUES(?1,?2,?3,?4,?5,?6)",
-            params![digest, mailbox, row.path, row.keys, row.earlier, row.files],
+            params![
+                key.digest,
+                mailbox,
+                row.path,
+                row.keys,
+                row.earlier,
+                row.files
+            ],
         )?;
-        self.mark_given(mailbox, digest)
+        self.mark_given(key)
     }
 
     /// Adds a message to those that the next sidecar lists as given.
-    fn mark_given(&self, mailbox: MailboxId, digest: DigestBytes) -> Result<()> {
+    fn mark_given(&self, key: GivenKey) -> Result<()> {
         let sql = "INSERT OR IGNORE INTO fresh_given VALUES(?1,?2)";
-        self.run(sql, params![mailbox, digest])
+        self.run(sql, params![key.mailbox, key.digest])
     }
 
     /// Records that a holder holds a message. No effect if no records of the message were written.
@@ -238,48 +278,29 @@ impl StateDb {
         digest: u128,
         key: Hash128,
     ) -> Result<()> {
-        let Some(row) = self.given_row(mailbox, digest.to_be_bytes())? else {
-            return Ok(());
-        };
-        if row.keys().contains(&stored_key(key)) {
-            self.hold_digest(holder, mailbox, row.digest)?;
-            for earlier in row.earlier() {
-                self.hold_digest(holder, mailbox, *earlier)?;
+        let row = self.given_row(GivenKey::new(mailbox, digest))?;
+        let row = row.filter(|row| row.keys().contains(&stored_key(key)));
+        for key in row.iter().flat_map(GivenRow::versions) {
+            let added = self.count_changes(
+                "INSERT OR IGNORE INTO held SELECT ?1,?2,?3 WHERE EXISTS (SELECT 1 FROM given \
+                 WHERE mailbox=?2 AND digest=?3)",
+                params![holder.cast_signed(), mailbox, key.digest],
+            )?;
+            if 0 < added {
+                self.run(
+                    "UPDATE given SET files=files+1 WHERE mailbox=?1 AND digest=?2",
+                    params![mailbox, key.digest],
+                )?;
             }
         }
         Ok(())
     }
 
-    fn hold_digest(
-        &self,
-        holder: HolderKey,
-        mailbox: MailboxId,
-        digest: DigestBytes,
-    ) -> Result<()> {
-        let added = self.count_changes(
-            "INSERT OR IGNORE INTO held SELECT ?1,?2,?3 WHERE EXISTS (SELECT 1 FROM given WHERE \
-             mailbox=?2 AND digest=?3)",
-            params![holder.cast_signed(), mailbox, digest],
-        )?;
-        match added {
-            0 => Ok(()),
-            _ => self.run(
-                "UPDATE given SET files=files+1 WHERE mailbox=?1 AND digest=?2",
-                params![mailbox, digest],
-            ),
-        }
-    }
-
-    pub(super) fn given_row(
-        &self,
-        mailbox: MailboxId,
-        digest: DigestBytes,
-    ) -> Result<Option<GivenRow>> {
+    pub(super) fn given_row(&self, key: GivenKey) -> Result<Option<GivenRow>> {
         let sql = "SELECT path, keys, earlier, files FROM given WHERE mailbox=?1 AND digest=?2";
-        self.find(sql, params![mailbox, digest], |row| {
+        self.find(sql, params![key.mailbox, key.digest], |row| {
             Ok(GivenRow {
-                mailbox,
-                digest,
+                key,
                 path: row.get(0)?,
                 keys: row.get(1)?,
                 earlier: row.get(2)?,
@@ -334,7 +355,7 @@ pub struct Release {
 }
 
 /// Messages that lost their last holder in one step, ordered by digest.
-type UnheldRows = BTreeMap<(MailboxId, DigestBytes), GivenRow>;
+type UnheldRows = BTreeMap<GivenKey, GivenRow>;
 
 impl StateDb {
     /// The next holders of a spool, ordered by key. Empty after the last one.
@@ -412,12 +433,10 @@ impl StateDb {
 
     /// Removes the next messages of a mailbox that have no holder.
     pub fn release_orphans(&self, mailbox: MailboxId) -> Result<Release> {
-        let sql = "SELECT digest FROM given WHERE mailbox=?1 AND files=0
+        let sql = "SELECT mailbox, digest FROM given WHERE mailbox=?1 AND files=0
              ORDER BY length(earlier) DESC LIMIT ?2";
-        let orphans = self.all(sql, params![mailbox, RELEASED_MESSAGES], |row| {
-            Ok((mailbox, row.get(0)?))
-        })?;
-        let unheld = with_earlier(orphans, |mailbox, digest| self.given_row(mailbox, digest))?;
+        let orphans = self.all(sql, params![mailbox, RELEASED_MESSAGES], GivenKey::of)?;
+        let unheld = with_earlier(orphans, |key| self.given_row(key))?;
         Ok(Release {
             is_done: unheld.is_none(),
             gone: self.remove_messages(unheld.unwrap_or_default())?,
@@ -428,57 +447,47 @@ impl StateDb {
     /// without another holder, or `None` if the query selects no message.
     fn release_messages(&self, holder: HolderKey, sql: &str) -> Result<Option<UnheldRows>> {
         let holder = holder.cast_signed();
-        let held = self.all(sql, params![holder, RELEASED_MESSAGES], |row| {
-            row.try_into()
-        })?;
-        with_earlier(held, |mailbox, digest| {
-            self.release_message(holder, mailbox, digest)
-        })
+        let held = self.all(sql, params![holder, RELEASED_MESSAGES], GivenKey::of)?;
+        with_earlier(held, |key| self.release_message(holder, key))
     }
 
     /// Releases one message. Returns its updated row, or `None` if the holder does not hold it.
-    fn release_message(
-        &self,
-        holder: i64,
-        mailbox: MailboxId,
-        digest: DigestBytes,
-    ) -> Result<Option<GivenRow>> {
+    fn release_message(&self, holder: i64, key: GivenKey) -> Result<Option<GivenRow>> {
         let sql = "DELETE FROM held WHERE holder=?1 AND mailbox=?2 AND digest=?3";
-        if self.count_changes(sql, params![holder, mailbox, digest])? == 0 {
+        if self.count_changes(sql, params![holder, key.mailbox, key.digest])? == 0 {
             return Ok(None);
         }
-        self.run(
-            "UPDATE given SET files=files-1 WHERE mailbox=?1 AND digest=?2",
-            params![mailbox, digest],
-        )?;
-        self.given_row(mailbox, digest)
+        let sql = "UPDATE given SET files=files-1 WHERE mailbox=?1 AND digest=?2";
+        self.run(sql, params![key.mailbox, key.digest])?;
+        self.given_row(key)
     }
 
     /// Removes messages without a holder from the read messages. Returns a [`GoneMessage`] for
     /// each, with the earlier digests that are removed together with it.
     fn remove_messages(&self, mut unheld: UnheldRows) -> Result<Vec<GoneMessage>> {
-        let mailboxes: BTreeSet<MailboxId> = unheld.keys().map(|(mailbox, _)| *mailbox).collect();
+        let mailboxes: BTreeSet<MailboxId> = unheld.keys().map(|key| key.mailbox).collect();
         for mailbox in mailboxes {
             self.remove_growing_of(mailbox, &unheld)?;
         }
         // The last digest of a message has the longest list of earlier ones, which are removed with
         // it.
-        let mut order: Vec<(MailboxId, DigestBytes)> = unheld.keys().copied().collect();
+        let mut order: Vec<GivenKey> = unheld.keys().copied().collect();
         order.sort_by_key(|key| std::cmp::Reverse(unheld.get(key).map(|row| row.earlier.len())));
         let mut gone = Vec::new();
-        for (mailbox, digest) in order {
-            let Some(row) = unheld.remove(&(mailbox, digest)) else {
+        for key in order {
+            let Some(row) = unheld.get(&key) else {
                 continue;
             };
-            let earlier = row.earlier().iter();
-            let earlier: Vec<GivenRow> = earlier
-                .filter_map(|digest| unheld.remove(&(mailbox, *digest)))
+            let versions: Vec<GivenKey> = row.versions().collect();
+            let rows: Vec<GivenRow> = versions
+                .iter()
+                .filter_map(|key| unheld.remove(key))
                 .collect();
             let mut digests: BTreeMap<i64, Vec<u128>> = BTreeMap::new();
-            for row in earlier.iter().chain([&row]) {
+            for row in &rows {
                 for path in self.given_paths(row)? {
                     if !self.is_given_elsewhere(row, path)? {
-                        let digest = u128::from_be_bytes(row.digest);
+                        let digest = u128::from_be_bytes(row.key.digest);
                         digests.entry(path).or_default().push(digest);
                     }
                 }
@@ -501,7 +510,7 @@ impl StateDb {
             "SELECT 1 FROM given WHERE digest=?1 AND mailbox<>?2 AND 0<files AND (path=?3
                OR EXISTS (SELECT 1 FROM other_path other
                  WHERE other.digest=?1 AND other.mailbox=given.mailbox AND other.path=?3))",
-            params![row.digest, row.mailbox, path],
+            params![row.key.digest, row.key.mailbox, path],
         )
     }
 
@@ -513,7 +522,7 @@ impl StateDb {
 
     /// Removes a message from the given and from the read messages.
     pub(super) fn remove_given(&self, row: &GivenRow) -> Result<()> {
-        let (mailbox, digest) = (row.mailbox, row.digest);
+        let GivenKey { mailbox, digest } = row.key;
         for sql in [
             "DELETE FROM other_path WHERE mailbox=?1 AND digest=?2",
             "DELETE FROM given WHERE mailbox=?1 AND digest=?2",
@@ -541,7 +550,7 @@ impl StateDb {
     /// come back.
     fn remove_growing_of(&self, mailbox: MailboxId, unheld: &UnheldRows) -> Result<()> {
         for message in self.growing_messages(mailbox)? {
-            let is_gone = |digest: &u128| unheld.contains_key(&(mailbox, digest.to_be_bytes()));
+            let is_gone = |digest: &u128| unheld.contains_key(&GivenKey::new(mailbox, *digest));
             if message.digests.iter().any(is_gone) {
                 self.remove_growing(mailbox, &message)?;
             }
@@ -561,24 +570,22 @@ pub struct OrphanedMailbox {
 /// Takes messages with `take`, each with its earlier digests. Returns those without a holder, or
 /// `None` if there are no messages.
 fn with_earlier(
-    messages: Vec<(MailboxId, DigestBytes)>,
-    take: impl Fn(MailboxId, DigestBytes) -> Result<Option<GivenRow>>,
+    messages: Vec<GivenKey>,
+    take: impl Fn(GivenKey) -> Result<Option<GivenRow>>,
 ) -> Result<Option<UnheldRows>> {
     if messages.is_empty() {
         return Ok(None);
     }
     let mut taken = Vec::new();
-    for (mailbox, digest) in messages {
-        let row = take(mailbox, digest)?;
-        for earlier in row.iter().flat_map(GivenRow::earlier) {
-            taken.extend(take(mailbox, *earlier)?);
+    for key in messages {
+        let row = take(key)?;
+        for &digest in row.iter().flat_map(GivenRow::earlier) {
+            taken.extend(take(GivenKey { digest, ..key })?);
         }
         taken.extend(row);
     }
     let unheld = taken.into_iter().filter(|row| row.files == 0);
-    Ok(Some(
-        unheld.map(|row| ((row.mailbox, row.digest), row)).collect(),
-    ))
+    Ok(Some(unheld.map(|row| (row.key, row)).collect()))
 }
 
 #[cfg(test)]
@@ -705,10 +712,7 @@ mod tests {
         state.hold(1, mailbox, 5, one.keys[0]).unwrap();
         for _ in 0..2 {
             state.put_given(mailbox, &other).unwrap();
-            let row = state
-                .given_row(mailbox, 5_u128.to_be_bytes())
-                .unwrap()
-                .unwrap();
+            let row = state.given_row(GivenKey::new(mailbox, 5)).unwrap().unwrap();
             assert_eq!(
                 (row.keys().len(), row.earlier().len(), row.files),
                 (2, 2, 1)

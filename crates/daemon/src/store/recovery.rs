@@ -15,7 +15,7 @@ use std::{fs, io};
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
-use super::gone::GivenMessage;
+use super::gone::{GivenKey, GivenMessage};
 use super::spools::{SpoolRow, path_of};
 use super::state_db::{FileLook, GrowingMessage, Hash128, MailboxId, ReadFile, StateDb, StoredKey};
 use super::state_db::{digests_in, hash128, optional, position_of, stored_key, unsigned};
@@ -483,13 +483,17 @@ const CHANGES: [(&str, AddRow); 6] = [
     ),
 ];
 
-/// The stored keys (14 bytes) and the digests (16 bytes) of removed messages that earlier sidecars
-/// list.
-pub(super) type RemovedRows = HashSet<(MailboxId, Vec<u8>)>;
+/// Removed messages that earlier sidecars list.
+struct RemovedRows {
+    /// The mailboxes and stored keys of those removed from the read messages.
+    keys: HashSet<(MailboxId, StoredKey)>,
+    /// Those whose records were written.
+    given: HashSet<GivenKey>,
+}
 
 /// The key in the table `meta` of the number of the first comparable segment. Sidecars list every
 /// message removed since then.
-pub(super) const COMPARABLE: &str = "comparable";
+const COMPARABLE: &str = "comparable";
 
 impl StateDb {
     /// The mailboxes that changed since the last segment was sealed, with their changes.
@@ -515,7 +519,7 @@ impl StateDb {
 
     /// Applies the changes listed in a sidecar. Sidecars must be applied in order. Returns the
     /// number of messages.
-    pub(super) fn apply_sidecar(&self, sidecar: &StateSidecar) -> Result<usize> {
+    fn apply_sidecar(&self, sidecar: &StateSidecar) -> Result<usize> {
         for row in &sidecar.spools {
             self.put_spool_row(row)?;
         }
@@ -533,7 +537,7 @@ impl StateDb {
             self.mark_seen(mailbox, *key)?;
         }
         for digest in &changes.gone {
-            if let Some(row) = self.given_row(mailbox, digest.to_be_bytes())? {
+            if let Some(row) = self.given_row(GivenKey::new(mailbox, *digest))? {
                 self.remove_given(&row)?;
             }
         }
@@ -558,41 +562,43 @@ impl StateDb {
     /// Returns `true` if all messages that a sidecar lists are known, except those removed later.
     /// Adds the messages that the sidecar lists as removed to `removed`. Sidecars must be compared
     /// from newest to oldest.
-    pub(super) fn has_rows_of(
-        &self,
-        changes: &SidecarMailbox,
-        removed: &mut RemovedRows,
-    ) -> Result<bool> {
+    fn has_rows_of(&self, changes: &SidecarMailbox, removed: &mut RemovedRows) -> Result<bool> {
         let sql = "SELECT id FROM mailbox WHERE key=?1";
         let key = changes.mailbox.to_be_bytes();
         let Some(mailbox) = self.find(sql, params![key], |row| row.get(0))? else {
             return Ok(false);
         };
         for key in &changes.keys {
-            let is_removed = removed.contains(&(mailbox, stored_key(*key).into()));
+            let is_removed = removed.keys.contains(&(mailbox, stored_key(*key)));
             if !is_removed && !self.is_seen(mailbox, *key)? {
                 return Ok(false);
             }
         }
         let given = self.tracks_holders().then_some(&changes.given);
         for GivenMessage { digest, .. } in given.into_iter().flatten() {
-            let digest = digest.to_be_bytes();
-            let is_removed = removed.contains(&(mailbox, digest.into()));
-            if !is_removed && self.given_row(mailbox, digest)?.is_none() {
+            let key = GivenKey::new(mailbox, *digest);
+            if !removed.given.contains(&key) && self.given_row(key)?.is_none() {
                 return Ok(false);
             }
         }
-        let keys = changes.unread.iter().map(|key| stored_key(*key).to_vec());
-        let digests = changes.gone.iter().map(|gone| gone.to_be_bytes().to_vec());
-        removed.extend(keys.chain(digests).map(|bytes| (mailbox, bytes)));
+        let keys = changes.unread.iter().map(|key| (mailbox, stored_key(*key)));
+        removed.keys.extend(keys);
+        let given = changes
+            .gone
+            .iter()
+            .map(|digest| GivenKey::new(mailbox, *digest));
+        removed.given.extend(given);
         Ok(true)
     }
 
     /// The messages that were removed since the last segment was sealed.
-    pub(super) fn newly_removed(&self) -> Result<RemovedRows> {
-        let sql = "SELECT mailbox, key FROM fresh_unread UNION ALL SELECT * FROM fresh_gone";
-        let removed = self.all(sql, [], |row| row.try_into())?;
-        Ok(removed.into_iter().collect())
+    fn newly_removed(&self) -> Result<RemovedRows> {
+        let keys = "SELECT mailbox, key FROM fresh_unread";
+        let given = "SELECT mailbox, digest FROM fresh_gone";
+        Ok(RemovedRows {
+            keys: HashSet::from_iter(self.all(keys, [], |row| row.try_into())?),
+            given: HashSet::from_iter(self.all(given, [], GivenKey::of)?),
+        })
     }
 
     /// Records that messages are removed without being listed in a sidecar.

@@ -27,9 +27,7 @@ use crate::own_files::{
     self, InstanceLock, Segment, SegmentDir, StatePaths, has_space, highest_in, meta_name,
     release_reserve, remove_if_exists,
 };
-use crate::status::{
-    Counters, DaemonState, LastError, LastSealed, SealedSegment, Status, timestamp,
-};
+use crate::status::{Counters, DaemonState, LastError, SealedSegment, Status, timestamp};
 use crate::{
     AtPath, DaemonError, DaemonHost, ErrorKind, Heartbeat, LogRecord, MonotonicTime, REBUILD,
     Result,
@@ -164,7 +162,7 @@ pub struct Writer {
     term: u64,
     batch_bytes: usize,
     counters: Counters,
-    last_sealed: Option<LastSealed>,
+    last_sealed: Option<SealedSegment>,
     last_error: LastError,
     /// Held for the lifetime of the writer, even during a pause. Fields are dropped in order, so
     /// this one is last: the database closes before another instance may open it.
@@ -398,12 +396,10 @@ impl Writer {
     /// Logs the segments that were sealed since the last call.
     fn report_sealed(&mut self, host: &mut dyn DaemonHost) {
         let open = self.open.as_mut();
-        for segment in open.map_or(Vec::new(), |open| std::mem::take(&mut open.sealed)) {
+        for mut segment in open.map_or(Vec::new(), |open| std::mem::take(&mut open.sealed)) {
+            segment.time = host.unix_time().map(timestamp);
             host.log(&LogRecord::Sealed(&segment));
-            self.last_sealed = Some(LastSealed {
-                segment,
-                time: host.unix_time().map(timestamp),
-            });
+            self.last_sealed = Some(segment);
         }
     }
 
@@ -529,18 +525,16 @@ fn refusal(ended: Option<&DaemonError>) -> DaemonError {
 }
 
 /// The segment of the newest remaining sidecar, sealed by an earlier run.
-fn last_sidecar(config: &Config) -> Option<LastSealed> {
+fn last_sidecar(config: &Config) -> Option<SealedSegment> {
     let paths = StatePaths::new(config);
     let path = paths.sidecar(highest_in(&paths.sidecars).ok()?);
     let sidecar = Sidecar::read(&std::fs::read(&path).ok()?)?;
     let written = path.metadata().ok()?.mtime();
-    Some(LastSealed {
-        segment: SealedSegment {
-            name: sidecar.name,
-            bytes: sidecar.len,
-            records: sidecar.records,
-            messages: sidecar.messages,
-        },
+    Some(SealedSegment {
+        name: sidecar.name,
+        bytes: sidecar.len,
+        records: sidecar.records,
+        messages: sidecar.messages,
         time: u64::try_from(written).ok().map(timestamp),
     })
 }
@@ -699,6 +693,7 @@ impl Committer {
             bytes: self.unsealed.len,
             records: self.unsealed.records,
             messages: self.db.messages_of_open_segment()?,
+            time: None,
         });
         self.unsealed = UnsealedSegment {
             seq: seq + 1,
