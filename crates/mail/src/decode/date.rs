@@ -162,7 +162,9 @@ impl DateTokens {
 
     /// Reads `PM`, or the end of `5:32PM`. Returns the rest of the word.
     fn without_half_day<'w>(&mut self, word: &'w str) -> &'w str {
-        for (start, names) in HALF_DAYS {
+        // Most words have another last byte.
+        let may_end_in_name = word.ends_with(['M', 'm', '.']);
+        for (start, names) in HALF_DAYS.into_iter().filter(|_| may_end_in_name) {
             let mut rests = names.iter().filter_map(|name| word.strip_suffix(name));
             // A German `am` stands before a day.
             let may_be = |rest: &&str| match *rest {
@@ -308,7 +310,7 @@ fn number_of(mut digits: impl Iterator<Item = u8>) -> Option<i32> {
 /// Returns the day of `1996-07-02` or `1996/07/02`, or an error if the calendar has no such day.
 /// Returns `None` for any other text and for years before 1000.
 fn iso_day(text: &str) -> Option<Result<civil::Date, jiff::Error>> {
-    text.find(['-', '/'])?;
+    memchr::memchr2(b'-', b'/', text.as_bytes())?;
     let fields: Vec<&str> = text.split(['-', '/']).collect();
     let [year, month, day] = fields[..] else {
         return None;
