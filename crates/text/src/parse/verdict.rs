@@ -2,7 +2,7 @@
 //!
 //! Most URLs are canonical: a lowercase scheme, a host of letters, digits and hyphens, and after
 //! it no byte that is escaped or removed. RFC 3986 accepts them, and WHATWG serializes them
-//! unchanged. One fast pass recognizes them. All others go to the crates `iri-string` and `url`; a
+//! unchanged, except that it adds the slash of an empty path. One fast pass recognizes them. All others go to the crates `iri-string` and `url`; a
 //! test compares the answers.
 
 use std::borrow::Cow;
@@ -116,12 +116,11 @@ impl<'u> Verdicts<'u> {
 #[must_use]
 pub fn key(url: &[u8]) -> Vec<u8> {
     let written = components(url);
-    let reading =
-        if is_special_scheme(written.scheme) && canonical(url).is_none() && !url.contains(&b'#') {
-            whatwg(url)
-        } else {
-            None
-        };
+    let reading = if is_special_scheme(written.scheme) && !url.contains(&b'#') {
+        canonical(url).or_else(|| whatwg(url))
+    } else {
+        None
+    };
     match reading {
         Some(reading) => key_of_components(&components(reading.href.as_bytes())),
         None => key_of_components(&written),
@@ -162,7 +161,7 @@ pub(super) fn whatwg(full: &[u8]) -> Option<WhatwgReading<'static>> {
 }
 
 /// Returns WHATWG's reading of `full`, if `full` is canonical. RFC 3986 accepts it as well.
-/// Linear, without allocation.
+/// Linear.
 fn canonical(full: &[u8]) -> Option<WhatwgReading<'_>> {
     let colon = full
         .iter()
@@ -179,7 +178,10 @@ fn canonical(full: &[u8]) -> Option<WhatwgReading<'_>> {
         return None;
     }
     scheme.first().filter(|byte| byte.is_ascii_lowercase())?;
-    let href = Cow::Borrowed(std::str::from_utf8(full).ok()?);
+    let mut href = Cow::Borrowed(std::str::from_utf8(full).ok()?);
+    if is_special && !rest[2..].contains(&b'/') {
+        href.to_mut().push('/');
+    }
     Some(WhatwgReading {
         href,
         is_special,
@@ -191,15 +193,12 @@ fn is_lower_scheme_char(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.')
 }
 
-/// Returns `true` for `//`, a name, and a path that starts with a slash.
+/// Returns `true` for `//`, a name, and a path that is empty or starts with a slash.
 fn is_site(rest: &[u8]) -> bool {
     let Some(site) = rest.strip_prefix(b"//") else {
         return false;
     };
-    let Some(slash) = memchr::memchr(b'/', site) else {
-        return false;
-    };
-    let (host, path) = site.split_at(slash);
+    let (host, path) = site.split_at(memchr::memchr(b'/', site).unwrap_or(site.len()));
     is_name(host) && is_inert_text(path, DotSegments::Reject)
 }
 
@@ -323,7 +322,8 @@ mod tests {
     fn most_urls_are_canonical() {
         let cases = "http://www.example.org/a/b.html https://a-b.example.co.uk/~x/?q=1&r=%7e#top \
             ftp://ftp.example.org/pub/x;type=a mailto:joe@example.org \
-            news:comp.infosystems.www.misc urn:isbn:0-395-36341-1";
+            news:comp.infosystems.www.misc urn:isbn:0-395-36341-1 http://example.org \
+            ftp://ftp.example.org";
         for text in cases.split(' ') {
             assert!(check(text), "{text}");
         }
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn urls_that_browsers_change_are_not_canonical() {
-        let cases = "http://Example.org/ http://example.org http://example.org:80/ \
+        let cases = "http://Example.org/ http://example.org?x http://example.org:80/ \
             http://u@example.org/ http://1.2.3.4/ http://a.0x1/ http://xn--a.example/ \
             http://example.org/a/../b http://example.org/%2E%2e/ http://example.org/it's?it's \
             http://example.org/#a#b http://example.org/%zz HTTP://example.org/ mailto:/a/../b \
