@@ -70,10 +70,8 @@ mod cli;
 #[cfg(feature = "program")]
 pub use cli::command_line;
 #[cfg(feature = "files")]
-pub use urlspool_files::{
-    options::{DatePeriod, ScanOptions, date_period},
-    pipeline::{NamedCounts, SchemeCounts, Summary},
-    scan::{Finished, Records, Scan, scan},
+pub use urlspool_files::scan::{
+    DatePeriod, Finished, NamedCounts, Records, Scan, ScanOptions, SchemeCounts, Summary, scan,
 };
 pub use urlspool_mail::decode::{
     AttachmentPolicy, Date, FieldRoles, HeaderField, HeaderFields, InfoFields, KnownField,

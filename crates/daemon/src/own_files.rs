@@ -341,8 +341,9 @@ impl StatePaths {
 /// or one of its logs.
 pub(crate) fn is_state_database(dir: &Path, name: &OsStr, metadata: &Metadata) -> bool {
     const NAMES: [&str; 3] = ["state.db", "state.db-wal", "state.db-shm"];
-    let is_same = |own: Metadata| DeviceInode::of(&own) == DeviceInode::of(metadata);
-    NAMES.iter().any(|own| name == *own) && fs::metadata(dir.join(name)).is_ok_and(is_same)
+    NAMES.iter().any(|own| name == *own)
+        && fs::metadata(dir.join(name))
+            .is_ok_and(|own| DeviceInode::of(&own) == DeviceInode::of(metadata))
 }
 
 /// Name of the sidecar of segment `seq`.

@@ -20,7 +20,7 @@ mod state_db;
 #[cfg(test)]
 mod tests;
 mod writer;
-pub(crate) use gone::{GivenMessage, HolderRow, OrphanedMailbox, Release};
+pub(crate) use gone::{GivenMessage, GoneMessage, HolderRow, OrphanedMailbox};
 pub(crate) use purge::{PurgeStats, SeenFiles};
 pub use recovery::rebuild_state;
 pub(crate) use spools::SpoolIdentity;

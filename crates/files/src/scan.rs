@@ -7,8 +7,9 @@ use std::thread::{self, JoinHandle};
 use std::{io, vec};
 
 use crate::evidence::add_evidence;
-use crate::options::ScanOptions;
-use crate::pipeline::{Report, Summary, run};
+pub use crate::options::{DatePeriod, ScanOptions};
+pub use crate::pipeline::{NamedCounts, SchemeCounts, Summary};
+use crate::pipeline::{Report, run};
 use urlspool_record::extract::Extractor;
 use urlspool_record::record::{Demand, FieldId, LineFormat, Record};
 use urlspool_text::diagnostic::Event;

@@ -55,7 +55,7 @@ impl IngestContext<'_> {
     }
 
     /// The [`place_key`] of the file.
-    fn place(&self) -> u64 {
+    pub(super) fn place(&self) -> u64 {
         let path = self.identity.path_of(&self.file.source.path);
         place_key(&path, self.session.hash_key)
     }
@@ -180,18 +180,14 @@ impl IngestContext<'_> {
             && let Some(format) = start.splittable_format(configured, file.hint)
         {
             session.lock()?.db()?.raise_many(mailbox_id, MANY)?;
-            let mbox = MboxFile {
+            let mut mbox = MboxFile {
+                ingest: &mut ingest,
                 file: opened,
-                path: &file.source.path,
-                place,
                 format,
                 start: start.offset,
-                version,
                 settle_state,
-                max_message_bytes,
-                key: session.hash_key,
             };
-            return mbox.ingest_chunk(&mut ingest);
+            return mbox.ingest_chunk();
         }
         let is_complete = match settle_state {
             // A message delivered into a Maildir is complete from the start (maildir(5)).

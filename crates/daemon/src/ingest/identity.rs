@@ -211,124 +211,120 @@ pub(super) struct PiecePosition {
     pub offset: u64,
 }
 
-/// Returns the digest of a message, or of a piece of one, and the length of its canonical content.
-pub(super) fn content_digest(
-    message: &Message<'_>,
-    fields: &HeaderFields,
-    position: Option<PiecePosition>,
-    key: HashKey,
-) -> (u128, u64) {
-    let mut hash = key.hasher();
-    if let Some(position) = position {
-        hash.write(&position.first_digest.to_le_bytes());
-        hash.write(&position.offset.to_le_bytes());
-    }
-    let mut len = 0;
-    canonical(message, fields, usize::MAX, &mut |bytes| {
-        len += bytes.len() as u64;
-        hash.write(bytes);
-    });
-    (hash.finish(), len)
+/// The canonical content of a message, which identifies it. Storage adds bytes to it: header fields,
+/// CR, dots, `>`.
+pub(super) struct MessageContent<'m> {
+    message: Message<'m>,
+    fields: HeaderFields,
+    /// Maximum size of the header.
+    header_bytes: usize,
 }
 
-/// Returns the length of the raw prefix of a message whose canonical content has `len` bytes.
-/// `None` unless the whole message has more.
-///
-/// Storage adds bytes to a message (header fields, CR, dots, `>`), so the result may exceed `len`.
-/// Costs one pass over the message for each binary digit of its size.
-pub(super) fn raw_prefix_len(
-    message: &Message<'_>,
-    header_bytes: usize,
-    len: u64,
-) -> Option<usize> {
-    let (mut low, mut high) = (0, message.raw.len());
-    if content_len(message, high, header_bytes) <= len {
-        return None;
-    }
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        if content_len(message, middle, header_bytes) < len {
-            low = middle + 1;
-        } else {
-            high = middle;
+impl<'m> MessageContent<'m> {
+    pub(super) fn of(message: Message<'m>, header_bytes: usize) -> MessageContent<'m> {
+        MessageContent {
+            fields: HeaderFields::in_message(&message, header_bytes),
+            message,
+            header_bytes,
         }
     }
-    Some(high)
-}
 
-/// Returns the canonical length of the first `end` bytes of a message.
-fn content_len(message: &Message<'_>, end: usize, header_bytes: usize) -> u64 {
-    let raw = &message.raw[..end];
-    let prefix = Message { raw, ..*message };
-    let fields = HeaderFields::in_message(&prefix, header_bytes);
-    let mut len = 0;
-    canonical(&prefix, &fields, usize::MAX, &mut |bytes| {
-        len += bytes.len() as u64
-    });
-    len
-}
+    /// The content of the first `end` bytes of the message.
+    fn of_start(&self, end: usize) -> MessageContent<'m> {
+        let raw = &self.message.raw[..end];
+        let start = Message {
+            raw,
+            ..self.message
+        };
+        MessageContent::of(start, self.header_bytes)
+    }
 
-/// Returns the digest that a message's records have. For a piece of a larger message, it is the
-/// digest of the first piece.
-pub(super) fn record_digest(
-    message: &Message<'_>,
-    fields: &HeaderFields,
-    header_bytes: usize,
-) -> u128 {
-    match message.head() {
-        None => digest(message, fields),
-        Some(fragment) => {
-            let head = fragment.message();
-            digest(&head, &HeaderFields::in_message(&head, header_bytes))
+    /// Passes the content to `put`, in pieces.
+    fn each(&self, put: &mut dyn FnMut(&[u8])) {
+        canonical(&self.message, &self.fields, usize::MAX, put);
+    }
+
+    fn len(&self) -> u64 {
+        let mut len = 0;
+        self.each(&mut |bytes| len += bytes.len() as u64);
+        len
+    }
+
+    /// Returns the digest of the message, or of a piece of one, and the length of the content.
+    pub(super) fn digest(&self, position: Option<PiecePosition>, key: HashKey) -> (u128, u64) {
+        let mut hash = key.hasher();
+        if let Some(position) = position {
+            hash.write(&position.first_digest.to_le_bytes());
+            hash.write(&position.offset.to_le_bytes());
+        }
+        let mut len = 0;
+        self.each(&mut |bytes| {
+            len += bytes.len() as u64;
+            hash.write(bytes);
+        });
+        (hash.finish(), len)
+    }
+
+    /// Returns the length of the raw prefix whose content has `len` bytes. `None` unless the whole
+    /// message has more. Costs one pass over the message for each binary digit of its size.
+    pub(super) fn raw_prefix_len(&self, len: u64) -> Option<usize> {
+        let (mut low, mut high) = (0, self.message.raw.len());
+        if self.len() <= len {
+            return None;
+        }
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.of_start(middle).len() < len {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Some(high)
+    }
+
+    /// Returns the digest that the message's records have. For a piece of a larger message, it is
+    /// the digest of the first piece.
+    pub(super) fn record_digest(&self) -> u128 {
+        match self.message.head() {
+            None => digest(&self.message, &self.fields),
+            Some(fragment) => {
+                let head = fragment.message();
+                digest(&head, &HeaderFields::in_message(&head, self.header_bytes))
+            }
         }
     }
-}
 
-/// Returns the prefix of a message that cannot change when the message grows: its canonical length
-/// and its hash. `None` if it is empty.
-///
-/// The prefix excludes an unterminated line, which may continue differently; trailing line ends;
-/// and a final `From ` line, which the next line may turn into the separator of the next message.
-pub(super) fn stable_prefix(
-    message: &Message<'_>,
-    header_bytes: usize,
-    key: HashKey,
-) -> Option<(u64, u128)> {
-    let mut end = memchr::memrchr(b'\n', message.raw)? + 1;
-    let last_line = memchr::memrchr(b'\n', &message.raw[..end - 1]).map_or(0, |at| at + 1);
-    if message.raw[last_line..].starts_with(b"From ") {
-        end = last_line;
+    /// Returns the prefix that cannot change when the message grows: the length of its content and
+    /// its hash. `None` if it is empty.
+    ///
+    /// The prefix excludes an unterminated line, which may continue differently; trailing line ends;
+    /// and a final `From ` line, which the next line may turn into the separator of the next message.
+    pub(super) fn stable_prefix(&self, key: HashKey) -> Option<(u64, u128)> {
+        let raw = self.message.raw;
+        let mut end = memchr::memrchr(b'\n', raw)? + 1;
+        let last_line = memchr::memrchr(b'\n', &raw[..end - 1]).map_or(0, |at| at + 1);
+        if raw[last_line..].starts_with(b"From ") {
+            end = last_line;
+        }
+        let mut bytes = Vec::new();
+        self.of_start(end)
+            .each(&mut |piece| bytes.extend_from_slice(piece));
+        let len = bytes.iter().rposition(|&byte| byte != b'\n')? + 1;
+        Some((len as u64, key.hash(&bytes[..len])))
     }
-    let cut = Message {
-        raw: &message.raw[..end],
-        ..*message
-    };
-    let mut bytes = Vec::new();
-    canonical(
-        &cut,
-        &HeaderFields::in_message(&cut, header_bytes),
-        usize::MAX,
-        &mut |piece| bytes.extend_from_slice(piece),
-    );
-    let len = bytes.iter().rposition(|&byte| byte != b'\n')? + 1;
-    Some((len as u64, key.hash(&bytes[..len])))
-}
 
-/// Returns `true` if a message starts with a [`stable_prefix`].
-pub(super) fn starts_with(
-    message: &Message<'_>,
-    fields: &HeaderFields,
-    (len, expected): (u64, u128),
-    key: HashKey,
-) -> bool {
-    let mut hash = key.hasher();
-    let mut missing = len as usize;
-    canonical(message, fields, usize::MAX, &mut |bytes| {
-        let bytes = &bytes[..bytes.len().min(missing)];
-        hash.write(bytes);
-        missing -= bytes.len();
-    });
-    missing == 0 && hash.finish() == expected
+    /// Returns `true` if the message starts with a [`MessageContent::stable_prefix`].
+    pub(super) fn starts_with(&self, (len, expected): (u64, u128), key: HashKey) -> bool {
+        let mut hash = key.hasher();
+        let mut missing = len as usize;
+        self.each(&mut |bytes| {
+            let bytes = &bytes[..bytes.len().min(missing)];
+            hash.write(bytes);
+            missing -= bytes.len();
+        });
+        missing == 0 && hash.finish() == expected
+    }
 }
 
 /// Returns the hash that identifies these bytes in a later read.
@@ -343,6 +339,7 @@ mod tests {
     #[test]
     fn a_message_that_grows_keeps_its_prefix() {
         let key = HashKey::new([7; 32]);
+        let content = |message| MessageContent::of(message, usize::MAX);
         let whole = Message {
             kind: SourceKind::Mbox,
             ..Message::parse(b"Subject: a\nStatus: O\nTo: b\n\nx http://a/\ny\n")
@@ -357,27 +354,13 @@ mod tests {
                 raw: &whole.raw[..cut],
                 ..whole
             };
-            if let Some(prefix) = stable_prefix(&part, usize::MAX, key) {
-                assert!(
-                    starts_with(
-                        &whole,
-                        &HeaderFields::in_message(&whole, usize::MAX),
-                        prefix,
-                        key
-                    ),
-                    "{cut}"
-                );
+            if let Some(prefix) = content(part).stable_prefix(key) {
+                assert!(content(whole).starts_with(prefix, key), "{cut}");
                 let next = [part.raw, b"\nFrom x\nF"].concat();
-                assert!(
-                    cut < whole.raw.len()
-                        || stable_prefix(&Message { raw: &next, ..part }, 99, key) == Some(prefix)
-                );
-                assert!(!starts_with(
-                    &Message::parse(b"A: b\n\nc"),
-                    &HeaderFields::default(),
-                    prefix,
-                    key
-                ));
+                let next = MessageContent::of(Message { raw: &next, ..part }, 99);
+                assert!(cut < whole.raw.len() || next.stable_prefix(key) == Some(prefix));
+                let other = content(Message::parse(b"A: b\n\nc"));
+                assert!(!other.starts_with(prefix, key));
             }
         }
     }

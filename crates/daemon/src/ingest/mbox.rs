@@ -40,20 +40,14 @@ const UNWRAPPED_BYTES: usize = 70;
 /// Bytes in which a separator must follow a message that was ingested in pieces.
 const NEXT_SEPARATOR_BYTES: u64 = 64;
 
-pub(super) struct MboxFile<'m> {
-    pub(super) file: &'m File,
-    pub(super) path: &'m Path,
-    /// The [`super::identity::place_key`] of the path.
-    pub(super) place: u64,
+/// An mbox being read.
+pub(super) struct MboxFile<'f, 'm, 'i> {
+    pub(super) ingest: &'f mut MessageIngest<'m, 'i>,
+    pub(super) file: &'f File,
     pub(super) format: Format,
     /// Offset of the first byte that is not NUL.
     pub(super) start: u64,
-    pub(super) version: FileVersion,
     pub(super) settle_state: SettleState,
-    /// Maximum size of a message held in memory. Larger ones are read in pieces.
-    pub(super) max_message_bytes: usize,
-    /// The key of the state.
-    pub(super) key: HashKey,
 }
 
 /// A range of the file, read under the lock.
@@ -69,15 +63,18 @@ struct MboxChunk {
     version: FileVersion,
 }
 
-impl MboxFile<'_> {
+impl MboxFile<'_, '_, '_> {
     /// Ingests the new messages of one chunk.
-    pub(super) fn ingest_chunk(&self, ingest: &mut MessageIngest<'_, '_>) -> Result<FileOutcome> {
+    pub(super) fn ingest_chunk(&mut self) -> Result<FileOutcome> {
+        let (version, key) = (self.version(), self.key());
+        let path = &self.ingest.context.file.source.path;
+        let max_message_bytes = self.ingest.context.extractor.limits().message_bytes;
         // Data appended during the read is new.
-        ingest.existing_end = ingest.existing_end.min(self.version.size);
-        let (known, next_pass) = self.known_cursor(ingest)?;
-        let mut chunk_bytes = CHUNK_BYTES.min(self.max_message_bytes);
+        self.ingest.existing_end = self.ingest.existing_end.min(version.size);
+        let (known, next_pass) = self.known_cursor()?;
+        let mut chunk_bytes = CHUNK_BYTES.min(max_message_bytes);
         loop {
-            let chunk = match with_lock(self.file, self.path, || {
+            let chunk = match with_lock(self.file, path, || {
                 self.read_chunk(known, next_pass, chunk_bytes)
             }) {
                 Ok(chunk) => chunk,
@@ -89,15 +86,15 @@ impl MboxFile<'_> {
                 role: BlockRole::Whole,
                 unpacked_times: 0,
             };
-            ingest.open_holder(chunk.cursor.pass)?;
-            let messages = ingest.split(&block, self.format);
+            self.ingest.open_holder(chunk.cursor.pass)?;
+            let messages = self.ingest.split(&block, self.format);
             // Reading takes time: a settled file must not have changed during it.
             let is_ended = match self.settle_state {
                 SettleState::Settled => true,
                 SettleState::Changing => false,
                 SettleState::Closed => messages.last().is_some_and(|last| looks_complete(last.raw)),
             };
-            let is_settled = chunk.at_end && is_ended && chunk.version == self.version;
+            let is_settled = chunk.at_end && is_ended && chunk.version == version;
             let complete = if is_settled {
                 &messages[..]
             } else {
@@ -106,7 +103,7 @@ impl MboxFile<'_> {
             let last = chunk.cursor.last;
             let has_new = complete.last().is_some_and(|message| last < message.end());
             if !has_new && !chunk.at_end {
-                if self.max_message_bytes <= chunk_bytes {
+                if max_message_bytes <= chunk_bytes {
                     let from = MboxCursor {
                         // A message that is alone in such a large chunk was not read completely.
                         first: if messages.len() == 1 {
@@ -114,10 +111,10 @@ impl MboxFile<'_> {
                         } else {
                             last
                         },
-                        guard: guard_hash(&[], self.key),
+                        guard: guard_hash(&[], key),
                         ..chunk.cursor
                     };
-                    if let Some(outcome) = self.ingest_oversized(from, &chunk.head, ingest)? {
+                    if let Some(outcome) = self.ingest_oversized(from, &chunk.head)? {
                         return Ok(outcome);
                     }
                 }
@@ -129,18 +126,16 @@ impl MboxFile<'_> {
                 (true, true) => EndCertainty::EndOfFile,
                 (true, false) => EndCertainty::MidLine,
             };
-            let after =
-                |message: &Message<'_>| cursor_after(message, &block, chunk.cursor, self.key);
-            if ingest.holder.is_some() {
-                let key = self.version.id.hash_in(ingest.mailbox.key);
-                let position = |message| (key, self.position(after(message), &chunk.head));
-                ingest.positions = complete.iter().map(position).collect();
+            let after = |message: &Message<'_>| cursor_after(message, &block, chunk.cursor, key);
+            if self.ingest.holder.is_some() {
+                let file = version.id.hash_in(self.ingest.mailbox.key);
+                let position = |message| (file, self.position(after(message), &chunk.head));
+                self.ingest.positions = complete.iter().map(position).collect();
             }
-            ingest.ingest_messages(complete, None, end)?;
+            self.ingest.ingest_messages(complete, None, end)?;
             let is_complete = is_settled || messages.is_empty() && chunk.at_end;
-            let version = is_complete.then_some(chunk.version);
             let cursor = complete.last().map_or(chunk.cursor, after);
-            self.save(cursor, &chunk.head, version, ingest)?;
+            self.save(cursor, &chunk.head, is_complete.then_some(chunk.version))?;
             return Ok(match (is_complete, chunk.at_end) {
                 (true, _) => FileOutcome::Complete,
                 (false, true) => FileOutcome::Waiting,
@@ -151,23 +146,20 @@ impl MboxFile<'_> {
 
     /// Ingests a message that is too large to be held in memory, piece by piece, each read under
     /// the lock. Returns `None` if the message fits in memory.
-    fn ingest_oversized(
-        &self,
-        cursor: MboxCursor,
-        head: &[u8],
-        ingest: &mut MessageIngest<'_, '_>,
-    ) -> Result<Option<FileOutcome>> {
-        let start = cursor.first;
+    fn ingest_oversized(&mut self, cursor: MboxCursor, head: &[u8]) -> Result<Option<FileOutcome>> {
+        let (version, key, start) = (self.version(), self.key(), cursor.first);
+        let path = &self.ingest.context.file.source.path;
+        let max_message_bytes = self.ingest.context.extractor.limits().message_bytes;
         let mut from_start = Box::new(self.file);
         if let Err(error) = from_start.seek(SeekFrom::Start(start)) {
             return Ok(Some(FileOutcome::Failed(error)));
         }
-        let mut reader = BlockReader::new(from_start, self.format, self.max_message_bytes);
+        let mut reader = BlockReader::new(from_start, self.format, max_message_bytes);
         let mut end = start;
         let mut begin = None;
         loop {
-            let mut block = match with_lock(self.file, self.path, || {
-                self.next_block(&mut reader, start, &mut begin)
+            let mut block = match with_lock(self.file, path, || {
+                next_block(self.file, &mut reader, start, &mut begin)
             }) {
                 Ok(Some(block)) => block,
                 Ok(None) => break,
@@ -184,7 +176,7 @@ impl MboxFile<'_> {
                 break;
             }
             end = block.offset + block.bytes.len() as u64;
-            let at_end = self.version.size <= end;
+            let at_end = version.size <= end;
             if at_end && self.settle_state != SettleState::Settled {
                 return Ok(Some(FileOutcome::Waiting));
             }
@@ -195,30 +187,30 @@ impl MboxFile<'_> {
             } else {
                 EndCertainty::Certain
             };
-            let pieces = ingest.split(&block, self.format);
-            if offset.is_none() && ingest.holder.is_some() {
+            let pieces = self.ingest.split(&block, self.format);
+            if offset.is_none() && self.ingest.holder.is_some() {
                 // An interrupted message is read again from its start, if its first bytes are
                 // unchanged.
                 let resumable = MboxCursor {
                     first: start,
                     last: end,
-                    guard: guard_hash(&block.bytes, self.key),
+                    guard: guard_hash(&block.bytes, key),
                     ..cursor
                 };
-                let key = self.version.id.hash_in(ingest.mailbox.key);
-                ingest.positions = [(key, self.position(resumable, head))].into();
+                let file = version.id.hash_in(self.ingest.mailbox.key);
+                self.ingest.positions = [(file, self.position(resumable, head))].into();
             }
-            ingest.ingest_messages(&pieces, offset, message_end)?;
+            self.ingest.ingest_messages(&pieces, offset, message_end)?;
         }
         // An empty last message, because such a large message is not read again.
         let cursor = MboxCursor {
             first: end,
             last: end,
-            guard: guard_hash(&[], self.key),
+            guard: guard_hash(&[], key),
             ..cursor
         };
-        let is_complete = self.version.size <= end;
-        self.save(cursor, head, is_complete.then_some(self.version), ingest)?;
+        let is_complete = version.size <= end;
+        self.save(cursor, head, is_complete.then_some(version))?;
         Ok(Some(if is_complete {
             FileOutcome::Complete
         } else {
@@ -226,31 +218,21 @@ impl MboxFile<'_> {
         }))
     }
 
-    /// Reads the next piece of the message at `start`; `None` if no piece is left. Called under the
-    /// lock, which is released between two pieces, so a writer may change the message between them.
-    /// `begin` keeps the first bytes of the message, which reveal such a change.
-    fn next_block(
-        &self,
-        reader: &mut BlockReader<'_>,
-        start: u64,
-        begin: &mut Option<Vec<u8>>,
-    ) -> Result<Option<Block>, FileOutcome> {
-        let now = read_at(self.file, start, HEAD_BYTES)?;
-        if *begin.get_or_insert_with(|| now.clone()) != now {
-            return Err(FileOutcome::Waiting);
-        }
-        Ok(reader.next_block()?)
+    fn version(&self) -> FileVersion {
+        self.ingest.context.version
+    }
+
+    /// The key of the state.
+    fn key(&self) -> HashKey {
+        self.ingest.context.session.hash_key
     }
 
     /// Returns the position up to which the file was read, or `None` if it must be read from its
     /// start. If its pass is not a holder, messages may have been read that no holder holds. Also
     /// returns the pass that a read from the start would have; 0 if holders are not tracked.
-    fn known_cursor(
-        &self,
-        ingest: &MessageIngest<'_, '_>,
-    ) -> Result<(Option<MboxCursor>, HolderKey)> {
-        let (id, mailbox) = (self.version.id, ingest.mailbox.key);
-        let writer = ingest.context.session.lock()?;
+    fn known_cursor(&self) -> Result<(Option<MboxCursor>, HolderKey)> {
+        let (id, mailbox) = (self.version().id, self.ingest.mailbox.key);
+        let writer = self.ingest.context.session.lock()?;
         let state = writer.db()?;
         let known = state.cursor(id.hash_in(mailbox))?;
         if !state.tracks_holders() {
@@ -263,21 +245,16 @@ impl MboxFile<'_> {
 
     /// Saves in the state how far the file was ingested. `complete` is the file's version if it was
     /// ingested completely.
-    fn save(
-        &self,
-        cursor: MboxCursor,
-        head: &[u8],
-        complete: Option<FileVersion>,
-        ingest: &MessageIngest<'_, '_>,
-    ) -> Result<()> {
+    fn save(&self, cursor: MboxCursor, head: &[u8], complete: Option<FileVersion>) -> Result<()> {
         let mut cursor = self.position(cursor, head);
         if let Some(version) = complete {
             (cursor.size, cursor.mtime) = (version.size, version.mtime);
-            cursor.look = version.look(self.place);
+            cursor.look = version.look(self.ingest.context.place());
         }
-        let key = self.version.id.hash_in(ingest.mailbox.key);
-        let writer = ingest.context.session.lock()?;
-        writer.db()?.put_cursor(key, ingest.mailbox.id, &cursor)
+        let mailbox = &self.ingest.mailbox;
+        let file = self.version().id.hash_in(mailbox.key);
+        let writer = self.ingest.context.session.lock()?;
+        writer.db()?.put_cursor(file, mailbox.id, &cursor)
     }
 
     /// Creates the position for a partly read file. `cursor` lacks the hash of `head`, the first
@@ -285,7 +262,7 @@ impl MboxFile<'_> {
     fn position(&self, cursor: MboxCursor, head: &[u8]) -> MboxCursor {
         let head_bytes = head_bytes(self.start, &cursor).min(head.len() as u64);
         MboxCursor {
-            head: guard_hash(&head[..head_bytes as usize], self.key),
+            head: guard_hash(&head[..head_bytes as usize], self.key()),
             size: 0,
             mtime: 0,
             look: FileLook::default(),
@@ -312,7 +289,7 @@ impl MboxFile<'_> {
                 first: self.start,
                 last: self.start,
                 pass: next_pass,
-                guard: guard_hash(&[], self.key),
+                guard: guard_hash(&[], self.key()),
                 ..MboxCursor::default()
             },
         };
@@ -320,7 +297,7 @@ impl MboxFile<'_> {
         let bytes = read_at(self.file, cursor.first, bytes as u64)?;
         // A writer may have locked the file since that message was compared.
         let last = bytes.get(..(cursor.last - cursor.first) as usize);
-        if last.is_some_and(|last| guard_hash(last, self.key) != cursor.guard) {
+        if last.is_some_and(|last| guard_hash(last, self.key()) != cursor.guard) {
             return Err(FileOutcome::Waiting);
         }
         // A writer that locks the file only now does not wait for this process.
@@ -351,15 +328,17 @@ impl MboxFile<'_> {
     /// file that was rewritten with an equal size may have changed anywhere. A file that has grown
     /// is compared at its start and at the last message.
     fn is_valid(&self, cursor: &MboxCursor, version: FileVersion) -> io::Result<bool> {
-        let change = cursor.look.change(version.look(self.place));
+        let change = cursor
+            .look
+            .change(version.look(self.ingest.context.place()));
         let is_overwritten = cursor.size == version.size
             && (cursor.mtime != version.mtime || change == LookChange::Content);
         if is_overwritten || version.size < cursor.last || cursor.first < self.start {
             return Ok(false);
         }
         let last = read_at(self.file, cursor.first, cursor.last - cursor.first)?;
-        let head = head_hash(self.file, self.start, cursor, self.key)?;
-        if head != cursor.head || guard_hash(&last, self.key) != cursor.guard {
+        let head = head_hash(self.file, self.start, cursor, self.key())?;
+        if head != cursor.head || guard_hash(&last, self.key()) != cursor.guard {
             return Ok(false);
         }
         // After a message that was too large to be read again, only a new message may follow.
@@ -367,6 +346,22 @@ impl MboxFile<'_> {
         let text = next.trim_ascii_start();
         Ok(cursor.first < cursor.last || next.is_empty() || text.starts_with(b"From "))
     }
+}
+
+/// Reads the next piece of the message at `start` of an mbox; `None` if no piece is left. Called
+/// under the lock, which is released between two pieces, so a writer may change the message between
+/// them. `begin` keeps the first bytes of the message, which reveal such a change.
+fn next_block(
+    file: &File,
+    reader: &mut BlockReader<'_>,
+    start: u64,
+    begin: &mut Option<Vec<u8>>,
+) -> Result<Option<Block>, FileOutcome> {
+    let now = read_at(file, start, HEAD_BYTES)?;
+    if *begin.get_or_insert_with(|| now.clone()) != now {
+        return Err(FileOutcome::Waiting);
+    }
+    Ok(reader.next_block()?)
 }
 
 /// Returns the hash of the first bytes of a file that starts at `start`, at most up to the cursor.
@@ -557,28 +552,25 @@ mod tests {
             opened();
             let session = &shared.session(&Arc::default()).unwrap();
             let mut needs = Needs::new(&self.store.folder, &self.path);
+            needs.limit_messages(self.max_message_bytes);
             let file = File::open(&self.path).unwrap();
             let version = FileVersion::of(&file.metadata().unwrap());
             let key = 2;
             let id = session.lock()?.db()?.mailbox(key, 2, version.id.dev)?;
             let mut context = needs.context(session);
-            let mut ingest = MessageIngest::of_test(&mut context, (id, key));
+            context.version = version;
             let spool = &self.store.folder;
-            let mbox = MboxFile {
+            let mut mbox = MboxFile {
+                ingest: &mut MessageIngest::of_test(&mut context, (id, key)),
                 file: &file,
-                path: &self.path,
-                place: 0,
                 format: Format::Mbox,
                 start: 0,
-                version,
                 settle_state: self.settle_state,
-                max_message_bytes: self.max_message_bytes,
-                key: session.hash_key,
             };
             let mut outcome = FileOutcome::Partial;
             let mut chunks = 0;
             while matches!(outcome, FileOutcome::Partial) {
-                outcome = mbox.ingest_chunk(&mut ingest)?;
+                outcome = mbox.ingest_chunk()?;
                 chunks += 1;
                 assert!(chunks < 20, "no end");
             }
@@ -589,12 +581,8 @@ mod tests {
             let mut holders = state.holders_after(spool, None)?;
             holders.retain(|holder| holder.key != cursor.pass);
             for holder in holders {
-                loop {
-                    let released = state.release_holder(holder.key)?;
-                    gone += released.gone.len();
-                    if released.is_done {
-                        break;
-                    }
+                while let Some(released) = state.release_holder(holder.key)? {
+                    gone += released.len();
                 }
             }
             drop(writer);
@@ -704,21 +692,10 @@ mod tests {
         let text = format!("From a\nSubject: s\n\n{}", line.repeat(1_000_000));
         fs::write(&scene.path, &text).unwrap();
         let file = File::open(&scene.path).unwrap();
-        let mbox = MboxFile {
-            file: &file,
-            path: &scene.path,
-            place: 0,
-            format: Format::Mbox,
-            start: 0,
-            version: FileVersion::of(&file.metadata().unwrap()),
-            settle_state: SettleState::Settled,
-            max_message_bytes: 1 << 20,
-            key: HashKey::new([7; HashKey::BYTES]),
-        };
         let (mut begin, mut pieces) = (None, Vec::new());
         let mut reader = BlockReader::new(Box::new(&file), Format::Mbox, 1 << 20);
         for change in [text.clone() + line, text.replacen("From a", "From b", 1)] {
-            match mbox.next_block(&mut reader, 0, &mut begin).unwrap() {
+            match next_block(&file, &mut reader, 0, &mut begin).unwrap() {
                 Some(block) => pieces.push(block.role),
                 None => panic!("no piece"),
             }
@@ -726,7 +703,7 @@ mod tests {
         }
         assert_eq!(pieces[0], BlockRole::FirstFragment);
         assert!(matches!(pieces[1], BlockRole::LaterFragment(_)));
-        let next = mbox.next_block(&mut reader, 0, &mut begin);
+        let next = next_block(&file, &mut reader, 0, &mut begin);
         assert!(matches!(next, Err(FileOutcome::Waiting)), "{next:?}");
     }
 }

@@ -14,10 +14,7 @@ use rayon::prelude::*;
 use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
 use super::EndCertainty;
-use super::identity::{
-    ExistingFiles, FileVersion, PiecePosition, content_digest, raw_prefix_len, record_digest,
-    stable_prefix, starts_with,
-};
+use super::identity::{ExistingFiles, FileVersion, MessageContent, PiecePosition};
 use super::suspects::Suspects;
 use crate::status::{Counters, add_kinds};
 use crate::store::{
@@ -26,7 +23,6 @@ use crate::store::{
 };
 use crate::{AtPath, DaemonError, Result};
 use urlspool_files::config::Spool;
-use urlspool_mail::decode::HeaderFields;
 use urlspool_mail::split::{Block, Format, Message, SplitOutput, messages};
 use urlspool_record::extract::{Extractor, Finding, Unique, key_hash};
 use urlspool_record::record::{self, LineFormat, MessageTail, Occurrences, RecordWriter};
@@ -205,7 +201,7 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
             let [message] = split(block, format, drop)[..] else {
                 return Ok(());
             };
-            let Some(end) = raw_prefix_len(&message, header_bytes, len) else {
+            let Some(end) = MessageContent::of(message, header_bytes).raw_prefix_len(len) else {
                 continue;
             };
             let start = (message.start - block.offset) as usize;
@@ -257,8 +253,8 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
         if message.end == EndCertainty::Certain || message.has_panicked {
             return None;
         }
-        let limit = self.context.extractor.limits().header_bytes;
-        let (len, hash) = stable_prefix(message.message, limit, self.context.session.hash_key)?;
+        let content = self.content(message.message);
+        let (len, hash) = content.stable_prefix(self.context.session.hash_key)?;
         Some(GrowingMessage {
             len,
             hash,
@@ -357,25 +353,25 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
         message: &'g Message<'b>,
         position: Option<PiecePosition>,
     ) -> IdentifiedMessage<'g, 'b> {
-        let (limit, key) = (
-            self.context.extractor.limits().header_bytes,
-            self.context.session.hash_key,
-        );
-        let fields = HeaderFields::in_message(message, limit);
-        let (digest, len) = content_digest(message, &fields, position, key);
+        let (content, key) = (self.content(message), self.context.session.hash_key);
+        let (digest, len) = content.digest(position, key);
         let mut earlier = self.growing.clone();
-        earlier.retain(|known| starts_with(message, &fields, (known.len, known.hash), key));
+        earlier.retain(|known| content.starts_with((known.len, known.hash), key));
         IdentifiedMessage {
             message,
             has_panicked: false,
             end: EndCertainty::Certain,
             digest,
             len,
-            record_digest: self.holder.map(|_| record_digest(message, &fields, limit)),
+            record_digest: self.holder.map(|_| content.record_digest()),
             key: message_key(self.mailbox.key, digest),
             earlier,
             reason: None,
         }
+    }
+
+    fn content<'b>(&self, message: &Message<'b>) -> MessageContent<'b> {
+        MessageContent::of(*message, self.context.extractor.limits().header_bytes)
     }
 
     /// Finds out which messages to search.
@@ -889,6 +885,13 @@ pub(super) mod tests {
                 existing: ExistingFiles::default(),
                 file: WalkedFile::named(path.to_owned()),
             }
+        }
+
+        /// Sets the maximum size of a message held in memory.
+        pub(in super::super) fn limit_messages(&mut self, bytes: usize) {
+            let mut options = Config::default().options();
+            options.limits.message_bytes = bytes;
+            self.extractor = Extractor::new(options);
         }
 
         pub(in super::super) fn context<'i>(

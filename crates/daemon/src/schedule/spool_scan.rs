@@ -20,8 +20,8 @@ use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
 use crate::ingest::{ExistingFiles, FileReadState, FileVersion, mailbox_scopes, why_locked};
 use crate::status::{Notices, SpoolState, SpoolStatus, WithheldBy};
 use crate::store::{
-    Hash128, HolderKey, HolderRow, OrphanedMailbox, PurgeStats, Release, SeenFiles, SpoolIdentity,
-    StateDb, path_key,
+    GoneMessage, Hash128, HolderKey, HolderRow, OrphanedMailbox, PurgeStats, SeenFiles,
+    SpoolIdentity, StateDb, path_key,
 };
 use crate::{DaemonError, MonotonicTime, Result};
 use urlspool_files::config::{ExistingMail, Spool};
@@ -1028,17 +1028,20 @@ impl SpoolReader {
     fn release(
         &mut self,
         host: &mut dyn ReaderHost,
-        step: impl Fn(&StateDb) -> Result<Release>,
+        step: impl Fn(&StateDb) -> Result<Option<Vec<GoneMessage>>>,
     ) -> Result<u64> {
         let mut gone = 0;
         loop {
             let mut writer = self.writer()?;
             let released = step(writer.db()?)?;
-            writer.put_gone(&released.gone)?;
+            writer.put_gone(released.as_deref().unwrap_or_default())?;
             drop(writer);
-            gone += released.gone.len() as u64;
             self.between_files(host)?;
-            if released.is_done || self.stopping {
+            let Some(released) = released else {
+                return Ok(gone);
+            };
+            gone += released.len() as u64;
+            if self.stopping {
                 return Ok(gone);
             }
         }

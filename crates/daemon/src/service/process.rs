@@ -18,6 +18,7 @@ use rustix::process::umask;
 use sd_notify::NotifyState;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
+use tracing::Level;
 
 use super::reader_thread::{ProcessHost, ReaderThread, RunEnd, RunMode, StateSource};
 use super::sandbox;
@@ -131,12 +132,11 @@ fn log_changes(old: &Config, new: &Config) {
         return;
     }
     tracing::info!("reloaded the configuration");
-    for change in changes {
-        let line = printable(&change.line);
-        if change.waits_for_restart {
-            tracing::warn!("{line}");
-        } else {
-            tracing::info!("{line}");
+    for (level, line) in changes {
+        let line = printable(&line);
+        match level {
+            Level::WARN => tracing::warn!("{line}"),
+            _ => tracing::info!("{line}"),
         }
     }
 }
@@ -593,17 +593,9 @@ fn overlap(one: &Spool, other: &Spool) -> bool {
     other.starts_with(&one) || one.starts_with(&other) || can_share(&one, &other)
 }
 
-/// A key with different values in two configurations.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct ConfigChange {
-    /// The line for the log.
-    line: String,
-    /// `true` if the change takes effect at a restart, `false` if immediately.
-    waits_for_restart: bool,
-}
-
-/// Returns the differences between two configurations, ordered by key.
-fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
+/// Returns the differences between two configurations as lines for the log, ordered by key. A change
+/// that takes effect at a restart is a warning.
+fn config_changes(old: &Config, new: &Config) -> Vec<(Level, String)> {
     let lists = [old, new].map(|config| &config.extract.excluded);
     let merged = values(&merge(old, new.clone()));
     let (old, new) = (values(old), values(new));
@@ -611,10 +603,8 @@ fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
     let mut changes = Vec::new();
     if lists[0] != lists[1] {
         let [before, after] = lists.map(HashSet::len);
-        changes.push(ConfigChange {
-            line: format!("changed the domains to exclude: {before} -> {after} names"),
-            waits_for_restart: false,
-        });
+        let line = format!("changed the domains to exclude: {before} -> {after} names");
+        changes.push((Level::INFO, line));
     }
     for key in keys {
         let mut line = match (old.get(key), new.get(key)) {
@@ -623,14 +613,12 @@ fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
             (None, _) => format!("added {key}"),
             (_, None) => format!("removed {key}"),
         };
-        let waits_for_restart = merged.get(key) != new.get(key);
-        if waits_for_restart {
+        if merged.get(key) == new.get(key) {
+            changes.push((Level::INFO, line));
+        } else {
             line.push_str("; takes effect after a restart");
+            changes.push((Level::WARN, line));
         }
-        changes.push(ConfigChange {
-            line,
-            waits_for_restart,
-        });
     }
     changes
 }
@@ -766,7 +754,7 @@ mod tests {
         let [old, new] = [old, new].map(|text| Config::parse(text).unwrap());
         config_changes(&old, &new)
             .into_iter()
-            .map(|change| change.line)
+            .map(|(_, line)| line)
             .collect()
     }
 

@@ -346,14 +346,6 @@ pub struct GoneMessage {
     pub digests: Vec<u128>,
 }
 
-/// Result of one step of a release.
-#[derive(Debug)]
-pub struct Release {
-    pub gone: Vec<GoneMessage>,
-    /// `true` if there is no message left to release.
-    pub is_done: bool,
-}
-
 /// Messages that lost their last holder in one step, ordered by digest.
 type UnheldRows = BTreeMap<GivenKey, GivenRow>;
 
@@ -380,9 +372,9 @@ impl StateDb {
         self.all(sql, params![holder.cast_signed()], |row| hash128(row, 0))
     }
 
-    /// Releases the next messages of a holder whose file is gone; the final call removes the holder
-    /// itself.
-    pub fn release_holder(&self, holder: HolderKey) -> Result<Release> {
+    /// Releases the next messages of a holder whose file is gone, and returns those that are gone
+    /// with it. The final call removes the holder itself, and returns `None`.
+    pub fn release_holder(&self, holder: HolderKey) -> Result<Option<Vec<GoneMessage>>> {
         let key = holder.cast_signed();
         self.run(
             "UPDATE holder SET released=1 WHERE key=?1 AND released=0",
@@ -395,14 +387,12 @@ impl StateDb {
             None => self.release_messages(holder, ALL_HELD)?,
             unheld => unheld,
         };
-        let is_done = unheld.is_none();
-        if is_done {
+        if unheld.is_none() {
             self.run("DELETE FROM holder WHERE key=?1", params![key])?;
         }
-        Ok(Release {
-            gone: self.remove_messages(unheld.unwrap_or_default())?,
-            is_done,
-        })
+        unheld
+            .map(|unheld| self.remove_messages(unheld))
+            .transpose()
     }
 
     /// Removes all messages held by a file that is about to be read again in the same version.
@@ -431,16 +421,16 @@ impl StateDb {
         })
     }
 
-    /// Removes the next messages of a mailbox that have no holder.
-    pub fn release_orphans(&self, mailbox: MailboxId) -> Result<Release> {
+    /// Removes the next messages of a mailbox that have no holder, and returns them. `None` if there
+    /// are none.
+    pub fn release_orphans(&self, mailbox: MailboxId) -> Result<Option<Vec<GoneMessage>>> {
         let sql = "SELECT mailbox, digest FROM given WHERE mailbox=?1 AND files=0
              ORDER BY length(earlier) DESC LIMIT ?2";
         let orphans = self.all(sql, params![mailbox, RELEASED_MESSAGES], GivenKey::of)?;
         let unheld = with_earlier(orphans, |key| self.given_row(key))?;
-        Ok(Release {
-            is_done: unheld.is_none(),
-            gone: self.remove_messages(unheld.unwrap_or_default())?,
-        })
+        unheld
+            .map(|unheld| self.remove_messages(unheld))
+            .transpose()
     }
 
     /// Releases the messages that a query selects, with their earlier digests. Returns those
@@ -737,8 +727,8 @@ mod tests {
             state.open_holder(holder, SPOOL.as_ref(), 1).unwrap();
             state.hold(holder, spool, 5, key).unwrap();
         }
-        assert!(state.release_holder(1).unwrap().gone.is_empty());
-        let gone = state.release_holder(2).unwrap().gone;
+        assert_eq!(state.release_holder(1).unwrap().unwrap(), []);
+        let gone = state.release_holder(2).unwrap().unwrap();
         let mailboxes: Vec<_> = gone.into_iter().map(|message| message.mailbox).collect();
         let named = [one.path, other.path].map(|path| path.into_os_string().into_encoded_bytes());
         assert_eq!(mailboxes, named);
@@ -808,14 +798,10 @@ mod tests {
         /// Releases a holder. Returns the digests of each gone message.
         fn release(&self, holder: HolderKey) -> Vec<Vec<u128>> {
             let mut gone = Vec::new();
-            loop {
-                let step = self.state.release_holder(holder).unwrap();
-                let is_done = step.is_done;
+            while let Some(step) = self.state.release_holder(holder).unwrap() {
                 gone.extend(digests(step));
-                if is_done {
-                    return gone;
-                }
             }
+            gone
         }
 
         fn is_seen(&self, digest: u128) -> bool {
@@ -831,12 +817,12 @@ mod tests {
         }
     }
 
-    fn digests(release: Release) -> Vec<Vec<u128>> {
+    fn digests(gone: Vec<GoneMessage>) -> Vec<Vec<u128>> {
         let digests_of = |message: GoneMessage| {
             assert!(message.mailbox.starts_with(b"/var/mail/"));
             message.digests
         };
-        release.gone.into_iter().map(digests_of).collect()
+        gone.into_iter().map(digests_of).collect()
     }
 
     #[test]
@@ -929,19 +915,14 @@ mod tests {
         }
         let mut gone = Vec::new();
         let mut steps = 0;
-        loop {
-            let step = test.state.release_holder(1).unwrap();
+        while let Some(step) = test.state.release_holder(1).unwrap() {
             // The file is read again if it comes back between two steps.
             assert!(!test.state.is_holder(1).unwrap());
-            let is_done = step.is_done;
             gone.extend(digests(step));
             steps += 1;
-            if is_done {
-                break;
-            }
         }
         gone.sort();
-        assert_eq!(steps, 3);
+        assert_eq!(steps, 2);
         assert_eq!(
             gone,
             (1..=messages)
@@ -954,7 +935,8 @@ mod tests {
     fn a_file_that_returns_during_its_release_is_a_holder_again() {
         let test = GoneTest::new("returns");
         test.read(1, 5, &[]);
-        assert_eq!(digests(test.state.release_holder(1).unwrap()), [[5]]);
+        let step = test.state.release_holder(1).unwrap().unwrap();
+        assert_eq!(digests(step), [[5]]);
         test.read(1, 5, &[]);
         assert!(test.state.is_holder(1).unwrap() && test.is_seen(5));
         assert_eq!(test.release(1), [[5]]);
@@ -993,9 +975,8 @@ mod tests {
         assert_eq!(found, [(test.mailbox, 7, 1)]);
         assert!(test.state.orphaned_mailboxes(9).unwrap().is_empty());
         let gone = test.state.release_orphans(test.mailbox).unwrap();
-        assert!(!gone.is_done);
-        assert_eq!(digests(gone), [[6, 8]]);
-        assert!(test.state.release_orphans(test.mailbox).unwrap().is_done);
+        assert_eq!(digests(gone.unwrap()), [[6, 8]]);
+        assert_eq!(test.state.release_orphans(test.mailbox).unwrap(), None);
         assert!(test.state.orphaned_mailboxes(8).unwrap().is_empty());
         assert!(test.is_seen(5) && !test.is_seen(6));
     }

@@ -835,7 +835,7 @@ mod tests {
             for is_sealed in [true, false] {
                 let state = &committer.db;
                 let mailbox = state.mailbox(7, 7, 1).unwrap();
-                while !state.release_orphans(mailbox).unwrap().is_done {}
+                while state.release_orphans(mailbox).unwrap().is_some() {}
                 committer.put(&mut &b"{}\n"[..], 1).unwrap();
                 committer.commit().unwrap();
                 if is_sealed {

@@ -155,64 +155,59 @@ fn run_on_threads(
                 .name(format!("worker {number}"))
                 .spawn_scoped(scope, work)?;
         }
-        let mut coordinator = Coordinator {
-            context,
-            writer,
-            order: &order,
-        };
-        coordinator.distribute(units).map(|_| ())
+        distribute(context, units, &order, writer).map(|_| ())
     })
 }
 
-/// The thread that walks, cuts and writes.
-struct Coordinator<'c, 'w> {
-    context: WorkContext<'c>,
-    writer: &'c mut Writer<'w>,
-    /// The queue to the threads.
-    order: &'c Order,
+/// Distributes the units to the threads, and writes available batches before each one. Writes all
+/// batches before it waits for more bytes of a stream. `Ok(false)` ends the run.
+fn distribute(
+    context: WorkContext<'_>,
+    mut units: Units<'_>,
+    order: &Order,
+    writer: &mut Writer<'_>,
+) -> io::Result<bool> {
+    let threads = context.job.threads;
+    let max_bytes = threads as u64 * BLOCK_BYTES_PER_THREAD;
+    let nothing = InProgress { units: 0, bytes: 0 };
+    let not_more = InProgress {
+        units: usize::MAX,
+        bytes: max_bytes,
+    };
+    // The next unit is not read until there may be room for it.
+    while write_batches(context, order, not_more, writer)? {
+        let Some(unit) = units.next() else {
+            return write_batches(context, order, nothing, writer);
+        };
+        let max = InProgress {
+            units: threads * unit.max_per_thread() + 1,
+            // One unit may be larger than the maximum in progress.
+            bytes: max_bytes.saturating_sub(unit.bytes()),
+        };
+        if !write_batches(context, order, max, writer)? {
+            return Ok(false);
+        }
+        order.add(unit);
+        if units.is_waiting() && !write_batches(context, order, nothing, writer)? {
+            return Ok(false);
+        }
+    }
+    Ok(false)
 }
 
-impl Coordinator<'_, '_> {
-    /// Distributes the units to the threads, and writes available batches before each one. Writes
-    /// all batches before it waits for more bytes of a stream. `Ok(false)` ends the run.
-    fn distribute(&mut self, mut units: Units<'_>) -> io::Result<bool> {
-        let threads = self.context.job.threads;
-        let max_bytes = threads as u64 * BLOCK_BYTES_PER_THREAD;
-        let nothing = InProgress { units: 0, bytes: 0 };
-        let not_more = InProgress {
-            units: usize::MAX,
-            bytes: max_bytes,
-        };
-        // The next unit is not read until there may be room for it.
-        while self.write_batches(not_more)? {
-            let Some(unit) = units.next() else {
-                return self.write_batches(nothing);
-            };
-            let max = InProgress {
-                units: threads * unit.max_per_thread() + 1,
-                // One unit may be larger than the maximum in progress.
-                bytes: max_bytes.saturating_sub(unit.bytes()),
-            };
-            if !self.write_batches(max)? {
-                return Ok(false);
-            }
-            self.order.add(unit);
-            if units.is_waiting() && !self.write_batches(nothing)? {
-                return Ok(false);
-            }
+/// Writes the available batches, and waits for more until at most `max` is in progress.
+fn write_batches(
+    context: WorkContext<'_>,
+    order: &Order,
+    max: InProgress,
+    writer: &mut Writer<'_>,
+) -> io::Result<bool> {
+    while let Some(batch) = order.next_batch(max) {
+        if !write(context, batch, writer)? {
+            return Ok(false);
         }
-        Ok(false)
     }
-
-    /// Writes the available batches, and waits for more until at most `max` is in progress.
-    fn write_batches(&mut self, max: InProgress) -> io::Result<bool> {
-        while let Some(batch) = self.order.next_batch(max) {
-            if !write(self.context, batch, self.writer)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
+    Ok(true)
 }
 
 /// Writes a batch. `Ok(false)` ends the run.
