@@ -12,7 +12,6 @@ mod elasticsearch;
 mod found_row;
 mod http_agent;
 mod input;
-mod lines;
 mod loader;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -29,8 +28,7 @@ mod words;
 pub use abuse_report::{AbuseReports, Party};
 pub use found_row::{Citation, CitedLink, FoundContext, FoundRow, ListRow};
 pub use http_agent::{http_config, retry_after};
-pub use input::{files_of_records, has_segments, is_named_as_records};
-pub use lines::RecordFeed;
+pub use input::{RecordFeed, files_of_records, has_segments, is_named_as_records};
 pub use removal::ScannedFiles;
 pub use run::{load, load_scan};
 pub(crate) use search::ONLY_IN_LIST_FIELDS;

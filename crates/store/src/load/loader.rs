@@ -8,8 +8,9 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use super::LoadError;
-use super::input::{LoadInput, SegmentFile, inputs_of, unreadable};
-use super::lines::{LineStep, ParsedLine, each_batch, each_step};
+use super::input::{
+    LineStep, LoadInput, ParsedLine, SegmentFile, each_batch, each_step, inputs_of, unreadable,
+};
 use super::removal::{ScannedFiles, missing_files};
 use super::target::{GoneMessages, LoadRow, ReplacedFiles, SegmentStatus, Target};
 use super::{LoadCounts, LoadEvent, LoadJob, LoadMode, LoadedSegments, SharedReport};

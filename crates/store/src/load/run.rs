@@ -13,10 +13,10 @@ use std::time::Duration;
 use std::{fs, io, thread};
 
 use super::LoadError;
+use super::input::{RecordFeed, record_feed};
 use super::input::{
     files_of_records, holds_no_records, holds_only_other_files, is_records, segments_in, start_of,
 };
-use super::lines::{RecordFeed, record_feed};
 use super::loader::Loader;
 use super::removal::check_roots;
 use super::sqlite::SqliteTarget;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Row, params_from_iter};
 
+use super::input::each_batch;
 use super::input::{LoadInput, inputs_of, unreadable};
-use super::lines::each_batch;
 use super::search::SearchQuery;
 use super::sqlite::{open_to_read, sqlite_error};
 use super::target::{LineTexts, today};

@@ -3,14 +3,14 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use super::super::format::Format;
+use super::super::format::{Format, LineEnds, cr_to_lf};
 use super::super::{BlockRole, FragmentHead};
 use super::super::{SplitOutput, messages};
-use super::source_start::SourceStart;
-use super::{BlockReader, first_message};
+use super::{BlockReader, SourceStart, first_message};
 use urlspool_sources::read::{SeekableInput, SparseRead};
+use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES, SNIFF_BYTES};
-use urlspool_text::origin::FormatHint;
+use urlspool_text::origin::{FormatHint, SourceKind};
 
 /// Returns the length, offset and role of each block of a text that is read in small pieces.
 fn blocks(text: &[u8], format: Format, max_message_bytes: usize) -> Vec<(usize, u64, BlockRole)> {
@@ -373,5 +373,88 @@ fn a_stream_that_pauses_has_the_same_messages() {
                 assert_eq!(0 < pauses, has_borders, "{shown}");
             }
         }
+    }
+}
+
+/// A stream that returns a few bytes at a time and may fail at the end.
+struct Pipe<'p> {
+    bytes: &'p [u8],
+    fails: bool,
+}
+
+impl SparseRead for Pipe<'_> {}
+
+impl Read for Pipe<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.fails && self.bytes.is_empty() {
+            return Err(io::Error::other("broken"));
+        }
+        let len = buffer.len().min(10_007);
+        self.bytes.read(&mut buffer[..len])
+    }
+}
+
+#[test]
+fn a_source_starts_after_its_nul_bytes() {
+    let mail = [
+        b"From: a@b.example\r\rhttp://a.example/".as_slice(),
+        &vec![b'x'; SNIFF_BYTES],
+    ]
+    .concat();
+    let message = Ok(Format::Single(SourceKind::Message));
+    for nuls in [
+        0,
+        1,
+        SNIFF_BYTES - 1,
+        SNIFF_BYTES,
+        SNIFF_BYTES + 1,
+        5 * SNIFF_BYTES / 2,
+    ] {
+        let all = [vec![0; nuls], mail.clone()].concat();
+        let mut pipe = Pipe {
+            bytes: &all,
+            fails: false,
+        };
+        let read = SourceStart::read(&mut pipe).unwrap();
+        let whole = SourceStart::of_bytes(all.clone());
+        for start in [&read, &whole] {
+            assert_eq!(start.offset, nuls as u64);
+            assert_eq!(start.line_ends, LineEnds::Cr);
+            assert_eq!(start.format(None, FormatHint::None), message);
+            assert_eq!(start.bytes[..20], *b"From: a@b.example\n\nh");
+        }
+        assert_eq!(read.bytes, whole.bytes[..SNIFF_BYTES]);
+    }
+}
+
+#[test]
+fn nul_bytes_alone_are_binary_in_any_named_format() {
+    for nuls in [1, SNIFF_BYTES, 3 * SNIFF_BYTES] {
+        let start = SourceStart::of_bytes(vec![0; nuls]);
+        for given in [None, Some(Format::Mbox), Some(Format::Text)] {
+            assert_eq!(
+                start.format(given, FormatHint::None),
+                Err(SkipReason::Binary)
+            );
+            assert_eq!(start.splittable_format(given, FormatHint::None), None);
+        }
+        let mut failing = Pipe {
+            bytes: &vec![0; nuls],
+            fails: true,
+        };
+        assert!(SourceStart::read(&mut failing).is_err());
+    }
+    let empty = SourceStart::of_bytes(Vec::new());
+    assert_eq!(empty.format(None, FormatHint::None), Err(SkipReason::Empty));
+}
+
+#[test]
+fn carriage_returns_alone_become_line_feeds() {
+    let mut text = b"a\rb\r\nc\r\rd\r".to_vec();
+    cr_to_lf(&mut text);
+    assert_eq!(text, b"a\nb\r\nc\n\nd\r");
+    assert_eq!(LineEnds::of(b"a\rb"), LineEnds::Cr);
+    for text in [&b"a\r\nb"[..], b"a\r\r\nb", b"a\nb\r", b"a\r", b"a", b""] {
+        assert_eq!(LineEnds::of(text), LineEnds::Lf, "{text:?}");
     }
 }

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 
+use super::connection::tables;
 use super::*;
 use urlspool_record::record::{GoneLine, LoadedRecord, RecordLine, read_record_line};
 
 /// Returns the record `id` of a message that cites `key`.
-pub(super) fn record(id: &str, digest: &str, key: &str) -> LoadedRecord {
+fn record(id: &str, digest: &str, key: &str) -> LoadedRecord {
     parsed(&line(id, digest, key))
 }
 
@@ -204,4 +205,28 @@ fn a_known_record_adds_neither_a_link_nor_a_message() {
     let all = "SELECT count(*) FROM messages";
     assert_eq!(db.query_row(all, [], |row| row.get(0)), Ok(3));
     fs::remove_dir_all(path.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn the_size_of_pending_keys_is_limited() {
+    let db = Connection::open_in_memory().unwrap();
+    db.execute_batch(&tables()).unwrap();
+    let (record, mut updates) = (record("00", "00", "http://a/"), LinkUpdates::default());
+    let message = MessageRow {
+        id: 1,
+        is_new: true,
+    };
+    let long = "a".repeat(4 << 20);
+    updates.begin(&db).unwrap();
+    let mut statements = RowStatements::prepare(&db).unwrap();
+    for n in 0..20 {
+        let key = format!("http://{n}.example/{long}");
+        let cited = updates.cite(&mut statements, &key, &record, message);
+        updates.count(&cited.unwrap(), &record, message, None);
+        let waiting: usize = updates.places.keys().map(|key| key.len()).sum();
+        assert!(waiting <= LOAD_PENDING_LINK_BYTES + key.len());
+    }
+    updates.write(&db).unwrap();
+    let cited = "SELECT count(*) FROM links WHERE citations=1 AND messages=1";
+    assert_eq!(db.query_row(cited, [], |row| row.get(0)), Ok(20));
 }
