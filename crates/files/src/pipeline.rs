@@ -64,8 +64,7 @@ pub trait Report {
     /// # Errors
     ///
     /// Write errors, which end the run. A report of values refuses lines.
-    fn lines(&mut self, lines: &[u8]) -> io::Result<bool> {
-        let _ = lines;
+    fn lines(&mut self, _lines: &[u8]) -> io::Result<bool> {
         Err(io::Error::other("records were expected as values"))
     }
 
@@ -75,8 +74,7 @@ pub trait Report {
     /// # Errors
     ///
     /// Write errors, which end the run. A report of lines refuses values.
-    fn records(&mut self, records: Vec<Record>) -> io::Result<bool> {
-        drop(records);
+    fn records(&mut self, _records: Vec<Record>) -> io::Result<bool> {
         Err(io::Error::other("records were expected as lines"))
     }
 
@@ -85,8 +83,7 @@ pub trait Report {
     /// # Errors
     ///
     /// Write errors, which end the run.
-    fn rejects(&mut self, batch: &[u8]) -> io::Result<()> {
-        let _ = batch;
+    fn rejects(&mut self, _batch: &[u8]) -> io::Result<()> {
         Ok(())
     }
 
@@ -95,19 +92,14 @@ pub trait Report {
     /// # Errors
     ///
     /// Write errors, which end the run.
-    fn event(&mut self, event: &Event) -> io::Result<()> {
-        let _ = event;
+    fn event(&mut self, _event: &Event) -> io::Result<()> {
         Ok(())
     }
 
     /// Receives the path of a file that was read: to the end, unless an event says otherwise. Empty
     /// files count as read.
-    fn file_read(&mut self, path: &Path) {
-        let _ = path;
-    }
+    fn file_read(&mut self, _path: &Path) {}
 
     /// Receives the counts so far, after each batch.
-    fn progress(&mut self, summary: &Summary) {
-        let _ = summary;
-    }
+    fn progress(&mut self, _summary: &Summary) {}
 }

@@ -27,8 +27,7 @@ pub trait Sink: Send {
     ///
     /// The system's error, after which earlier batches remain valid. An output of columns refuses
     /// lines.
-    fn put(&mut self, lines: &[u8]) -> io::Result<bool> {
-        let _ = lines;
+    fn put(&mut self, _lines: &[u8]) -> io::Result<bool> {
         Err(io::Error::other("columns are made of records"))
     }
 
@@ -37,8 +36,7 @@ pub trait Sink: Send {
     /// # Errors
     ///
     /// The system's error. An output of lines refuses records.
-    fn put_records(&mut self, records: Vec<Record>) -> io::Result<()> {
-        drop(records);
+    fn put_records(&mut self, _records: Vec<Record>) -> io::Result<()> {
         Err(io::Error::other("this output takes lines"))
     }
 

@@ -200,10 +200,10 @@ impl StateDb {
     /// Empty otherwise.
     pub fn given_digests(&self, mailbox: MailboxId, digest: u128) -> Result<Vec<u128>> {
         let row = self.given_row(GivenKey::new(mailbox, digest))?;
-        let digests = row
-            .iter()
-            .flat_map(|row| row.earlier().iter().chain([&row.key.digest]));
-        Ok(digests.map(|digest| u128::from_be_bytes(*digest)).collect())
+        let versions = row.iter().flat_map(GivenRow::versions);
+        Ok(versions
+            .map(|key| u128::from_be_bytes(key.digest))
+            .collect())
     }
 
     /// Records another mailbox that the message's records name.

@@ -7,9 +7,11 @@
 //! that path.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use rusqlite::{Row, params};
@@ -41,13 +43,9 @@ impl SpoolIdentity {
         }
     }
 
-    pub(super) fn is_configured_as(&self, path: &Path) -> bool {
-        self.configured.as_os_str() == path.as_os_str()
-    }
-
     /// Returns the path by which the state knows a file or folder of the spool.
     pub fn path_of<'p>(&self, walked: &'p Path) -> Cow<'p, Path> {
-        if self.is_configured_as(&self.path) {
+        if self.configured.as_os_str() == self.path.as_os_str() {
             return Cow::Borrowed(walked);
         }
         Cow::Owned(match walked.strip_prefix(&self.configured) {
@@ -63,8 +61,8 @@ impl SpoolIdentity {
 pub(super) struct KnownSpools {
     /// All of them, ordered by path.
     pub(super) rows: Vec<SpoolRow>,
-    /// Those in the configuration, in its order.
-    pub(super) configured: Vec<SpoolIdentity>,
+    /// Those in the configuration, by their paths in it.
+    pub(super) configured: HashMap<PathBuf, Arc<SpoolIdentity>>,
 }
 
 /// A row of the table `spool`.
@@ -124,8 +122,10 @@ impl StateDb {
             }
         }
         self.commit()?;
-        let pairs = spools.iter().zip(&rows);
-        let configured = pairs.map(|(spool, row)| SpoolIdentity::kept(&spool.path, &row.path));
+        let configured = spools.iter().zip(&rows).map(|(spool, row)| {
+            let identity = SpoolIdentity::kept(&spool.path, &row.path);
+            (spool.path.clone(), Arc::new(identity))
+        });
         Ok(KnownSpools {
             rows: self.spool_rows()?,
             configured: configured.collect(),

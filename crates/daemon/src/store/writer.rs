@@ -179,10 +179,8 @@ impl Writer {
     /// The spool with this path in the configuration, as the state knows it. For a reader of a
     /// replaced configuration, whose results are never written, the spool is kept under that path.
     pub fn spool_identity(&self, configured: &Path) -> Arc<SpoolIdentity> {
-        let mut spools = self.spools.configured.iter();
-        let identity = spools.find(|spool| spool.is_configured_as(configured));
-        let identity = identity.cloned();
-        Arc::new(identity.unwrap_or_else(|| SpoolIdentity::kept(configured, configured)))
+        let known = self.spools.configured.get(configured).cloned();
+        known.unwrap_or_else(|| Arc::new(SpoolIdentity::kept(configured, configured)))
     }
 
     /// Adds a message's lines to the batch.
@@ -196,7 +194,7 @@ impl Writer {
         for GoneMessage { mailbox, digests } in gone {
             write_gone(mailbox, digests, &mut batch.lines);
         }
-        batch.gone += gone.len() as u64;
+        batch.counts.gone += gone.len() as u64;
         Ok(())
     }
 
@@ -449,7 +447,8 @@ impl Writer {
         let since = *committer.batch_since.get_or_insert(now);
         since.plus(interval) <= now
             || batch_bytes <= committer.pending_bytes()
-            || COMMIT_BATCH_MESSAGES <= committer.batch.messages + committer.batch.gone
+            || COMMIT_BATCH_MESSAGES
+                <= committer.batch.counts.messages + committer.batch.counts.gone
     }
 
     /// Commits the batch. No effect during a pause.
@@ -457,9 +456,7 @@ impl Writer {
         if self.open.is_some()
             && let Some(batch) = self.run(Committer::commit)?
         {
-            self.counters.messages += batch.messages;
-            self.counters.records += batch.records;
-            self.counters.gone += batch.gone;
+            self.counters.add(&batch.counts);
             self.counters.commits += 1;
         }
         Ok(())
@@ -575,10 +572,8 @@ pub(super) struct PendingBatch {
     pub(super) lines: Vec<u8>,
     /// Number of bytes already in the segment, which the commit syncs.
     appended: usize,
-    pub(super) records: u64,
-    pub(super) messages: u64,
-    /// Number of gone messages; each has one line.
-    pub(super) gone: u64,
+    /// Its messages and their records, and the gone messages; each of these has one line.
+    counts: Counters,
 }
 
 impl Committer {
@@ -616,8 +611,8 @@ impl Committer {
             self.write_lines()?;
             piece.set_limit(PIECE_BYTES);
         }
-        self.batch.records += records;
-        self.batch.messages += 1;
+        self.batch.counts.records += records;
+        self.batch.counts.messages += 1;
         Ok(())
     }
 
@@ -652,7 +647,7 @@ impl Committer {
             self.unsealed.len += batch.appended as u64;
             self.unsealed.hash = segment.hash();
             self.segment = Some(segment);
-            self.unsealed.records += batch.records + batch.gone;
+            self.unsealed.records += batch.counts.records + batch.counts.gone;
             self.db.set_unsealed_segment(&self.unsealed)?;
         }
         self.db.commit()?;
