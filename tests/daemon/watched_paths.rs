@@ -110,6 +110,31 @@ impl Watching {
     }
 }
 
+/// A message delivered while the program still reads the names of existing files is new.
+#[test]
+fn mail_that_arrives_right_after_the_first_line_is_shown() {
+    let folder = scene();
+    for n in 10..2_000 {
+        let name = format!("md/cur/{n}.M1.host:2,");
+        fs::write(folder.path(&name), message(n, 1)).unwrap();
+    }
+    let mut child = watch(folder.root(), &["md"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut greeting = String::new();
+    let mut messages = BufReader::new(child.stderr.take().unwrap());
+    messages.read_line(&mut greeting).unwrap();
+    assert!(greeting.contains("existing mail is skipped"), "{greeting}");
+    deliver(&folder, 3);
+    let lines = BufReader::new(child.stdout.take().unwrap());
+    let mut watching = Watching { child, lines };
+    assert!(watching.line().ends_with(": http://h.example/3-a.html\n"));
+    watching.signal(Signal::TERM);
+    watching.end();
+}
+
 #[test]
 fn new_mail_is_shown_as_it_arrives_and_no_file_is_kept() {
     let folder = scene();

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::super::args::{WatchArgs, When};
 use super::super::error::{CommandError, Exit};
@@ -57,7 +57,9 @@ impl PathWatch {
         config.watch.existing = Some(if args.from_start {
             ExistingMail::Write
         } else {
-            ExistingMail::Skip
+            ExistingMail::Skip {
+                start: SystemTime::now(),
+            }
         });
         let mut temporary = None;
         if let Some(folder) = &args.output {
@@ -81,7 +83,7 @@ impl PathWatch {
 
     /// Returns the first line for standard error; `None` if the log contains the same information.
     pub(super) fn greeting(&self, args: &WatchArgs) -> Option<String> {
-        let is_skipping = self.config.watch.existing == Some(ExistingMail::Skip);
+        let is_skipping = matches!(self.config.watch.existing, Some(ExistingMail::Skip { .. }));
         if args.once && self.temporary.is_some() && is_skipping {
             let line = "--once without -o prints only mail that arrives during the run; add \
                         --from-start, or -o FOLDER";
@@ -97,7 +99,9 @@ impl PathWatch {
             .map(|spool| spool.path.display().to_string())
             .collect();
         let existing = match self.config.watch.existing {
-            Some(ExistingMail::Skip) => "; existing mail is skipped (--from-start prints it)",
+            Some(ExistingMail::Skip { .. }) => {
+                "; existing mail is skipped (--from-start prints it)"
+            }
             _ => "",
         };
         let state = match self.temporary {

@@ -640,10 +640,11 @@ impl SpoolReader {
             Some(existing) if self.spools[spool].existing == ExistingState::Unknown => existing,
             _ => return Ok(()),
         };
-        if !self.skips_existing(self.spools[spool].identity.key, existing)? {
+        let is_skipped = self.skips_existing(self.spools[spool].identity.key, existing)?;
+        let (ExistingMail::Skip { start }, true) = (existing, is_skipped) else {
             self.spools[spool].existing = ExistingState::Read;
             return Ok(());
-        }
+        };
         let mut files: u64 = 0;
         let roots = [self.spools[spool].spool.path.clone()];
         for step in walk::walk(&roots, &PathFilter::default(), SymlinkPolicy::Skip) {
@@ -655,6 +656,15 @@ impl SpoolReader {
             let noted = match step {
                 WalkStep::File(file) => {
                     let metadata = file.source.path.symlink_metadata().ok();
+                    let metadata = metadata.filter(|found| {
+                        // A mailbox that is written to is not new, but a message is.
+                        let written = || match file.hint {
+                            FormatHint::None => None,
+                            _ => found.modified().ok(),
+                        };
+                        let created = found.created().ok().or_else(written);
+                        created.is_none_or(|created| created <= start)
+                    });
                     metadata.map(|metadata| (FileVersion::of(&metadata), None))
                 }
                 WalkStep::Repository(source) => self.repository_version(&source.path),
@@ -684,7 +694,7 @@ impl SpoolReader {
         let state = writer.db()?;
         let name = existing_name(spool);
         let known = state.meta_value(&name)?;
-        let is_skipped = existing == ExistingMail::Skip
+        let is_skipped = matches!(existing, ExistingMail::Skip { .. })
             && match known {
                 Some(known) => known == EXISTING_NOTED,
                 None => !state.has_spool(spool)?,

@@ -1,7 +1,7 @@
 //! The tables of the daemon: output, state, watching, metrics, spools.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use jiff::fmt::serde::unsigned_duration::friendly::compact::required as duration;
 use serde::{Deserialize, Serialize};
@@ -124,8 +124,11 @@ pub struct WatchTable {
 pub enum ExistingMail {
     /// Its URLs are written.
     Write,
-    /// It is recorded as known, and its URLs are not written.
-    Skip,
+    /// It is recorded as known, and its URLs are not written. Files created after `start` are new.
+    Skip {
+        /// Start of the program.
+        start: SystemTime,
+    },
 }
 
 impl Default for WatchTable {
