@@ -12,12 +12,13 @@ use super::args::{
 use super::error::{CommandError, CommandResult, Exit};
 use super::load::load_error;
 use super::terminal::{CSV, StdoutLines, check_is_not_database, escaped, print_message};
+use urlspool_files::config::host_of;
+use urlspool_record::extract::urls;
 use urlspool_record::record::TableSyntax;
 use urlspool_store::browse::Browser;
 use urlspool_store::load::{self, Citation, FoundRow, ListRow, LoadError, SearchQuery};
 use urlspool_store::stats::Stats;
 use urlspool_text::diagnostic::{EscapeForm, counted, grouped};
-use urlspool_text::parse::host_name;
 
 impl From<LoadError> for CommandError {
     fn from(error: LoadError) -> CommandError {
@@ -207,31 +208,20 @@ fn check_is_there(database: &Path, args: &SearchArgs) -> Result<(), CommandError
     Err(CommandError::usage(escaped(&message)))
 }
 
-/// Converts a host to the form used in records.
-fn host(text: &str) -> Result<String, CommandError> {
-    let found = host_name(text).filter(|_| !text.contains('*'));
-    found.ok_or_else(|| {
-        let text = escaped(text);
-        CommandError::usage(format!(
-            "--host {text} is not a host name; write only the name, such as info.cern.ch"
-        ))
-    })
-}
-
 fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     let mut query = SearchQuery::default();
     query.words.clone_from(&args.words);
-    query.host = args.host.as_deref().map(host).transpose()?;
+    query.host.clone_from(&args.host);
+    query.site.clone_from(&args.domain);
     query.since = args.since.map(|date| date.start);
     query.until = args.until.map(|date| date.end);
     check_period(args.since, args.until).map_err(CommandError::usage)?;
     query.limit = args.limit;
     query.order = args.sort;
     query.schemes.clone_from(&args.schemes);
-    query.domain = args.domain.as_deref().map(host).transpose()?;
     if let Some(url) = args.key.as_deref().filter(|url| !url.contains(':')) {
         let url = escaped(url);
-        let message = format!("--key {url} is not a URL; write http://{url}, or use --host {url}");
+        let message = format!("--key {url} is not a URL; write http://{url}");
         return Err(CommandError::usage(message));
     }
     query.url.clone_from(&args.key);
@@ -299,10 +289,13 @@ fn cited_query(args: &CitedArgs) -> Result<SearchQuery, CommandError> {
         ..SearchQuery::default()
     };
     if text.contains(':') {
-        query.url = Some(text.clone());
+        // What `--defang` prints is read like text.
+        let defanged = text.contains("[.]").then(|| urls(text)).unwrap_or_default();
+        let url = defanged.first().map(ToString::to_string);
+        query.url = url.or_else(|| Some(text.clone()));
         return Ok(query);
     }
-    query.site = host_name(text).filter(|_| !text.contains('*'));
+    query.site = host_of(text, "a domain").ok();
     if query.site.is_some() {
         return Ok(query);
     }

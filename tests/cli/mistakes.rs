@@ -67,7 +67,7 @@ const MISTAKES: &str = "\
 0 | search urls.db oil OR candle | search once per alternative | no match
 0 | search urls.db host:n.example | write --host n.example | no match
 0 | search urls.db candle | no match
-2 | search urls.db --key m.example | http://m.example | --host m.example
+2 | search urls.db --key m.example | http://m.example
 78 | search half.db lamp | is damaged | load into a new file
 2 | scan --context 10KB inbox | a number of bytes without a unit
 2 | scan --context 4097 inbox | at most 4096 bytes on each side
@@ -77,7 +77,8 @@ const MISTAKES: &str = "\
 2 | search urls.db lamp --limit ten | a whole number above 0
 2 | stats --limit all inbox | a whole number above 0
 2 | scan --domain *.m.example inbox | --domain cern.ch also covers all hosts
-2 | search urls.db --domain *.m.example | is not a host name
+2 | search urls.db --domain *.m.example | --domain cern.ch also covers
+2 | search urls.db --host m.example/a | write only the name of a host
 2 | scan --files-from inbox | scan it: urlspool scan inbox
 2 | scan --splits inbox | `urlspool splits PATH`
 2 | show urls.jsonl | urlspool show < urls.jsonl

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::values::Facet;
-use super::values::{CitedFormat, SearchFormat, count, hazard_name, named, target_name};
+use super::values::{CitedFormat, SearchFormat, count, hazard_name, host_of, named, target_name};
 use super::{GENERAL, INPUT, OUTPUT};
 use urlspool_files::config::region_name;
 use urlspool_files::options::{DatePeriod, date_period, scheme_name};
@@ -86,11 +86,11 @@ pub(crate) struct SearchArgs {
     ///
     /// Names in any script are found by their A-labels: `bücher.example` as
     /// `xn--bcher-kva.example`.
-    #[arg(long, value_name = "HOST", help_heading = INPUT)]
+    #[arg(long, value_name = "HOST", value_parser = host_of, help_heading = INPUT)]
     pub(crate) host: Option<String>,
 
-    /// Find URLs of this registrable domain and all its hosts
-    #[arg(long, value_name = "DOMAIN", help_heading = INPUT)]
+    /// Find URLs of this registrable domain and all its hosts, or of this host
+    #[arg(long, value_name = "DOMAIN", value_parser = host_of, help_heading = INPUT)]
     pub(crate) domain: Option<String>,
 
     /// Find URLs of these schemes, such as `http,https`

@@ -251,7 +251,8 @@ pub(crate) struct FilterArgs {
     /// Write harmless URLs, such as `hxxp://a[.]example/b`
     ///
     /// This works for urls, hrefs, grep, csv and tsv of `scan`, and for the lines of `watch PATH`.
-    /// In csv and tsv it applies to the URLs and hosts of all columns but the paths of sources.
+    /// In csv and tsv it applies to columns of URLs and hosts, and to URLs in other texts. Mail
+    /// addresses and names without a scheme in texts, and the paths of sources, stay as they are.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) defang: bool,
 }

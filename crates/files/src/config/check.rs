@@ -295,7 +295,9 @@ pub fn host_of(text: &str, domains: &str) -> Result<String, String> {
             "write it without `*`: {domains} cern.ch also covers all hosts of cern.ch"
         ));
     }
-    host_name(text).ok_or_else(|| "write only the name of a host, such as info.cern.ch".to_owned())
+    // The notation of `--defang` is accepted.
+    let host = host_name(&text.replace("[.]", "."));
+    host.ok_or_else(|| "write only the name of a host, such as info.cern.ch".to_owned())
 }
 
 /// Parses the name of a hazard.
