@@ -44,11 +44,12 @@ const RULE: &[u8] = b"____________________________________";
 
 /// Starts of lines that announce another message. [`BEGIN_FORWARDED`] is a further one, without
 /// hyphens.
-const FORWARDS: [&[u8]; 4] = [
+const FORWARDS: [&[u8]; 5] = [
     b"-----Original Message-----",
     b"---------- Forwarded message",
     b"----- Forwarded message",
     b"-------- Original Message --------",
+    b"-------- Forwarded Message --------",
 ];
 const BEGIN_FORWARDED: &[u8] = b"Begin forwarded message:";
 

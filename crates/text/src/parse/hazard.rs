@@ -79,13 +79,12 @@ pub fn hazards(url: &[u8], verdicts: &Verdicts<'_>) -> Vec<Hazard> {
         .collect()
 }
 
-/// Returns `true` if the decoded user name looks like a host.
+/// Returns `true` if the decoded user name starts like a host: `bank.example%20@other.example`.
 fn is_userinfo_like_host(userinfo: &[u8]) -> bool {
-    let user = userinfo
-        .split(|&byte| byte == b':')
-        .next()
-        .unwrap_or_default();
-    is_like_host(&decode(user))
+    let user = decode(userinfo);
+    let is_of_host =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | 0x80..);
+    is_like_host(&user[..prefix_len(&user, is_of_host)])
 }
 
 fn is_odd_port(scheme: &[u8], port: &[u8]) -> bool {
@@ -366,10 +365,10 @@ mod tests {
         assert_eq!(names("ftp://u:p@h/"), ["password"]);
         assert_eq!(names("http://0x7f.1/"), ["numeric-host"]);
         assert_eq!(names("http://2130706433/"), ["numeric-host"]);
-        assert_eq!(
-            names("http://www.bank.example@other.example/"),
-            ["userinfo-like-host"]
-        );
+        for after in ["", "%20", "%40x", "%2f", ";x"] {
+            let url = format!("http://www.bank.example{after}@other.example/");
+            assert_eq!(names(&url), ["userinfo-like-host"]);
+        }
         assert_eq!(names("http://h/a%E2%80%8Bb"), ["zero-width"]);
         assert_eq!(names("http://p\u{0430}ypal.example/"), ["mixed-script"]);
         let lookalike = ["latin-lookalike"];
