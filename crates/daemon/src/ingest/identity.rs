@@ -211,8 +211,8 @@ pub(super) struct PiecePosition {
     pub offset: u64,
 }
 
-/// The canonical content of a message, which identifies it. Storage adds bytes to it: header fields,
-/// CR, dots, `>`.
+/// The canonical content of a message, which identifies it. Storage adds bytes to it: header
+/// fields, CR, dots, `>`.
 pub(super) struct MessageContent<'m> {
     message: Message<'m>,
     fields: HeaderFields,
@@ -298,8 +298,9 @@ impl<'m> MessageContent<'m> {
     /// Returns the prefix that cannot change when the message grows: the length of its content and
     /// its hash. `None` if it is empty.
     ///
-    /// The prefix excludes an unterminated line, which may continue differently; trailing line ends;
-    /// and a final `From ` line, which the next line may turn into the separator of the next message.
+    /// The prefix excludes an unterminated line, which may continue differently; trailing line
+    /// ends; and a final `From ` line, which the next line may turn into the separator of the next
+    /// message.
     pub(super) fn stable_prefix(&self, key: HashKey) -> Option<(u64, u128)> {
         let raw = self.message.raw;
         let mut end = memchr::memrchr(b'\n', raw)? + 1;
