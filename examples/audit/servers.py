@@ -11,16 +11,19 @@ they are stopped earlier. Needs pywb on PATH (`pip install pywb`).
 import http.server
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
 
 SITE, ARCHIVE = 8071, 8072
 LIFETIME_SECONDS = 600
+START_SECONDS = 180
 ELSEWHERE = f"http://127.0.0.1:{SITE}"
 
 # Path: status and redirect target. Other paths never existed.
@@ -78,6 +81,8 @@ def capture(path, day, status):
 
 
 def serve():
+    # Without a handler, SIGTERM would leave the archive behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/lamps.warc", "w", newline="") as out:
             out.writelines(capture(*row) for row in CAPTURES)
@@ -89,14 +94,16 @@ def serve():
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        site = http.server.ThreadingHTTPServer(("127.0.0.1", SITE), Site)
-        site.daemon_threads = True
-        end = threading.Timer(LIFETIME_SECONDS, site.shutdown)
-        end.start()
-        site.serve_forever()
-        end.cancel()
-        archive.terminate()
-        archive.wait()
+        try:
+            site = http.server.ThreadingHTTPServer(("127.0.0.1", SITE), Site)
+            site.daemon_threads = True
+            end = threading.Timer(LIFETIME_SECONDS, site.shutdown)
+            end.daemon = True
+            end.start()
+            site.serve_forever()
+        finally:
+            archive.terminate()
+            archive.wait()
 
 
 def is_open(port):
@@ -117,14 +124,15 @@ def start():
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    for _ in range(600):
+    for _ in range(10 * START_SECONDS):
         if is_open(SITE) and is_open(ARCHIVE):
             return
         if server.poll() is not None:
             break
         time.sleep(0.1)
     server.terminate()
-    sys.exit("the servers did not start")
+    server.wait()
+    sys.exit("the servers did not start; run wayback to see a reason, or try again")
 
 
 def main():
@@ -132,7 +140,10 @@ def main():
         case ["start"]:
             start()
         case ["stop"]:
-            urllib.request.urlopen(f"http://127.0.0.1:{SITE}/stop").read()
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{SITE}/stop").read()
+            except urllib.error.URLError:
+                sys.exit(f"no server listens at port {SITE}")
             # The next ones need the ports.
             while is_open(SITE) or is_open(ARCHIVE):
                 time.sleep(0.1)
