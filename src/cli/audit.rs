@@ -77,6 +77,11 @@ fn plan(args: AuditPlanArgs, is_quiet: bool) -> CommandResult {
     if is_quiet {
         return Ok(Exit::Done);
     }
+    if !counts.dropped.is_empty() {
+        let dropped = counts.dropped.join(" ");
+        let text = format!("no longer planned with {dropped}; plan with it again to keep it");
+        report_on(is_quiet, &text);
+    }
     print(plan_summary(&counts, job.sample.is_some()).as_bytes())
 }
 
@@ -153,11 +158,11 @@ fn end_flag() -> Result<Arc<AtomicBool>, CommandError> {
 /// Runs a step with a bar on standard error, and prints its summary there.
 fn run<C>(
     is_quiet: bool,
-    step: impl FnOnce(&mut dyn AuditProgress) -> Result<C, AuditError>,
+    step: impl FnOnce(&dyn AuditProgress) -> Result<C, AuditError>,
     summary: fn(&C) -> String,
 ) -> Result<C, CommandError> {
-    let mut progress = StderrProgress::new(is_quiet);
-    let counts = step(&mut progress);
+    let progress = StderrProgress::new(is_quiet);
+    let counts = step(&progress);
     progress.bar.finish_and_clear();
     let counts = counts?;
     report_on(is_quiet, &summary(&counts));
@@ -303,31 +308,21 @@ fn status_summary(status: &AuditStatus) -> String {
     let checked = status.states.values().sum();
     let mut text = row(status.planned, 0, "URLs planned", "");
     if 0 < status.later_links {
-        text += &row(
-            status.later_links,
-            0,
-            "links loaded after the plan",
-            PLAN_AGAIN,
-        );
+        let later = status.later_links;
+        text += &row(later, 0, "links loaded after the plan", PLAN_AGAIN);
     }
     text += &row(checked, 1, "checked", "");
     for (state, count) in &status.states {
         text += &row(*count, 2, state.name(), "");
     }
-    text += &row(
-        status.confirmed,
-        1,
-        "confirmed deaths",
-        &rule_words(status.rule),
-    );
+    let rule = rule_words(status.rule);
+    text += &row(status.confirmed, 1, "confirmed deaths", &rule);
     text += "checks that are due\n";
     let due = status.due.values().sum();
-    text += &row(
-        due,
-        1,
-        "now",
-        &status.time.map_or_else(String::new, needed_time),
-    );
+    let time = status.time.map_or_else(String::new, |time| {
+        format!("takes {} at the pace of the last check", shown(time))
+    });
+    text += &row(due, 1, "now", &time);
     for (reason, count) in &status.due {
         text += &row(*count, 2, reason.name(), reason.meaning());
     }
@@ -352,10 +347,6 @@ fn status_summary(status: &AuditStatus) -> String {
         text += &row(*count, 1, outcome.name(), outcome.meaning());
     }
     text
-}
-
-fn needed_time(time: Duration) -> String {
-    format!("takes {} at the pace of the last check", shown(time))
 }
 
 fn rule_words(rule: ConfirmationRule) -> String {
@@ -402,7 +393,7 @@ fn import_summary(counts: &ImportCounts) -> String {
         (counts.unmatched, "for unplanned URLs"),
     ] {
         if count > 0 {
-            text.push_str(&format!(", {count} {words}"));
+            text.push_str(&format!(", {} {words}", grouped(count)));
         }
     }
     if counts.refused > 0 {
@@ -667,7 +658,7 @@ fn write_time_left(state: &ProgressState, text: &mut dyn fmt::Write) {
 }
 
 impl AuditProgress for StderrProgress {
-    fn expected(&mut self, due: u64, time: Duration) {
+    fn expected(&self, due: u64, time: Duration) {
         if !self.is_quiet && 0 < due {
             print_message(format_args!(
                 "urlspool: {} to ask for, which takes {} or more",
@@ -677,9 +668,14 @@ impl AuditProgress for StderrProgress {
         }
     }
 
-    fn done(&mut self, done: u64, due: u64) {
+    fn done(&self, done: u64, due: u64) {
         self.bar.set_length(due);
         self.bar.set_position(done);
+    }
+
+    fn pauses(&self, reason: &str, pause: Duration) {
+        let text = format!("{reason}; asking again in {}", shown(pause));
+        self.bar.suspend(|| report_on(self.is_quiet, &text));
     }
 }
 

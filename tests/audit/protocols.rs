@@ -103,7 +103,7 @@ fn old_protocols_are_asked_without_a_transfer() {
         [
             "/0/about|alive|About lamps|-",
             "/0/a|unknown|-|excluded",
-            "/1/gone|dead_page|3'/gone' does not existerror.host1|-",
+            "/1/gone|dead_page|3'/gone' does not exist  error.host 1|-",
             "/1/none|unknown|closed without an answer|-",
             "/a%0D%0ADELE%20b|unknown|-|excluded",
             "/pub/lamp.txt|alive|213 1234|-",

@@ -92,8 +92,8 @@ fn only_living_links_in_no_archive_are_listed() {
     assert_contains(&end.stderr, "2 living URLs are in none of the archives");
     assert!(end.stderr.contains("none was sent"), "{}", end.stderr);
     let left_out = "; left out: 1 held by an archive, 3 with a private host, a password or an \
-        action, 1 cited only in header fields, or doubtful, 2 not checked, or not alive at the \
-        newest check";
+        action, 1 cited only in header fields or with a confidence below 0.8, 2 not checked, dead \
+        or unknown at the newest check";
     assert!(end.stderr.contains(left_out), "{}", end.stderr);
     let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
     db.execute_batch("UPDATE audit_checks SET state = 'dead_page'")

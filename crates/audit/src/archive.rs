@@ -117,13 +117,19 @@ WHERE outcome <> 'captured'";
 pub fn archive(
     job: &ArchiveJob,
     stop: &AtomicBool,
-    progress: &mut dyn AuditProgress,
+    progress: &dyn AuditProgress,
 ) -> Result<ArchiveCounts, AuditError> {
     let audit = AuditDb::open_to_write(&job.database)?;
     let contact = audit.contact()?;
-    let archives = job.servers.iter();
-    let archives = archives.map(|server| AskedArchive::new(server, &contact, job.rate));
-    let archives = archives.collect::<Result<Vec<_>, _>>()?;
+    let archives = job.servers.iter().map(|server| {
+        Ok(AskedArchive {
+            client: CdxClient::new(server, &contact)?,
+            pace: Pace::of_rate(job.rate),
+            patience: Patience::new(progress),
+            failed_in_a_row: 0,
+        })
+    });
+    let archives = archives.collect::<Result<Vec<_>, AuditError>>()?;
     let names: Vec<_> = job.servers.iter().map(String::as_str).collect();
     audit.set_meta("cdx", &names.join(" "))?;
     let names = serde_json::Value::from(names).to_string();
@@ -153,7 +159,7 @@ pub fn archive(
 
 fn due_urls(
     audit: &AuditDb,
-    archives: &[AskedArchive],
+    archives: &[AskedArchive<'_>],
     limit: Option<u64>,
 ) -> Result<Vec<DueUrl>, AuditError> {
     let dead = LinkState::ALL.into_iter().filter(|state| state.is_dead());
@@ -204,24 +210,15 @@ struct FoundCapture {
 }
 
 /// An archive that is queried.
-struct AskedArchive {
+struct AskedArchive<'p> {
     client: CdxClient,
     pace: Pace,
-    patience: Patience,
+    patience: Patience<'p>,
     /// Number of failed answers since the last valid one.
     failed_in_a_row: u32,
 }
 
-impl AskedArchive {
-    fn new(server: &str, contact: &str, rate: u32) -> Result<AskedArchive, AuditError> {
-        Ok(AskedArchive {
-            client: CdxClient::new(server, contact)?,
-            pace: Pace::of_rate(rate),
-            patience: Patience::default(),
-            failed_in_a_row: 0,
-        })
-    }
-
+impl AskedArchive<'_> {
     /// Queries a URL, and then its clean form if there is no capture of the URL. Returns `None` if
     /// it was stopped.
     fn ask(
@@ -255,7 +252,7 @@ impl AskedArchive {
 
 struct Asking<'a> {
     audit: &'a AuditDb,
-    archives: Vec<AskedArchive>,
+    archives: Vec<AskedArchive<'a>>,
     /// Names of the archives, as a JSON array.
     names: String,
     counts: ArchiveCounts,

@@ -93,7 +93,7 @@ pub struct CheckCounts {
 pub fn check(
     job: &CheckJob,
     stop: &Arc<AtomicBool>,
-    progress: &mut dyn AuditProgress,
+    progress: &dyn AuditProgress,
 ) -> Result<CheckCounts, AuditError> {
     let audit = AuditDb::open_to_write(&job.database)?;
     let user_agent = user_agent(audit.meta("contact")?.as_deref())?;
@@ -120,7 +120,6 @@ pub fn check(
             client: Client::new(&user_agent, rules, pause, job.timeout, stop),
             job,
         },
-        job,
         has_reply: false,
         begun: Instant::now(),
     };
@@ -182,7 +181,6 @@ fn chosen_rule(job: &CheckJob, audit: &AuditDb) -> Result<ConfirmationRule, Audi
 struct Checking<'a> {
     audit: &'a AuditDb,
     asker: Asker<'a>,
-    job: &'a CheckJob,
     counts: CheckCounts,
     /// `true` once a server has replied.
     has_reply: bool,
@@ -198,41 +196,38 @@ impl Checking<'_> {
         };
         let checked_at = now();
         let replies = BatchReplies::of(&results);
-        signs.has_name_service |= self.finds_names(&replies);
+        // Queries DNS only if names of the batch were reported missing.
+        signs.has_name_service |= replies.failures.contains_key(&CheckFailure::Dns)
+            && self.asker.client.rules.finds_root_server();
         let mut control = BatchReplies::default();
         if replies.replied_urls == 0 && !signs.has_connection {
-            match self.control_replies(&replies)? {
-                Some(replies) => control = replies,
-                None => return Ok(false),
-            }
+            let urls = control_links(self.audit, &replies.silent_hosts)?;
+            let Some((found, found_signs)) = self.asker.ask(&urls) else {
+                return Ok(false);
+            };
+            control = BatchReplies::of(&found);
+            signs.has_name_service |= found_signs.has_name_service;
             // If hosts have replied in this run, the archive's hosts are not all gone.
-            let is_accepted = self.job.accepts_unreachable && !self.has_reply;
+            let is_accepted = self.asker.job.accepts_unreachable && !self.has_reply;
             if let Some(reason) = replies.doubt(&control, signs).filter(|_| !is_accepted) {
                 return Err(AuditError::no_answers(reason));
             }
         }
-        if !signs.has_name_service && 0 < replies.replied_urls {
-            // A reply from an address proves no name service.
+        let has_reply = 0 < replies.replied_urls + control.replied_urls;
+        if !signs.has_name_service && (has_reply || signs.has_connection) {
+            // An address that answers proves no name service.
             let missing = CheckOutcome::Failed(CheckFailure::Dns);
             for result in results.iter_mut().filter(|found| found.outcome == missing) {
                 result.outcome = CheckOutcome::Failed(CheckFailure::Other);
             }
         }
-        self.has_reply |= 0 < replies.replied_urls + control.replied_urls;
+        self.has_reply |= has_reply;
         self.counts.add(&results, &replies);
         self.store(&results, &checked_at)?;
         if replies.are_silent(signs) && control.replied_urls == 0 {
             self.counts.silent += results.len() as u64;
         }
         Ok(true)
-    }
-
-    /// Contacts hosts that replied in earlier checks and are not in the silent batch. Does not
-    /// store their results. Returns `None` if it was stopped.
-    fn control_replies(&self, batch: &BatchReplies) -> Result<Option<BatchReplies>, AuditError> {
-        let urls = control_links(self.audit, &batch.silent_hosts)?;
-        let asked = self.asker.ask(&urls);
-        Ok(asked.map(|(results, _)| BatchReplies::of(&results)))
     }
 
     /// Stores the results of a batch and the rate, in one transaction.
@@ -246,13 +241,6 @@ impl Checking<'_> {
         self.audit
             .set_meta(META_PACE, &format!("{urls} {seconds}"))?;
         self.audit.run("COMMIT")
-    }
-
-    /// Returns `true` if DNS works and names of the batch were reported missing. Queries DNS only
-    /// in that case.
-    fn finds_names(&self, batch: &BatchReplies) -> bool {
-        let matters = batch.failures.contains_key(&CheckFailure::Dns);
-        matters && self.asker.client.rules.finds_root_server()
     }
 }
 
@@ -543,13 +531,8 @@ mod tests {
             (timeout, signs(true, false), false),
         ] {
             let batch = replies(AUDIT_SILENT_HOSTS, outcome);
-            let found = batch.doubt(&none, signs).is_some();
-            assert_eq!(found, is_doubtful, "{outcome:?} {signs:?}");
-            assert_eq!(
-                batch.are_silent(signs),
-                is_doubtful,
-                "{outcome:?} {signs:?}"
-            );
+            let found = [batch.doubt(&none, signs).is_some(), batch.are_silent(signs)];
+            assert_eq!(found, [is_doubtful; 2], "{outcome:?} {signs:?}");
         }
         let mut mixed = replies(AUDIT_SILENT_HOSTS, DNS);
         mixed.add_failure("http://h1.test/", CheckFailure::Timeout);

@@ -116,28 +116,20 @@ impl LinkChecks {
 
     /// Returns the next check, or `None` before the first link.
     fn next(self, rules: DueRules) -> Option<NextCheck> {
-        let Some((last, state)) = self.last else {
-            return (!self.key.is_empty()).then_some(NextCheck {
-                url: self.url,
-                reason: CheckReason::First,
-                after: i64::MIN,
-                last: i64::MIN,
-                state: LinkState::Unknown,
-                is_confirmed: false,
-            });
-        };
+        let (last, state) = self.last.unwrap_or((i64::MIN, LinkState::Unknown));
         let max_age = i64::try_from(rules.max_age.as_secs()).unwrap_or(i64::MAX);
         let old = last.saturating_add(max_age);
         let again = last.saturating_add(rules.confirmation.apart_seconds());
         let is_to_confirm = self.run.is_to_confirm(rules.confirmation) && again <= old;
-        Some(NextCheck {
+        let (reason, after) = match self.last {
+            None => (CheckReason::First, i64::MIN),
+            Some(_) if is_to_confirm => (CheckReason::Confirmation, again),
+            Some(_) => (CheckReason::Age, old),
+        };
+        (!self.key.is_empty()).then_some(NextCheck {
             url: self.url,
-            reason: if is_to_confirm {
-                CheckReason::Confirmation
-            } else {
-                CheckReason::Age
-            },
-            after: if is_to_confirm { again } else { old },
+            reason,
+            after,
             last,
             state,
             is_confirmed: state.is_dead() && self.run.is_confirmed(rules.confirmation),

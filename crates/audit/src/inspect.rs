@@ -69,7 +69,7 @@ pub struct InspectCounts {
 pub fn inspect(
     job: &InspectJob,
     stop: &Arc<AtomicBool>,
-    progress: &mut dyn AuditProgress,
+    progress: &dyn AuditProgress,
 ) -> Result<InspectCounts, AuditError> {
     let audit = AuditDb::open_to_write(&job.database)?;
     let user_agent = user_agent(Some(&audit.contact()?))?;

@@ -84,6 +84,9 @@ pub struct PlanCounts {
     pub schemes: BTreeMap<String, u64>,
     /// Strata of the sample.
     pub strata: Vec<Stratum>,
+    /// Arguments of the previous plan that this plan lacks: sample, lifted exclusions and private
+    /// hosts.
+    pub dropped: Vec<String>,
 }
 
 /// A stratum of a sample.
@@ -139,7 +142,10 @@ fn make(audit: &AuditDb, job: &PlanJob) -> Result<PlanCounts, AuditError> {
            WHERE excluded IS NULL GROUP BY stratum",
     )?;
     counts.strata = strata(audit)?;
+    counts.dropped = arguments(audit)?;
     write_meta(audit, job)?;
+    let kept = arguments(audit)?;
+    counts.dropped.retain(|argument| !kept.contains(argument));
     Ok(counts)
 }
 
@@ -176,6 +182,18 @@ pub(super) fn strata(audit: &AuditDb) -> Result<Vec<Stratum>, AuditError> {
             sampled: row.get::<_, i64>(2)?.cast_unsigned(),
         })
     })
+}
+
+/// Returns those arguments of the stored plan that a new plan must repeat to keep them.
+fn arguments(audit: &AuditDb) -> Result<Vec<String>, AuditError> {
+    let mut arguments = Vec::new();
+    for name in ["force", "allow_private", "sample", "by", "seed"] {
+        let option = name.replace('_', "-");
+        let values = audit.meta(name)?.unwrap_or_default();
+        let values = values.split(',').filter(|value| !value.is_empty());
+        arguments.extend(values.map(|value| format!("--{option} {value}")));
+    }
+    Ok(arguments)
 }
 
 fn write_meta(audit: &AuditDb, job: &PlanJob) -> Result<(), AuditError> {
@@ -263,6 +281,7 @@ pub(super) fn must_not_be_sent(url: &str) -> bool {
         href: Some(url),
         is_in_a_body: true,
         is_confident: true,
+        is_cut: false,
     };
     exclusion(&facts, &Lifted::default()).is_some()
 }
@@ -280,9 +299,13 @@ struct PlannedLinks<'l> {
 
 const LINKS: &str = "SELECT id, key, scheme, host, first FROM links ORDER BY id";
 
+/// The last column is true for a URL that was cut short before its dots, which are not stored: only
+/// such a URL has this confidence without a repair.
 const FIRST_ROW: &str = "SELECT urls.url, urls.href, coalesce(messages.list_id,
-    json_extract(messages.newsgroups, '$[0]'), sources.path)
-  FROM urls JOIN messages ON messages.id=urls.message JOIN sources ON sources.id=urls.source
+    json_extract(messages.newsgroups, '$[0]'), sources.path),
+    round(urls.confidence, 3) = 0.7 AND urls.repairs = '[]'
+  FROM urls JOIN urls AS earliest ON earliest.id=?2
+    JOIN messages ON messages.id=earliest.message JOIN sources ON sources.id=earliest.source
   WHERE urls.id=?1";
 
 const IS_DATED: &str = "SELECT EXISTS(SELECT 1 FROM urls JOIN messages ON messages.id=urls.message
@@ -323,19 +346,16 @@ impl<'l> PlannedLinks<'l> {
         let host = link.get_ref(3)?.as_str_or_null()?;
         let year = year(db, id, link.get_ref(4)?.as_str_or_null()?)?;
         let mut statement = db.prepare_cached(FIRST_ROW)?;
-        let (url, href, list): (String, Option<String>, String) =
-            statement.query_row([facts.first_row], |row| row.try_into())?;
+        let (url, href, list, is_cut): (String, Option<String>, String, bool) =
+            statement.query_row([facts.first_row, facts.earliest_row], |row| row.try_into())?;
         let href = href.as_deref().map(without_fragment);
         let reason = exclusion(
             &LinkFacts {
                 scheme,
                 href,
                 is_in_a_body: facts.is_in_a_body,
-                is_confident: if facts.is_in_a_body {
-                    facts.is_confident
-                } else {
-                    facts.is_confident_in_header
-                },
+                is_confident: facts.is_confident,
+                is_cut,
             },
             self.lifted,
         );
@@ -406,12 +426,15 @@ struct RowFacts {
     first_row: i64,
     /// Rank of the first row; lower ranks come first.
     rank: u64,
+    /// Identifier of the row with the earliest date, which provides the list.
+    earliest_row: i64,
+    /// Its date.
+    earliest: u64,
     /// `true` if a row is outside header fields.
     is_in_a_body: bool,
-    /// `true` if such a row has at least the confidence [`MIN_CONFIDENCE`].
+    /// `true` if such a row, or any row if there is none, has at least the confidence
+    /// [`MIN_CONFIDENCE`].
     is_confident: bool,
-    /// `true` if a row in a header field has at least this confidence.
-    is_confident_in_header: bool,
 }
 
 /// Rank of a row without a plausible date. It is greater than any date, which has 14 digits.
@@ -423,17 +446,21 @@ const NOT_CHECKED: u64 = 100_000_000_000_000;
 impl RowFacts {
     fn add(&mut self, row: i64, cited: Option<&str>, confidence: f64, region: &str) {
         let is_in_a_body = !region.starts_with("header:");
-        let is_confident_somewhere = MIN_CONFIDENCE <= confidence;
-        let is_confident = is_in_a_body && is_confident_somewhere;
+        let is_confident = MIN_CONFIDENCE <= confidence;
         let date = cited.map_or(UNDATED, digits);
-        let rank = date + if is_confident { 0 } else { NOT_CHECKED };
+        let is_checked = is_in_a_body && is_confident;
+        let rank = date + if is_checked { 0 } else { NOT_CHECKED };
+        if self.earliest_row == 0 || date < self.earliest {
+            (self.earliest_row, self.earliest) = (row, date);
+        }
         // Rows arrive in the order of their identifiers.
         if self.first_row == 0 || rank < self.rank {
             (self.first_row, self.rank) = (row, rank);
         }
-        self.is_in_a_body |= is_in_a_body;
-        self.is_confident |= is_confident;
-        self.is_confident_in_header |= !is_in_a_body && is_confident_somewhere;
+        if is_in_a_body && !self.is_in_a_body {
+            (self.is_in_a_body, self.is_confident) = (true, is_confident);
+        }
+        self.is_confident |= is_confident && is_in_a_body == self.is_in_a_body;
     }
 }
 
@@ -568,7 +595,7 @@ mod tests {
         facts.add(4, Some("1995-01-01T00:00:00Z"), 0.8, "signature");
         facts.add(5, Some("1995-01-01T00:00:00Z"), 0.8, "body");
         facts.add(6, Some("1993-01-01T00:00:00Z"), 0.7, "body");
-        assert_eq!(facts.first_row, 4);
+        assert_eq!((facts.first_row, facts.earliest_row), (4, 6));
     }
 
     #[test]

@@ -87,11 +87,10 @@ struct Outcome {
 
 impl Outcome {
     fn replied(state: LinkState, reply: &str) -> Outcome {
-        let mut reply = reply.to_owned();
-        reply.retain(|character| !character.is_control());
+        let reply = reply.replace(char::is_control, " ");
         Outcome {
             state,
-            reply: Some(shortened_inside(&reply, MESSAGE_VALUE_CHARS).into_owned()),
+            reply: Some(shortened_inside(reply.trim_end(), MESSAGE_VALUE_CHARS).into_owned()),
             failure: None,
         }
     }
@@ -121,7 +120,7 @@ pub fn check_protocols(
     job: &CheckJob,
     protocols: &[OldProtocol],
     stop: &AtomicBool,
-    progress: &mut dyn AuditProgress,
+    progress: &dyn AuditProgress,
 ) -> Result<CheckCounts, AuditError> {
     let audit = AuditDb::open_to_write(&job.database)?;
     let rules = HostRules::of_system(&audit.private_hosts()?);
@@ -372,8 +371,10 @@ impl Server {
     fn ask_gopher(&mut self, path: &[u8]) -> Result<Outcome, CheckFailure> {
         self.write_line(selector(path))?;
         let Some(line) = self.read_line()? else {
-            let reply = "closed without an answer";
-            return Ok(Outcome::replied(LinkState::Unknown, reply));
+            return Ok(Outcome::replied(
+                LinkState::Unknown,
+                "closed without an answer",
+            ));
         };
         let state = if is_error(&line) {
             LinkState::DeadPage
@@ -467,6 +468,13 @@ fn is_error(line: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Regression: the fields of gopher's lines ran together.
+    #[test]
+    fn control_characters_in_a_reply_are_blanks() {
+        let outcome = Outcome::replied(LinkState::DeadPage, "3not found\tx\t70\r\n");
+        assert_eq!(outcome.reply.as_deref(), Some("3not found x 70"));
+    }
 
     #[test]
     fn ports_and_paths_depend_on_the_protocol() {

@@ -93,19 +93,20 @@ named_values! {
         /// Its host is private, or it has a password or requests an action.
         Private = "private": "with a private host, a password or an action",
         /// No citation in a body was read with sufficient confidence.
-        HeaderOnly = "header-only": "cited only in header fields, or doubtful",
-        /// It is dead, redirected or unknown, or was not checked.
-        NotAlive = "not-alive": "not checked, or not alive at the newest check",
+        HeaderOnly = "header-only": "cited only in header fields or with a confidence below 0.8",
+        /// It is redirected, so a capture would hold another page.
+        Redirected = "redirected": "redirected at the newest check",
+        /// It is dead or unknown, or was not checked.
+        NotAlive = "not-alive": "not checked, dead or unknown at the newest check",
     }
 }
 
 /// Planned URLs, the most cited first, with the position in [`LeftOut::ALL`] of the reason why they
 /// are not due, counted from 1; 0 if they are due. A URL of several links has the lowest one.
 const PLANNED: &str = "
-SELECT url, min(CASE
-  WHEN ifnull((SELECT state FROM audit_checks WHERE audit_checks.key = audit_links.key
-    ORDER BY checked_at DESC, id DESC LIMIT 1), '') <> 'alive' THEN 6
-  WHEN NOT EXISTS (SELECT 1 FROM links JOIN urls ON urls.link = links.id
+SELECT url, min(CASE ifnull((SELECT state FROM audit_checks
+    WHERE audit_checks.key = audit_links.key ORDER BY checked_at DESC, id DESC LIMIT 1), '')
+  WHEN 'redirected' THEN 6 WHEN 'alive' THEN CASE WHEN NOT EXISTS (SELECT 1 FROM links JOIN urls ON urls.link = links.id
     WHERE links.key = audit_links.key AND region NOT LIKE 'header:%' AND 0.8 <= confidence)
     THEN 5
   WHEN EXISTS (SELECT 1 FROM audit_captures
@@ -114,7 +115,7 @@ SELECT url, min(CASE
     WHERE audit_captures.key = audit_links.key AND outcome = 'none') THEN 2
   WHEN EXISTS (SELECT 1 FROM audit_saves
     WHERE audit_saves.url = audit_links.url AND outcome <> 'again') THEN 1
-  ELSE 0 END)
+  ELSE 0 END ELSE 7 END)
 FROM audit_links WHERE planned GROUP BY url ORDER BY sum(citations) DESC, url";
 
 /// Returns the URLs that are due to be saved, and the number of the others by reason.
@@ -134,7 +135,7 @@ pub(super) fn save_list(audit: &AuditDb) -> Result<SaveList, AuditError> {
         let reasons = (1..).zip(LeftOut::ALL);
         let mut reasons = reasons.filter(|(at, _)| *at == position);
         let mut reason = reasons.next().map(|(_, reason)| reason);
-        if !matches!(reason, Some(LeftOut::NotAlive | LeftOut::HeaderOnly)) {
+        if reason.is_none_or(|reason| reason < LeftOut::HeaderOnly) {
             if must_not_be_sent(&url) {
                 reason = Some(LeftOut::Private);
             } else {
@@ -195,7 +196,7 @@ pub fn seed_file(path: &Path, number: usize) -> PathBuf {
 pub fn save(
     job: &SaveJob,
     stop: &AtomicBool,
-    progress: &mut dyn AuditProgress,
+    progress: &dyn AuditProgress,
 ) -> Result<SaveCounts, AuditError> {
     let audit = AuditDb::open_to_write(&job.database)?;
     let client = SaveClient::new(job, &audit.contact()?)?;
@@ -214,11 +215,11 @@ pub fn save(
         counts,
         pace: Pace::of_rate(AUDIT_SAVE_RATE),
         poll: Pace::new(Duration::from_secs(AUDIT_SAVE_POLL_SECONDS)),
-        patience: Patience::default(),
+        patience: Patience::new(progress),
         active: active_jobs(&audit, &job.service)?,
     };
     progress.expected(saving.counts.due, saving.pace.expected(saving.counts.due));
-    let is_done = saving.run(&due, stop, progress);
+    let is_done = saving.run(&due, stop);
     saving.counts.pending = saving.active.len() as u64;
     saving.counts.is_interrupted = !is_done?;
     Ok(saving.counts)
@@ -271,19 +272,14 @@ struct Saving<'a> {
     pace: Pace,
     /// Rate of job queries.
     poll: Pace,
-    patience: Patience,
+    patience: Patience<'a>,
     active: Vec<ActiveJob>,
 }
 
 impl Saving<'_> {
     /// Submits all URLs and waits for their jobs. Returns `false` if it was stopped.
-    fn run(
-        &mut self,
-        due: &[String],
-        stop: &AtomicBool,
-        progress: &mut dyn AuditProgress,
-    ) -> Result<bool, AuditError> {
-        let is_sent = in_batches(due, 1, progress, |url| {
+    fn run(&mut self, due: &[String], stop: &AtomicBool) -> Result<bool, AuditError> {
+        let is_sent = in_batches(due, 1, self.patience.progress, |url| {
             while AUDIT_SAVE_ACTIVE <= self.active.len() {
                 if !self.ask_for_jobs(stop)? {
                     return Ok(None);

@@ -18,10 +18,13 @@ use urlspool_text::limits::{
 /// Receives the progress of a step.
 pub trait AuditProgress {
     /// Reports the minimum time that all URLs take, if it is known.
-    fn expected(&mut self, due: u64, time: Duration);
+    fn expected(&self, due: u64, time: Duration);
 
     /// Reports the number of URLs that are done and the number that are due.
-    fn done(&mut self, done: u64, due: u64);
+    fn done(&self, done: u64, due: u64);
+
+    /// Reports a long pause after a refusal, with its reason.
+    fn pauses(&self, reason: &str, pause: Duration);
 }
 
 /// Truncates the links to the maximum number for this run.
@@ -36,7 +39,7 @@ pub(super) fn keep_first<L>(due: &mut Vec<L>, limit: Option<u64>) {
 pub(super) fn in_batches<L>(
     due: &[L],
     batch_links: usize,
-    progress: &mut dyn AuditProgress,
+    progress: &dyn AuditProgress,
     mut take: impl FnMut(&[L]) -> Result<Option<u64>, AuditError>,
 ) -> Result<bool, AuditError> {
     for batch in due.chunks(batch_links) {
@@ -123,17 +126,26 @@ impl From<Refusal> for NoReply {
 }
 
 /// Tracks the refusals of a server and when to give up.
-#[derive(Debug, Default)]
-pub(super) struct Patience {
+pub(super) struct Patience<'p> {
     /// Number of refusals since the last answer.
     refusals: u32,
     /// Reason of the last refusal.
     pub(super) last_refusal: Option<String>,
     /// Time of the next question.
     until: Option<Instant>,
+    pub(super) progress: &'p dyn AuditProgress,
 }
 
-impl Patience {
+impl<'p> Patience<'p> {
+    pub(super) fn new(progress: &'p dyn AuditProgress) -> Patience<'p> {
+        Patience {
+            refusals: 0,
+            last_refusal: None,
+            until: None,
+            progress,
+        }
+    }
+
     /// Asks a question at the given rate until there is an answer. Returns `None` if it was
     /// stopped.
     ///
@@ -153,12 +165,15 @@ impl Patience {
             }
             match question() {
                 Ok(answer) => {
-                    *self = Patience::default();
+                    *self = Patience::new(self.progress);
                     return Ok(Some(answer));
                 }
                 Err(NoReply::Refused(refusal)) => {
                     let pause = self.pause_after(&refusal).map_err(Refusal::new)?;
                     self.until = Some(Instant::now() + pause);
+                    if Duration::from_secs(AUDIT_REFUSAL_SECONDS) <= pause {
+                        self.progress.pauses(&refusal.reason, pause);
+                    }
                     self.last_refusal = Some(refusal.reason);
                 }
                 Err(error) => return Err(error),
@@ -243,6 +258,16 @@ mod tests {
 
     use super::*;
 
+    struct NoProgress;
+
+    impl AuditProgress for NoProgress {
+        fn expected(&self, _: u64, _: Duration) {}
+
+        fn done(&self, _: u64, _: u64) {}
+
+        fn pauses(&self, _: &str, _: Duration) {}
+    }
+
     #[test]
     fn questions_are_spaced_and_a_stop_ends_the_wait() {
         let mut pace = Pace::of_rate(1_200);
@@ -255,7 +280,7 @@ mod tests {
         assert!(Duration::from_millis(200) <= begun.elapsed());
         let mut patience = Patience {
             until: Some(Instant::now() + Duration::from_hours(1)),
-            ..Patience::default()
+            ..Patience::new(&NoProgress)
         };
         stop.store(true, Ordering::Relaxed);
         assert!(!pace.wait(&stop));

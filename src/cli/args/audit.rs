@@ -62,9 +62,9 @@ pub(crate) enum AuditStep {
     ///
     /// It submits links that were alive at their newest check and are in none of the archives
     /// asked. It never submits links that have a private host or a password, ask for an action, or
-    /// are cited only in header fields. No link is sent without `--send`, because this publishes
-    /// links of the archive. `--format seeds` lists the links for a crawler instead. An interrupted
-    /// run resumes.
+    /// are cited only in header fields or with a confidence below 0.8. No link is sent without
+    /// `--send`, because this publishes links of the archive. `--format seeds` lists the links for
+    /// a crawler instead. An interrupted run resumes.
     Save(AuditSaveArgs),
     /// Write a report: one HTML file, CSV files, or a BagIt bag
     ///

@@ -57,6 +57,8 @@ pub(super) struct LinkFacts<'l> {
     /// `true` if a citation in a body, or in a header field if there is none in a body, has at
     /// least the confidence [`MIN_CONFIDENCE`].
     pub(super) is_confident: bool,
+    /// `true` if the first citation ends before the dots with which its author cut it short.
+    pub(super) is_cut: bool,
 }
 
 /// Exclusions that a user disabled.
@@ -85,8 +87,8 @@ pub(super) fn exclusion(link: &LinkFacts<'_>, lifted: &Lifted<'_>) -> Option<Exc
                 Exclusion::HeaderOnly => !link.is_in_a_body,
                 Exclusion::Credentials => !url.username().is_empty() || url.password().is_some(),
                 Exclusion::Action => asks_for_action(&place),
-                Exclusion::Shortened => is_shortened(&place),
-                Exclusion::Confidence => !link.is_confident,
+                Exclusion::Shortened => link.is_cut || is_shortened(&place),
+                Exclusion::Confidence => !link.is_confident && !link.is_cut,
                 Exclusion::PrivateHost => {
                     !is_public(&url) && !is_among(url.host_str().unwrap_or_default(), lifted.hosts)
                 }
@@ -106,11 +108,8 @@ fn path_and_query(url: &Url) -> Vec<u8> {
 
 /// Returns `true` for a text that contains an ellipsis, or ends like a truncated line.
 fn is_shortened(text: &[u8]) -> bool {
-    let marks = ["...", "\u{2026}"];
-    text.ends_with(b"..")
-        || marks
-            .iter()
-            .any(|mark| memchr::memmem::find(text, mark.as_bytes()).is_some())
+    let text = String::from_utf8_lossy(text);
+    text.ends_with("..") || text.contains("...") || text.contains('\u{2026}')
 }
 
 /// Words that count only as a whole token of a path or query. A token is a run of letters, or a
@@ -172,6 +171,7 @@ mod tests {
             href: Some(href),
             is_in_a_body: true,
             is_confident: true,
+            is_cut: false,
         }
     }
 
@@ -210,6 +210,16 @@ mod tests {
             ..link
         };
         check(&doubtful, Some(Exclusion::Confidence));
+        let cut = LinkFacts {
+            is_cut: true,
+            ..doubtful
+        };
+        check(&cut, Some(Exclusion::Shortened));
+        let lifted = Lifted {
+            reasons: &[Exclusion::Shortened],
+            ..Lifted::default()
+        };
+        assert_eq!(exclusion(&cut, &lifted), None);
     }
 
     #[test]

@@ -176,10 +176,8 @@ fn method(content: &PageContent) -> Markup {
 
 /// Returns the title of the plan, or the kind of report.
 fn title(content: &PageContent) -> &str {
-    content
-        .provenance
-        .value("title")
-        .unwrap_or("Link-rot audit")
+    let title = content.provenance.value("title");
+    title.unwrap_or("Link-rot audit")
 }
 
 /// Renders the lines below the title.
@@ -300,11 +298,8 @@ fn exclusions(content: &PageContent) -> Markup {
     let mut rows = Vec::new();
     for (reason, count) in &figures.excluded {
         let meaning = Exclusion::named(reason).map_or("", Exclusion::meaning);
-        rows.push(vec![
-            Cell::Foreign(reason),
-            Cell::Own(meaning),
-            Cell::Count(*count),
-        ]);
+        let count = Cell::Count(*count);
+        rows.push(vec![Cell::Foreign(reason), Cell::Own(meaning), count]);
     }
     if 0 < outside {
         let meaning = Cell::Own("not in the sample");
