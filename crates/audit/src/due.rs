@@ -217,9 +217,8 @@ fn time_at_pace(pace: &str, urls: u64) -> Option<Duration> {
     let (checked, seconds) = pace.split_once(' ')?;
     let (checked, seconds): (u64, u64) = (checked.parse().ok()?, seconds.parse().ok()?);
     let seconds = (u128::from(urls) * u128::from(seconds)).checked_div(u128::from(checked))?;
-    Some(Duration::from_secs(
-        u64::try_from(seconds).unwrap_or(u64::MAX),
-    ))
+    let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
+    Some(Duration::from_secs(seconds))
 }
 
 fn not_asked(audit: &AuditDb) -> Result<u64, AuditError> {

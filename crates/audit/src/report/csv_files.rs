@@ -239,10 +239,8 @@ impl CsvFiles {
     }
 
     fn write_survival(&mut self, content: &PageContent) -> Result<(), OutputError> {
-        let curves = content
-            .survival
-            .iter()
-            .flat_map(|both| [&both.dead.curve, &both.strict.curve]);
+        let survival = content.survival.iter();
+        let curves = survival.flat_map(|both| [&both.dead.curve, &both.strict.curve]);
         let rows = ENDS.into_iter().zip(curves).flat_map(|(end, curve)| {
             let ages = curve.ages.iter();
             ages.map(move |one| (end, format!("{:.0}", one.age), Number(one.survival)))

@@ -418,9 +418,8 @@ fn snapshot_base(server: &str) -> Option<String> {
     if host == "web.archive.org" {
         return Some(WAYBACK_MACHINE.to_owned());
     }
-    let base = CDX_SEGMENTS
-        .iter()
-        .find_map(|segment| address.strip_suffix(segment))?;
+    let mut segments = CDX_SEGMENTS.iter();
+    let base = segments.find_map(|segment| address.strip_suffix(segment))?;
     Some(format!("{base}/"))
 }
 
