@@ -281,6 +281,9 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
         let mut identified = parsers.map(group, |_, message| self.identify(message, position));
         identified[last].end = end;
         self.find_reasons(&mut identified)?;
+        for IdentifiedMessage { key, reason, .. } in &mut identified {
+            reason.take_if(|_| parsers.suspects.is_set_aside(*key));
+        }
         let parsed = identified.iter().filter(|found| found.reason.is_some());
         let parsed: Vec<_> = parsed.map(|found| (found.key, found.message)).collect();
         if !parsers.suspects.may_parse(&parsed, self.context.session)? {
@@ -374,16 +377,13 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
         MessageContent::of(*message, self.context.extractor.limits().header_bytes)
     }
 
-    /// Finds out which messages to search.
+    /// Finds out which messages are not recorded, or have no known records.
     fn find_reasons(&self, identified: &mut [IdentifiedMessage<'_, '_>]) -> Result<()> {
-        let suspects = &self.context.parsers.suspects;
         let writer = self.context.session.lock()?;
         let (state, mailbox) = (writer.db()?, self.mailbox.id);
         for message in identified {
             let key = message.key;
-            message.reason = if suspects.is_set_aside(key) {
-                None
-            } else if !state.is_seen(mailbox, key)? {
+            message.reason = if !state.is_seen(mailbox, key)? {
                 Some(ExtractionReason::New)
             } else if let Some(digest) = message.record_digest
                 && !state.is_given(mailbox, digest, key)?

@@ -110,10 +110,8 @@ impl Suspects {
         if (0..repeats).all(|_| !self.survives(start, messages, session).unwrap_or(true)) {
             return Ok(false);
         }
-        let mut known = self.known();
-        for key in &keys {
-            known.suspects.remove(key);
-        }
+        // Released before the writer is locked.
+        self.known().suspects.retain(|key| !keys.contains(key));
         session.lock()?.db()?.forget_set_aside(&keys)?;
         Ok(true)
     }
