@@ -106,9 +106,9 @@ named_values! {
 const PLANNED: &str = "
 SELECT url, min(CASE ifnull((SELECT state FROM audit_checks
     WHERE audit_checks.key = audit_links.key ORDER BY checked_at DESC, id DESC LIMIT 1), '')
-  WHEN 'redirected' THEN 6 WHEN 'alive' THEN CASE WHEN NOT EXISTS (SELECT 1 FROM links JOIN urls ON urls.link = links.id
-    WHERE links.key = audit_links.key AND region NOT LIKE 'header:%' AND 0.8 <= confidence)
-    THEN 5
+  WHEN 'redirected' THEN 6 WHEN 'alive' THEN CASE
+  WHEN NOT EXISTS (SELECT 1 FROM links JOIN urls ON urls.link = links.id
+    WHERE links.key = audit_links.key AND region NOT LIKE 'header:%' AND 0.8 <= confidence) THEN 5
   WHEN EXISTS (SELECT 1 FROM audit_captures
     WHERE audit_captures.key = audit_links.key AND outcome = 'captured') THEN 3
   WHEN NOT EXISTS (SELECT 1 FROM audit_captures
