@@ -127,13 +127,11 @@ fn mhonarc(head: &[u8]) -> PageFields {
 /// Reads `<!-- subject="..." -->`.
 fn hypermail(head: &[u8]) -> PageFields {
     const END: &str = "\" -->";
+    let [name, email] = ["<!-- name=\"", "<!-- email=\""].map(|start| between(head, start, END));
     PageFields {
         id: between(head, "<!-- id=\"", END),
         date: between(head, "<!-- sent=\"", END).or_else(|| between(head, "<!-- received=\"", END)),
-        from: sender(
-            between(head, "<!-- name=\"", END),
-            between(head, "<!-- email=\"", END),
-        ),
+        from: sender(name, email),
         subject: between(head, "<!-- subject=\"", END),
     }
 }

@@ -384,9 +384,11 @@ fn subject_lines<'l>(
     let len = line.trim_ascii_end().len();
     let columns = len + 1 + run_len(next[0], |byte| !is_blank(byte));
     let is_wrapped = len < WRAP_COLUMNS.end && WRAP_COLUMNS.start <= columns;
-    let is_field = |line: &[u8]| field_name(line).and_then(FieldNames::index_of).is_some();
     let mut lines = next.iter();
-    match lines.position(|line| line.is_empty() || is_field(line)) {
+    let end = lines.position(|line| {
+        line.is_empty() || field_name(line).and_then(FieldNames::index_of).is_some()
+    });
+    match end {
         Some(end) if !next[end].is_empty() || is_wrapped && layout == LineLayout::Written => end,
         _ => next
             .iter()
@@ -539,11 +541,8 @@ mod tests {
 
     #[test]
     fn a_continued_region_takes_no_memory() {
-        let text = format!(
-            "{}{}\n-- \nlist\n",
-            "-- \n".repeat(10_000),
-            String::from_utf8_lossy(RULE)
-        );
+        let rule = String::from_utf8_lossy(RULE);
+        let text = format!("{}{rule}\n-- \nlist\n", "-- \n".repeat(10_000));
         let regions = Regions::of(text.as_bytes());
         assert!(regions.regions.len() < FOOTER_BYTES);
         assert_eq!(regions.at(39_999), BodyRegion::Signature);
@@ -561,11 +560,8 @@ mod tests {
         let author = Regions::of(header.as_bytes()).author(&text, 0, 3);
         let info = author.unwrap().info;
         assert_eq!((info.subject.as_deref(), info.is_cut), (Some("lam"), true));
-        let quoted = format!(
-            "{}> {}",
-            header.replace("\nFrom", "\n> From"),
-            "x".repeat(10_000)
-        );
+        let header = header.replace("\nFrom", "\n> From");
+        let quoted = format!("{header}> {}", "x".repeat(10_000));
         let regions = Regions::of(quoted.as_bytes());
         let first = quoted.find("xx").unwrap();
         assert_eq!(regions.message_at(quoted.as_bytes(), first), Some(0));
@@ -629,15 +625,10 @@ mod tests {
 
     #[test]
     fn a_rule_far_from_the_end_is_part_of_the_text() {
-        let text = format!(
-            "a\n{}\n{}",
-            String::from_utf8_lossy(RULE),
-            "x\n".repeat(1_000)
-        );
-        assert_eq!(
-            Regions::of(text.as_bytes()).at(text.len() - 1),
-            BodyRegion::Body
-        );
+        let rule = String::from_utf8_lossy(RULE);
+        let text = format!("a\n{rule}\n{}", "x\n".repeat(1_000));
+        let regions = Regions::of(text.as_bytes());
+        assert_eq!(regions.at(text.len() - 1), BodyRegion::Body);
     }
 }
 
