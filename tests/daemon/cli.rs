@@ -393,9 +393,11 @@ fn all_urls_of_a_run_are_in_its_last_numbers() {
         "[extract]\nunique = \"message\"\nexclude_domains = [\"b.example\"]\n",
     );
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
-    let metrics = root.join("metrics");
-    let textfile = format!("[metrics]\ntextfile = {metrics:?}\n");
-    let config = config.replace("[metrics]\n", &textfile);
+    let textfile = root.join("metrics");
+    let config = config.replace(
+        "[metrics]\n",
+        &format!("[metrics]\ntextfile = {textfile:?}\n"),
+    );
     fs::write(root.join("c.toml"), config).unwrap();
     let archived = |url: &str| format!("http://web.archive.org/web/2002/{url}");
     let (a, b) = ("http://a.example/", "http://b.example/");
@@ -410,13 +412,20 @@ fn all_urls_of_a_run_are_in_its_last_numbers() {
     }
     let log = String::from_utf8_lossy(&end.stderr);
     assert!(log.contains("records=3 filtered=1 duplicates=2"), "{log}");
-    let metrics = fs::read_to_string(metrics).unwrap();
+    let metrics = fs::read_to_string(&textfile).unwrap();
     for line in [
         "urlspool_records_total 3\n",
         "urlspool_urls_filtered_total 1\n",
         "urlspool_urls_duplicate_total 2\n",
     ] {
         assert!(metrics.contains(line), "{line}{metrics}");
+    }
+    let mail = "From a@b Thu Jan  1 00:00:00 1998\nSubject: x\n\nhttp://c.example/\n\n";
+    fs::write(root.join("spool/box"), mail.repeat(3)).unwrap();
+    once(root, &[]);
+    let metrics = fs::read_to_string(textfile).unwrap();
+    for count in ["segments_sealed_total 1\n", "messages_repeated_total 2\n"] {
+        assert!(metrics.contains(count), "{count}{metrics}");
     }
 }
 

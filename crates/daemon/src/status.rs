@@ -255,9 +255,7 @@ impl Status {
             issues,
         })
     }
-}
 
-impl Status {
     /// One sentence per condition that keeps mail from being read as it should be. Empty for a
     /// healthy daemon.
     pub(crate) fn health_issues(&self) -> Vec<String> {
@@ -476,9 +474,12 @@ impl Status {
         let mut text = String::new();
         let help = "The version of the program, as a label.";
         write_header(&mut text, "gauge", "build_info", help);
-        let version = self.version;
         // Writing to a String does not fail.
-        let _ = writeln!(text, "urlspool_build_info{{version=\"{version}\"}} 1");
+        let _ = writeln!(
+            text,
+            "urlspool_build_info{{version=\"{}\"}} 1",
+            self.version
+        );
         self.counts.write(&mut text);
         self.write_gauges(&mut text);
         self.counts.write_kinds(&mut text);
@@ -491,9 +492,8 @@ impl Status {
             let counted = self.spools.iter().filter(|spool| is_counted(spool));
             counted.count()
         };
-        let lag_ms = self.spools.iter().map(|spool| spool.lag_ms).max();
-        let lag_ms = lag_ms.unwrap_or(0);
-        let lag_seconds = seconds(lag_ms);
+        let lags_ms = self.spools.iter().map(|spool| spool.lag_ms);
+        let lag_seconds = seconds(lags_ms.max().unwrap_or(0));
         let unix_seconds = |time: Option<Timestamp>| time.map_or(0, Timestamp::as_second);
         let sealed = self.last_sealed.as_ref().and_then(|last| last.time);
         write_metrics! { text:

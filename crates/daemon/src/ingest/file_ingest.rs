@@ -63,7 +63,8 @@ impl IngestContext<'_> {
     /// Records in the state that the file was read completely.
     fn mark_read(&self, mailbox: &MailboxProgress) -> Result<()> {
         let (key, look) = (self.key(), self.version.look(self.place()));
-        let message = mailbox.only_link();
+        let is_one = mailbox.messages == 1 && mailbox.pieces == 0;
+        let message = is_one.then_some(mailbox.last_link);
         let place = message.and(mailbox.place);
         let read = ReadFile {
             key,

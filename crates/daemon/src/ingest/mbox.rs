@@ -132,6 +132,7 @@ impl MboxFile<'_, '_, '_> {
                 let position = |message| (file, self.position(after(message), &chunk.head));
                 self.ingest.positions = complete.iter().map(position).collect();
             }
+            self.ingest.ingested_end = last;
             self.ingest.ingest_messages(complete, None, end)?;
             let is_complete = is_settled || messages.is_empty() && chunk.at_end;
             let cursor = complete.last().map_or(chunk.cursor, after);

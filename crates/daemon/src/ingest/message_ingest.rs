@@ -69,6 +69,9 @@ pub(super) struct MessageIngest<'m, 'i> {
     /// The offset up to which the file existed when its spool was watched for the first time. URLs
     /// of messages before it are not written. 0 if they are.
     pub(super) existing_end: u64,
+    /// The offset up to which the file was ingested before. Messages that end there are read again
+    /// to compare them, and are no duplicates.
+    pub(super) ingested_end: u64,
     /// The holder of the messages; `None` if holders are not tracked.
     pub(super) holder: Option<HolderKey>,
     /// The positions after the next messages, for an mbox whose holders are tracked. Each is stored
@@ -123,6 +126,7 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
             mailbox,
             growing: Vec::new(),
             earlier_lengths: Vec::new(),
+            ingested_end: 0,
             holder: None,
             positions: VecDeque::new(),
             first_digest: 0,
@@ -616,6 +620,7 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
                 add_kinds(&mut self.context.counters.hazards, &output.hazards);
                 self.context.events.append(&mut output.events);
             }
+            None if message.message.end() <= self.ingested_end => {}
             None => self.context.counters.repeated += 1,
         }
         Ok(())
@@ -702,11 +707,6 @@ impl MailboxProgress {
         self.pieces += other.pieces;
         self.last_link = other.last_link;
         self.last_len = other.last_len;
-    }
-
-    /// The link to the file's only message; `None` unless the file has exactly one, which is whole.
-    pub(super) fn only_link(&self) -> Option<u64> {
-        (self.messages == 1 && self.pieces == 0).then_some(self.last_link)
     }
 }
 

@@ -207,7 +207,7 @@ impl SpoolReader {
     ///
     /// An I/O error. Earlier commits stay committed.
     pub fn close(self) -> Result<()> {
-        self.shared.writer.lock().close().map(|_| ())
+        self.shared.writer.lock().close()
     }
 
     /// The status of the spools and of the committer.
@@ -319,11 +319,8 @@ impl SpoolReader {
     /// restored or renamed. The caller must then request notifications again, and rescan all spools
     /// afterwards. The state keeps the files that disappeared.
     pub(crate) fn roots_changed(&mut self) -> bool {
-        let mut changed = false;
-        for watched in &mut self.spools {
-            changed |= watched.follow_root();
-        }
-        changed
+        let spools = self.spools.iter_mut();
+        spools.fold(false, |changed, watched| watched.follow_root() | changed)
     }
 
     /// Returns `true` if a file of the same folder was already reported as written by urlspool.

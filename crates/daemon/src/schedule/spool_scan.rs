@@ -305,14 +305,6 @@ impl CensusBlock {
     }
 }
 
-impl LastingFile {
-    /// Returns `true` if the file prevents messages from being reported as gone. `blocked` are the
-    /// mailboxes whose missing messages may be in unread files.
-    pub(super) fn withholds(&self, blocked: &BTreeSet<Hash128>) -> bool {
-        self.is_emptied || self.mailboxes.iter().any(|key| blocked.contains(key))
-    }
-}
-
 /// Milliseconds between two scans of a spool without notifications.
 const POLL_MS: u64 = 30_000;
 
@@ -875,7 +867,9 @@ impl SpoolReader {
         let missing = self.spools.iter().map(|watched| &watched.missing);
         let lasting = missing.flat_map(|missing| &missing.lasting);
         let withheld: Vec<WithheldBy> = lasting
-            .filter(|file| file.withholds(blocked))
+            .filter(|file| {
+                file.is_emptied || file.mailboxes.iter().any(|key| blocked.contains(key))
+            })
             .take(REPORTED_FAILURES)
             .map(|lasting| lasting.file.clone())
             .collect();

@@ -28,7 +28,7 @@ use crate::own_files;
 use crate::schedule::{ReaderResources, SpoolReader};
 use crate::status::{Counters, DaemonState, Status, timestamp};
 use crate::store::{SharedWriter, StateDb, rebuild_state};
-use crate::{AtPath, DaemonError, DaemonHost, ErrorKind, LogRecord, Result};
+use crate::{AtPath, DaemonError, DaemonHost, ErrorKind, Result};
 use urlspool_files::config::{Config, Spool, resolved};
 use urlspool_record::extract::Extractor;
 use urlspool_sources::read::{GitHost, StartProgram};
@@ -66,8 +66,7 @@ pub fn run(
     // Landlock confines this thread and the threads it starts later, so it must precede them all.
     sandbox::enter(config_path.as_deref(), &config);
     // A write beyond a limit on file sizes must fail, and not end the process.
-    let ignored = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(SIGXFSZ, ignored).map_err(no_signals)?;
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map_err(no_signals)?;
     let mut host = ProcessHost::new();
     if source == StateSource::Sidecars {
         rebuild_state(&config, &mut host)?;
@@ -85,11 +84,11 @@ pub fn run(
     let interrupted = supervise(&mut supervisor, &mut publisher)?;
     notify_systemd(&[NotifyState::Stopping]);
     supervisor.drain()?;
-    let counts = supervisor.status().counts;
     supervisor.close()?;
     // The file keeps the final numbers.
     publisher.textfile_written = None;
     publisher.publish(&mut supervisor);
+    let counts = supervisor.status().counts;
     let (messages, records, filtered) = (counts.messages, counts.records, counts.filtered);
     let duplicates = counts.duplicates;
     tracing::info!(messages, records, filtered, duplicates, "ended");
@@ -544,18 +543,13 @@ impl Supervisor {
     fn close(&mut self) -> Result<()> {
         let mut writer = self.resources.writer.lock();
         let was_paused = writer.is_paused();
-        match writer.close() {
-            Ok(sealed) => {
-                for segment in &sealed {
-                    self.host.log(&LogRecord::Sealed(segment));
-                }
-                Ok(())
-            }
+        let finished = writer.finish(&mut self.host);
+        match finished.and_then(|()| writer.close()) {
             Err(error) if error.kind == ErrorKind::OutOfSpace && !was_paused => {
                 tracing::warn!("{error}: uncommitted messages are read again at the next start");
                 Ok(())
             }
-            Err(error) => Err(error),
+            closed => closed,
         }
     }
 }

@@ -325,18 +325,31 @@ impl Writer {
         self.open.as_ref().is_some_and(|open| !open.is_dirty())
     }
 
+    /// Commits and seals pending work, counts it, and logs the segment.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error, which ends the committer.
+    pub fn finish(&mut self, host: &mut dyn DaemonHost) -> Result<()> {
+        self.commit()?;
+        if self.open.is_some() {
+            self.seal()?;
+        }
+        self.report_sealed(host);
+        Ok(())
+    }
+
     /// Commits and seals pending work, and ends all sessions. Earlier commits stay committed.
-    /// Returns the sealed segments that were not logged yet.
     ///
     /// # Errors
     ///
     /// An I/O error, or the error that ended the committer before.
-    pub fn close(&mut self) -> Result<Vec<SealedSegment>> {
+    pub fn close(&mut self) -> Result<()> {
         self.term += 1;
         let Some(committer) = self.open.take() else {
             return match self.ended.take() {
                 Some(error) if error.kind != ErrorKind::OutOfSpace => Err(error),
-                _ => Ok(Vec::new()),
+                _ => Ok(()),
             };
         };
         committer.close()
@@ -723,12 +736,11 @@ impl Committer {
         Ok(true)
     }
 
-    /// Commits, seals and closes. Returns the sealed segments that were not reported yet.
-    pub(super) fn close(mut self) -> Result<Vec<SealedSegment>> {
+    /// Commits, seals and closes.
+    pub(super) fn close(mut self) -> Result<()> {
         self.commit()?;
         self.seal()?;
-        self.db.close()?;
-        Ok(self.sealed)
+        self.db.close()
     }
 
     /// The planted fault [`PlantedFault::StateBeforeData`].
