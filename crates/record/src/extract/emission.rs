@@ -254,9 +254,9 @@ impl MessagePass<'_, '_> {
         if targets.is_empty() || max_depth == 0 {
             return;
         }
-        let mut open = vec![(id, 0, targets.into_iter())];
+        let mut open = vec![(id, 0, targets.into_iter(), 1.0)];
         let mut emitted = 0;
-        while let Some((parent, number, targets)) = open.last_mut() {
+        while let Some((parent, number, targets, around)) = open.last_mut() {
             let Some(RedirectTarget { url, redirector }) = targets.next() else {
                 open.pop();
                 continue;
@@ -272,10 +272,10 @@ impl MessagePass<'_, '_> {
                 record_id: *parent,
                 redirector,
             };
-            let confidence = match redirector {
-                QUERY_TARGET => QUERY_CONFIDENCE,
-                _ => 1.0,
-            };
+            let mut confidence = *around;
+            if redirector == QUERY_TARGET {
+                confidence *= QUERY_CONFIDENCE;
+            }
             let mut child = None;
             parse_nested(found, &url, confidence, scanner, max_bytes, &mut |inside| {
                 child = Some(self.emit_wanted(location, inside, Some(outer)));
@@ -286,7 +286,7 @@ impl MessagePass<'_, '_> {
                 Some(_) if max_depth <= open.len() => {
                     self.note_in(ExtractLimit::Unwrap, location.offset_map, found.raw);
                 }
-                Some((id, targets)) => open.push((id, 0, targets.into_iter())),
+                Some((id, targets)) => open.push((id, 0, targets.into_iter(), confidence)),
             }
         }
     }
