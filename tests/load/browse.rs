@@ -121,6 +121,8 @@ fn a_page_searches_filters_and_counts() {
         ("link?key=HTTP://m.example:80/lamp", 3),
         ("domain?domain=f.example", 1),
         ("sender?sender=john@m.example", 1),
+        ("sender?sender=%3Cjohn@m.example%3E", 1),
+        ("sender?sender=%3Cohn@m.example%3E", 0),
         ("?page=7", 4),
         ("?hazard=mismatch", 0),
         ("?state=alive", 0),

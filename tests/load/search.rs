@@ -265,7 +265,7 @@ fn each_format_has_the_matches_in_their_order() {
         csv.lines().next(),
         Some(
             "message.date,message.from,message.subject,url,fragment,source.path,source.start,\
-             message.id,author.date,author.from,author.by"
+             message.id,author.date,author.from,author.by,hazards"
         )
     );
     assert_contains(

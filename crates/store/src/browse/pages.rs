@@ -800,7 +800,7 @@ fn result(row: &Citation, filter: &Filter) -> Markup {
                     " \u{b7} quoted " (counted(depth, "level", "levels")) " deep"
                 }
                 @if row.is_truncated { " \u{b7} cut short" }
-                @for name in &row.hazards {
+                @for name in &row.found.hazards {
                     @let query = filter.with(FilterField::Hazard, name).to_query(1);
                     " \u{b7} " a.warning href={ "./" (query) } { (hazard(name)) }
                 }

@@ -174,10 +174,12 @@ impl Filter {
         value.clone_into(&mut self.values[field as usize]);
     }
 
-    /// Returns the filter with one value replaced.
+    /// Returns the filter with one value replaced. A sender is a whole address.
     pub(super) fn with(&self, field: FilterField, value: &str) -> Filter {
         let mut filter = self.clone();
-        filter.set(field, value);
+        let address = format!("<{value}>");
+        let is_address = field == FilterField::Sender && !value.is_empty();
+        filter.set(field, if is_address { &address } else { value });
         filter
     }
 
@@ -240,14 +242,12 @@ impl Filter {
             words_left_out,
         } = words(self.value(FilterField::Words));
         let host = |field| self.text(field).map(|text| host_in(&text).to_owned());
-        let scheme = self.text(FilterField::Scheme);
+        let schemes = self.text(FilterField::Scheme).into_iter();
+        let schemes = schemes.map(|text| text.trim_end_matches([':', '/']).to_owned());
         let mut search = SearchQuery {
             domain: host(FilterField::Domain),
             host: host(FilterField::Host),
-            schemes: scheme
-                .map(|text| text.trim_end_matches([':', '/']).to_owned())
-                .into_iter()
-                .collect(),
+            schemes: schemes.collect(),
             sender: self.text(FilterField::Sender),
             list: self.text(FilterField::List),
             hazard: self.text(FilterField::Hazard),

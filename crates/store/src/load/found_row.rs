@@ -28,6 +28,7 @@ pub struct FoundRow {
     pub confidence: f64,
     pub region: String,
     pub anchor: Option<String>,
+    pub hazards: Vec<String>,
     pub source: FoundSource,
     pub message: FoundMessage,
     pub author: FoundAuthor,
@@ -257,9 +258,8 @@ impl FoundRow {
         let encoded = self.source.member_b64.as_deref();
         let list = encoded.or(self.source.member.as_deref());
         let names = list_texts(list.unwrap_or_default()).into_iter();
-        names
-            .map(|name| bytes_of(encoded.map(|_| &*name), &name))
-            .collect()
+        let names = names.map(|name| bytes_of(encoded.map(|_| &*name), &name));
+        names.collect()
     }
 }
 
@@ -290,10 +290,11 @@ impl ListRow for FoundRow {
         "author.date",
         "author.from",
         "author.by",
+        "hazards",
     ];
 
     fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
-        let start = self.source.start.to_string();
+        let (start, hazards) = (self.source.start.to_string(), self.hazards.join(" "));
         let cells = [
             self.message.date.as_deref(),
             self.message.from.as_deref(),
@@ -306,6 +307,7 @@ impl ListRow for FoundRow {
             self.author.date.as_deref(),
             self.author.from.as_deref(),
             Some(&*self.author.by),
+            Some(&*hazards),
         ];
         syntax.write_cells(cells, out);
     }
@@ -334,8 +336,6 @@ pub struct Citation {
     /// Number of citations of the link.
     #[serde(skip)]
     pub(crate) citations: u64,
-    #[serde(skip)]
-    pub(crate) hazards: Vec<String>,
     #[serde(skip)]
     pub(crate) is_truncated: bool,
     #[serde(skip)]
@@ -475,6 +475,7 @@ mod tests {
             confidence: 1.0,
             region: "body".to_owned(),
             anchor: None,
+            hazards: Vec::new(),
             source: FoundSource {
                 path: "a?".to_owned(),
                 path_b64: Some("Yf8=".to_owned()),

@@ -119,7 +119,6 @@ fn citation(row: &Row<'_>) -> rusqlite::Result<Citation> {
         row: row.get(27)?,
         key: row.get(28)?,
         citations: row.get::<_, Option<i64>>(29)?.map_or(0, i64::cast_unsigned),
-        hazards: texts(row, 30)?,
         is_truncated: row.get::<_, Option<bool>>(31)?.unwrap_or(false),
         domain: row.get(32)?,
         digest: row.get(33)?,
@@ -130,6 +129,7 @@ fn citation(row: &Row<'_>) -> rusqlite::Result<Citation> {
             confidence: row.get(3)?,
             region: row.get(4)?,
             anchor: row.get(5)?,
+            hazards: texts(row, 30)?,
             source: FoundSource {
                 path: row.get(6)?,
                 path_b64: row.get(7)?,
@@ -171,7 +171,8 @@ pub struct SearchQuery {
     pub domain: Option<String>,
     /// A URL in any spelling with the same key ([`key_of`]).
     pub url: Option<String>,
-    /// A substring of the innermost message's sender. ASCII letters match in both cases.
+    /// A substring of the innermost message's sender, or an address in angle brackets, which may
+    /// have none in the sender. ASCII letters match in both cases.
     pub sender: Option<String>,
     /// `List-Id` of a mailing list, or a newsgroup. ASCII letters match in both cases.
     pub list: Option<String>,
@@ -254,10 +255,8 @@ impl SearchOrder {
     /// Returns the `ORDER BY` clause. Matches with equal dates are ordered by file and position,
     /// and finally by key, which makes the order independent of the order of loading.
     fn clause(self) -> String {
-        let direction = match self {
-            SearchOrder::Newest => "DESC",
-            SearchOrder::Oldest => "ASC",
-        };
+        let is_newest = self == SearchOrder::Newest;
+        let direction = if is_newest { "DESC" } else { "ASC" };
         format!(
             "ORDER BY urls.cited {direction} NULLS LAST, sources.path, sources.member, urls.start, \
              urls.record_key"
@@ -311,9 +310,12 @@ impl SearchQuery {
             (WITH_KEY, self.url.as_deref().map(key_of)),
             (
                 "urls.id IN (SELECT urls.id FROM messages JOIN urls ON urls.message = messages.id
-                   WHERE author_by = 'outer' AND instr(lower(sender), lower(?)) > 0
+                   WHERE author_by = 'outer' AND instr(lower(sender || ' <' || sender || '> <' ||
+                     substr(sender, 1, instr(sender || ' ', ' ') - 1) || '>'), lower(?)) > 0
                    UNION ALL SELECT id FROM urls INDEXED BY urls_by_author
-                   WHERE author_by <> 'outer' AND instr(lower(author_from), lower(?)) > 0)",
+                   WHERE author_by <> 'outer' AND instr(lower(author_from || ' <' || author_from
+                     || '> <' || substr(author_from, 1, instr(author_from || ' ', ' ') - 1) || '>'),
+                     lower(?)) > 0)",
                 self.sender.clone(),
             ),
             (

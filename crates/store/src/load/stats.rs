@@ -200,10 +200,8 @@ pub fn stats_of_database(path: &Path, shows_list_fields: bool) -> Result<Stats, 
 ///
 /// The database cannot be read, or was not made by `urlspool load`.
 pub fn stats_of_matches(path: &Path, query: &SearchQuery) -> Result<Stats, LoadError> {
-    let phrases = query.phrases();
-    phrases
-        .map_err(|error| sqlite_error(path, error))?
-        .check()?;
+    let phrases = query.phrases().map_err(|error| sqlite_error(path, error))?;
+    phrases.check()?;
     stats_of_rows(path, query, "", true)
 }
 

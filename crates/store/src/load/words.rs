@@ -168,12 +168,12 @@ impl Phrases {
     pub(super) fn check(&self) -> Result<(), LoadError> {
         let all: Vec<_> = self.wanted.iter().chain(&self.excluded).collect();
         let mut words = all.iter().flat_map(|phrase| &phrase.words);
+        let is_long = all
+            .iter()
+            .any(|phrase| SEARCH_PHRASE_WORDS < phrase.words.len());
         let refused = if SEARCH_PHRASES < all.len() {
             format!("a search has at most {SEARCH_PHRASES} words and phrases")
-        } else if all
-            .iter()
-            .any(|phrase| SEARCH_PHRASE_WORDS < phrase.words.len())
-        {
+        } else if is_long {
             format!("a phrase has at most {SEARCH_PHRASE_WORDS} words")
         } else if words.any(|word| SEARCH_WORD_BYTES < word.len()) {
             format!("a word of a search has at most {SEARCH_WORD_BYTES} bytes")
@@ -288,6 +288,12 @@ mod tests {
             .each(text, |word, _| found.push(word.to_owned()))
             .unwrap();
         found
+    }
+
+    #[test]
+    fn each_line_of_the_separators_is_a_range() {
+        let mut lines = NEWER_SEPARATORS.lines().skip(1);
+        assert!(lines.all(|line| range(line).is_some_and(|found| !found.is_empty())));
     }
 
     #[test]
