@@ -215,11 +215,8 @@ fn check_old(
 }
 
 fn protocol_summary(counts: &CheckCounts) -> String {
-    let links = counted(
-        counts.due,
-        "link of an old protocol",
-        "links of old protocols",
-    );
+    let (one, many) = ("link of an old protocol", "links of old protocols");
+    let links = counted(counts.due, one, many);
     let mut text = format!("{} of {links} checked", grouped(counts.checked));
     add_states(&mut text, &counts.states);
     text + interruption(counts.is_interrupted)
@@ -641,7 +638,9 @@ impl StderrProgress {
             return StderrProgress { bar, is_quiet };
         }
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-        let template = "{wide_bar} {human_pos} of {human_len} URLs{left}";
+        // A batch of hosts that do not answer takes minutes.
+        bar.enable_steady_tick(Duration::from_secs(1));
+        let template = "{elapsed} {wide_bar} {human_pos} of {human_len} URLs{left}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.with_key("left", write_time_left));
         }

@@ -76,14 +76,8 @@ fn old_protocols_are_asked_without_a_transfer() {
         &folder,
         &message(1, "Date: Tue, 2 Jan 1996 10:00:00 +0000\n", &body),
     );
-    let plan = [
-        "-q",
-        "--allow-private",
-        "127.0.0.1",
-        "--contact",
-        "a@m.test",
-    ];
-    audited(&folder, "plan", &plan);
+    let plan = "-q --allow-private 127.0.0.1 --contact a@m.test".split(' ');
+    audited(&folder, "plan", &plan.collect::<Vec<_>>());
     let schemes = ["--schemes", "ftp,gopher"];
     let checked = audited(&folder, "check", &schemes);
     assert!(

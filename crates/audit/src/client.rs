@@ -377,10 +377,8 @@ impl Transport for Connection {
 
 /// Returns `true` for an error after which waiting may continue.
 fn is_wait(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-    )
+    use ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(kind, WouldBlock | TimedOut | Interrupted)
 }
 
 /// Processes links grouped by host, with at most `at_once` hosts at a time and the links of a host

@@ -42,6 +42,7 @@ pub(super) fn in_batches<L>(
     progress: &dyn AuditProgress,
     mut take: impl FnMut(&[L]) -> Result<Option<u64>, AuditError>,
 ) -> Result<bool, AuditError> {
+    progress.done(0, due.len() as u64);
     for batch in due.chunks(batch_links) {
         let Some(done) = take(batch)? else {
             return Ok(false);

@@ -235,6 +235,7 @@ fn facts(content: &PageContent) -> Markup {
             } "\n"
             dt { "Exclusions that were lifted" }
             dd { (Text(origin.value("force").unwrap_or("none"))) } "\n"
+            dt { "Private hosts" } dd { (Text(origin.value("allow_private").unwrap_or("no"))) } "\n"
             dt { "Checks" }
             dd { (grouped(sources.checks)) ", " (period(sources.checked.as_ref())) } "\n"
             dt { "Checkers" } dd { (names(&sources.checkers)) } "\n"
