@@ -20,7 +20,7 @@ use urlspool_text::repair::{
     BareWord, Elsewhere, Join, LineBreakPolicy, LogicalLine, WrappedText, has_other_notation,
     prefilter, quote_depth, unfold_bare_word, unfold_wrapper,
 };
-use urlspool_text::scan::{Opening, UrlStart, names_machine, names_page};
+use urlspool_text::scan::{Opening, UrlStart, is_registered, names_machine, names_page};
 use urlspool_text::span::Span;
 
 /// Regions and inner messages of a text, computed when a URL first needs them.
@@ -108,23 +108,23 @@ impl MessagePass<'_, '_> {
     }
 
     /// Sets the scheme of a host with a path to the one that the host has elsewhere. Returns `None`
-    /// for an unknown host, unless the scanner finds all hosts with a path. Returns any other start
-    /// unchanged.
+    /// if it is probably no page, and for an unknown host, unless the scanner finds all hosts with a
+    /// path. Returns any other start unchanged.
     fn with_known_host(&self, text: &DecodedText<'_>, start: UrlStart) -> Option<UrlStart> {
         let Opening::HostPath(guessed) = start.opening else {
             return Some(start);
         };
         // A slash follows the host.
         let host = &text.bytes[start.at..start.resume - 1];
-        let (scanner, evidence) = (&self.extractor.scanner, self.evidence.as_ref());
-        let known = evidence.and_then(|evidence| evidence.scheme_of(text, host));
-        let scheme = match known {
-            Some(scheme) => scheme,
-            None if scanner.finds_all_paths() && names_page(&text.bytes, start.at) => guessed,
-            None => return None,
-        };
+        let scanner = &self.extractor.scanner;
+        let guessed = (scanner.finds_all_paths() && is_registered(host)).then_some(guessed);
+        if !names_page(&text.bytes, start.at) {
+            return None;
+        }
+        let known = self.evidence.as_ref();
+        let known = known.and_then(|evidence| evidence.scheme_of(text, host));
         Some(UrlStart {
-            opening: Opening::HostPath(scheme),
+            opening: Opening::HostPath(known.or(guessed)?),
             ..start
         })
     }

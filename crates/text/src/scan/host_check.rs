@@ -82,10 +82,8 @@ pub fn plausible_host(host: &[u8]) -> bool {
 #[must_use]
 pub fn host_before_refused(site: &[u8]) -> Option<usize> {
     let run = prefix_len(site, |byte| LABEL[usize::from(*byte)] || *byte == b'.');
-    let digits = match site[run..].split_first() {
-        Some((b':', port)) => prefix_len(port, u8::is_ascii_digit),
-        _ => 0,
-    };
+    let port = site[run..].strip_prefix(b":");
+    let digits = port.map_or(0, |port| prefix_len(port, u8::is_ascii_digit));
     let with_port = if digits > 0 { run + 1 + digits } else { run };
     let refused = &site[with_port..];
     let mut host = &site[..run];
@@ -182,67 +180,86 @@ pub fn likely_host(host: &[u8]) -> bool {
 
 /// Generic top-level domains that need no evidence. Newer ones are words: `local-fs.target/start`,
 /// `bufferedio.works/sec`.
-const GENERIC_DOMAINS: [&[u8]; 10] = [
-    b"com", b"org", b"net", b"edu", b"gov", b"mil", b"int", b"info", b"dev", b"app",
-];
+const GENERIC_DOMAINS: &str = "com org net edu gov mil int info dev app";
 
-/// File name extensions that are also country codes.
-const FILE_ENDINGS: [&[u8]; 10] = [
-    b"ac", b"am", b"in", b"md", b"mk", b"pl", b"ps", b"py", b"sh", b"so",
-];
+/// Country codes that also end the names of files and drafts (`libiptc.la/so`, `80211.ax/D3`).
+const FILE_ENDINGS: &str = "ac am ax cc cl in la md mk ml mm nf pl pm ps py ro rs sh so tf";
 
 /// Names after owner and repository in the URL of a page. Other names are directories of packages.
 const REPOSITORY_PAGES: &str = "pull issues commit commits tree blob wiki releases compare raw -";
 
-/// Registries of container images.
-const REGISTRIES: [&[u8]; 4] = [b"docker.io", b"gcr.io", b"ghcr.io", b"quay.io"];
+/// Registries of container images. The names of others start with `registry`.
+const REGISTRIES: &str = "docker.io gcr.io ghcr.io k8s.gcr.io quay.io";
 
-/// Returns `true` if the unknown host and path at `at` are probably the URL of a page. Returns
-/// `false` for packages, images with a version (`gcr.io/a/b:v1`), settings (`a.org/b=c`), and
-/// pieces of a URL that was broken at a hyphen or slash.
+/// Returns `true` if the host and path at `at` are probably the URL of a page in running text.
+///
+/// Others are packages (`github.com/a/b/c`; a version often follows), images (`gcr.io/a`), settings
+/// and versions (`a.org/b=c`, `a.org/b:v1`), templates (`a.org/$b`), files, two hosts
+/// (`a.org/b.org`), and pieces of broken URLs.
 #[must_use]
 pub fn names_page(text: &[u8], at: usize) -> bool {
-    let word = &text[at..(at + PAGE_BYTES).min(text.len())];
-    let word = &word[..prefix_len(word, u8::is_ascii_graphic)];
-    let CutText {
-        before: host,
-        after,
-    } = cut(cut(word, b'?').before, b'/');
-    let path = after.unwrap_or_default();
-    let has_version = path
-        .windows(2)
-        .any(|pair| pair[0] == b':' && pair[1].is_ascii_alphanumeric());
-    let third = path.split(|&byte| byte == b'/').nth(2);
-    let is_package = REGISTRIES.contains(&host)
-        || matches!(host, b"github.com" | b"gitlab.com")
-            && third.is_some_and(|name| !name.is_empty() && !is_in_list(name, REPOSITORY_PAGES));
-    let blank = suffix_len(&text[at.saturating_sub(PAGE_BYTES)..at], |byte| {
-        byte.is_ascii_whitespace() || *byte == b'>'
-    });
-    let before = &text[..at - blank];
-    let goes_on = before.ends_with("\u{2010}".as_bytes())
-        || before.last().is_some_and(|last| b"-/".contains(last));
-    let is_broken =
-        word.ends_with(b"-") || goes_on && memchr::memchr(b'\n', &text[at - blank..at]).is_some();
-    is_registered(host) && !path.contains(&b'=') && !has_version && !is_package && !is_broken
+    let window = &text[at..(at + PAGE_BYTES).min(text.len())];
+    let mut words = window.split(|byte| b" \t\r\n<>|".contains(byte));
+    let word = words.next().unwrap_or_default();
+    let next = words.find(|word| !word.is_empty()).unwrap_or_default();
+    let path = cut(word, b'?').before;
+    let mut segments = path.split(|byte| b"/@".contains(byte));
+    let host = segments.next().unwrap_or_default();
+    let is_other_host = segments.next().is_some_and(is_registered);
+    let third = segments.nth(1);
+    let is_package = matches!(host, b"github.com" | b"gitlab.com")
+        && third.is_some_and(|name| !name.is_empty() && !is_in_list(name, REPOSITORY_PAGES));
+    let is_image = host.starts_with(b"registry") || is_in_list(host, REGISTRIES);
+    let is_broken = word.ends_with(b"-") || is_no_prose(next);
+    follows_prose(&text[at.saturating_sub(PAGE_BYTES)..at])
+        && !(is_other_host || is_package || is_image || is_broken)
+        && prefix_len(path, |byte| !b":=$*{}".contains(byte)) == path.len()
 }
+
+/// Number of bytes before and after the start of a host that [`names_page`] looks at.
+const PAGE_BYTES: usize = 512;
+
+/// Returns `true` if the last word of `before` is a word, a short number or a mark of a list item,
+/// or if an empty line follows it. Quote marks and open brackets after the word are skipped. Names
+/// of files, options, URLs and the marks of other programs (`[.]`) are no words.
+fn follows_prose(before: &[u8]) -> bool {
+    let gap = suffix_len(before, |byte| b" \t\r\n(<>|".contains(byte));
+    let (before, gap) = before.split_at(before.len() - gap);
+    let word = &before[before.len() - suffix_len(before, |byte| !byte.is_ascii_whitespace())..];
+    let is_number = word.len() <= MARK_BYTES && word.iter().any(u8::is_ascii_alphanumeric);
+    let is_word = word.iter().any(u8::is_ascii_alphabetic) && !word.iter().any(u8::is_ascii_digit);
+    let plain = prefix_len(word, |byte| !b"/_-@=#%&+*|\\$`~^{}".contains(byte));
+    2 <= memchr::memchr_iter(b'\n', gap).count()
+        || matches!(word, b"" | b"-" | b"*" | b"+" | b":")
+        || (is_number || is_word) && plain == word.len()
+}
+
+/// Returns `true` for versions, file names and other words with signs inside. They follow packages
+/// and the first lines of broken URLs.
+fn is_no_prose(word: &[u8]) -> bool {
+    let begins = matches!(word, [b'/' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z', ..]);
+    let has_sign = word.iter().any(|byte| b"/_-%.".contains(byte));
+    begins && has_sign && !matches!(word, [.., b':' | b'.'])
+}
+
+/// Maximum length of the number of a list item or a note, with its brackets: `[12]`, `v2:`.
+const MARK_BYTES: usize = 4;
 
 /// Returns `true` if `word` is one of the words in `list`, which are separated by blanks.
 fn is_in_list(word: &[u8], list: &str) -> bool {
     list.split(' ').any(|listed| listed.as_bytes() == word)
 }
 
-/// Number of bytes before and after a host that [`names_page`] looks at.
-const PAGE_BYTES: usize = 512;
-
-/// Returns `true` if the last label of `host` is a top-level domain in lower case. File name
-/// extensions need three labels.
-fn is_registered(host: &[u8]) -> bool {
+/// Returns `true` if `host` is ASCII in lower case and its last label is a top-level domain. File
+/// name extensions need three labels.
+#[must_use]
+pub fn is_registered(host: &[u8]) -> bool {
+    let is_lower = host.is_ascii() && host.to_ascii_lowercase() == host;
     let mut labels = host.rsplit(|&byte| byte == b'.');
     let last = labels.next().unwrap_or_default();
-    (is_country(last) || GENERIC_DOMAINS.contains(&last))
-        && last.iter().all(u8::is_ascii_lowercase)
-        && (2 <= labels.count() || !FILE_ENDINGS.contains(&last))
+    (is_country(last) || is_in_list(last, GENERIC_DOMAINS))
+        && is_lower
+        && (2 <= labels.count() || !is_in_list(last, FILE_ENDINGS))
 }
 
 /// Returns `true` if the text may end with a host: its last [`TOP_BYTES`] bytes have a dot and end
@@ -337,14 +354,11 @@ pub fn names_machine(text: &[u8], at: usize) -> bool {
 /// by OpenSSL).
 fn is_certificate_name(before: &[u8]) -> bool {
     let before = before.trim_ascii_end();
-    let before = match before.strip_suffix(b"=") {
-        Some(name) => name.trim_ascii_end(),
-        None => match before.strip_suffix(b":") {
-            Some(name) => return ends_with_word(name, b"DNS"),
-            None => return false,
-        },
-    };
-    ends_with_word(before, b"CN") || ends_with_word(before, b"commonName")
+    if let Some(name) = before.strip_suffix(b"=") {
+        let name = name.trim_ascii_end();
+        return ends_with_word(name, b"CN") || ends_with_word(name, b"commonName");
+    }
+    ends_with_word(before, b"DNS:")
 }
 
 /// Returns `true` if `text` ends with `word`, in any case, and no letter precedes `word`.
@@ -408,6 +422,17 @@ impl QuotedLine<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_is_named_in_prose() {
+        let pages = "at:\n> > a.org/b.|x86_64\n\n(a.org/b)|[12] a.org/b v12|- a.org/b\nTo-do: c";
+        let others = "as a.org/b-\nc|get a.org/b v1.2.3|get -u a.org/b|a  [.] a.org/b.c|\
+            git://\n> a.org/b|the a.org/b=c|the a.org/b:v1|for a.org/b.net|at a.org/b\n> c-1.pdf";
+        for text in pages.split('|').chain(others.split('|')) {
+            let found = names_page(text.as_bytes(), text.find("a.org").unwrap());
+            assert_eq!(found, pages.contains(text), "{text:?}");
+        }
+    }
 
     #[test]
     fn a_host_without_a_scheme_ends_with_a_domain_that_exists() {
