@@ -31,7 +31,7 @@ const USES_CLOCK: &str = "\
     daemon/service/ store/load/loader.rs store/load/target.rs store/load/http_agent.rs \
     store/load/elasticsearch/http.rs audit/step.rs audit/database.rs audit/save.rs audit/check.rs \
     audit/client.rs audit/guard.rs audit/protocols store/browse/answer.rs store/browse.rs \
-    files/options.rs cli/scan.rs cli/signals.rs cli/watch/paths.rs";
+    files/options.rs files/config/daemon.rs cli/scan.rs cli/signals.rs cli/watch/paths.rs";
 
 /// The environment, and the files that may use it.
 const ENVIRONMENT: &str = "std::env sd_notify";
