@@ -587,8 +587,8 @@ fn overlap(one: &Spool, other: &Spool) -> bool {
     other.starts_with(&one) || one.starts_with(&other) || can_share(&one, &other)
 }
 
-/// Returns the differences between two configurations as lines for the log, ordered by key. A change
-/// that takes effect at a restart is a warning.
+/// Returns the differences between two configurations as lines for the log, ordered by key. A
+/// change that takes effect at a restart is a warning.
 fn config_changes(old: &Config, new: &Config) -> Vec<(Level, String)> {
     let lists = [old, new].map(|config| &config.extract.excluded);
     let merged = values(&merge(old, new.clone()));

@@ -421,8 +421,8 @@ impl StateDb {
         })
     }
 
-    /// Removes the next messages of a mailbox that have no holder, and returns them. `None` if there
-    /// are none.
+    /// Removes the next messages of a mailbox that have no holder, and returns them. `None` if
+    /// there are none.
     pub fn release_orphans(&self, mailbox: MailboxId) -> Result<Option<Vec<GoneMessage>>> {
         let sql = "SELECT mailbox, digest FROM given WHERE mailbox=?1 AND files=0
              ORDER BY length(earlier) DESC LIMIT ?2";

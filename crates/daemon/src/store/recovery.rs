@@ -3,8 +3,8 @@
 //!
 //! Every step can be interrupted and repeated. Only files that the state names are removed.
 //!
-//! [`rebuild_state`] rebuilds a lost state from the segments' sidecars. A sidecar lists the changes of
-//! the state since the previous segment was sealed.
+//! [`rebuild_state`] rebuilds a lost state from the segments' sidecars. A sidecar lists the changes
+//! of the state since the previous segment was sealed.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;

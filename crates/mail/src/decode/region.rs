@@ -371,9 +371,9 @@ const WRAP_COLUMNS: Range<usize> = 66..90;
 /// Maximum number of lines of a subject after the first one.
 const SUBJECT_LINES: usize = 3;
 
-/// Returns the number of lines after a subject's first `line` that belong to it: folded lines, those
-/// before another field, and those before a blank line if `line` was wrapped. A page has no wrapped
-/// lines.
+/// Returns the number of lines after a subject's first `line` that belong to it: folded lines,
+/// those before another field, and those before a blank line if `line` was wrapped. A page has no
+/// wrapped lines.
 fn subject_lines<'l>(
     line: &[u8],
     next: impl Iterator<Item = &'l [u8]>,

@@ -488,8 +488,8 @@ Content-Type: text/html||<p>-----Original Message-----<br>From: Joe<br><br>URL =
 Content-Type: text/html||<p>-----Original Message-----<br>|From: Joe<br>|<br>|URL => text Joe
 Content-Type: text/html||<hr><b>From:</b> Joe<br>|<b>Sent:</b> Monday<br>|<b>To:</b> a<br>\
 |<b>Subject:</b> b</div>|URL => text Joe
-Content-Type: text/html||<b>From:</b> Jim &lt;|<a>j@a</a>&gt;<br>|Sent: Monday, 5 January|2026 3:04 PM\
-<br>|To: a|b<br>|Subject: c|d<br>|<br>|e URL => text Jim <j@a>: c d";
+Content-Type: text/html||<b>From:</b> Jim &lt;|<a>j@a</a>&gt;<br>|Sent: Monday, 5 January|2026 \
+3:04 PM<br>|To: a|b<br>|Subject: c|d<br>|<br>|e URL => text Jim <j@a>: c d";
 
     #[test]
     fn the_innermost_message_names_the_author() {

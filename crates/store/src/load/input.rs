@@ -1,6 +1,6 @@
-//! Inputs of a load: standard input, files, segments and folders; and their lines. A separate thread
-//! decompresses, counts and parses them, with a length limit, while rows are written. Records of a
-//! scan in the same process arrive the same way, without being written as lines.
+//! Inputs of a load: standard input, files, segments and folders; and their lines. A separate
+//! thread decompresses, counts and parses them, with a length limit, while rows are written.
+//! Records of a scan in the same process arrive the same way, without being written as lines.
 //!
 //! Parsing takes a third of the time of a load into `SQLite` and does not depend on the target.
 //! Lines arrive in input order, in batches over a bounded channel: a thread that is faster than the

@@ -111,8 +111,8 @@ pub const SURVIVAL_ROUNDS: u32 = 4_000;
 /// determines the ends of the interval to a tenth of its width.
 pub const SURVIVAL_RESAMPLES: u32 = 1_000;
 
-/// Number of dead links that a report shows with their citations, the most cited ones first. The
-/// CSV files contain all.
+/// Number of dead links that a report shows with their citations, the most cited ones first.
+/// `citations.csv` has the citations of these links, `dead-links.csv` has all dead links.
 pub const REPORT_DEAD_LINKS: usize = 100;
 
 /// Maximum number of citations that a report shows for a link.

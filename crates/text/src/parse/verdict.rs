@@ -2,8 +2,8 @@
 //!
 //! Most URLs are canonical: a lowercase scheme, a host of letters, digits and hyphens, and after
 //! it no byte that is escaped or removed. RFC 3986 accepts them, and WHATWG serializes them
-//! unchanged, except that it adds the slash of an empty path. One fast pass recognizes them. All others go to the crates `iri-string` and `url`; a
-//! test compares the answers.
+//! unchanged, except that it adds the slash of an empty path. One fast pass recognizes them. All
+//! others go to the crates `iri-string` and `url`; a test compares the answers.
 
 use std::borrow::Cow;
 
