@@ -108,8 +108,8 @@ impl MessagePass<'_, '_> {
     }
 
     /// Sets the scheme of a host with a path to the one that the host has elsewhere. Returns `None`
-    /// if it is probably no page, and for an unknown host, unless the scanner finds all hosts with a
-    /// path. Returns any other start unchanged.
+    /// if it is probably no page, and for an unknown host, unless the scanner finds all hosts with
+    /// a path. Returns any other start unchanged.
     fn with_known_host(&self, text: &DecodedText<'_>, start: UrlStart) -> Option<UrlStart> {
         let Opening::HostPath(guessed) = start.opening else {
             return Some(start);
