@@ -340,9 +340,7 @@ impl Answerer {
 
     /// Adds the results of an audit, if there are any.
     fn add_audit(&self, facts: &mut LinkFacts) -> rusqlite::Result<()> {
-        let sql = "SELECT count(*) FROM sqlite_master
-            WHERE name IN ('audit_states', 'audit_captures')";
-        if self.db.query_row(sql, [], |row| row.get::<_, i64>(0))? != 2 {
+        if !has_audit(&self.db)? {
             return Ok(());
         }
         let sql = "SELECT words, checked_at, status, error, final_url

@@ -2,8 +2,7 @@
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -37,11 +36,7 @@ pub(super) struct Loader<'r> {
     pub(super) counts: LoadCounts,
     /// Counts at the last commit.
     committed: LoadCounts,
-    mode: LoadMode,
-    segments: LoadedSegments,
-    is_dry_run: bool,
-    /// Set when the load should stop.
-    pub(super) stop: Arc<AtomicBool>,
+    job: &'r LoadJob,
     /// `true` while reloading segments that were rolled back together with a damaged segment after
     /// them.
     is_repeating: bool,
@@ -82,7 +77,7 @@ enum CurrentSegment {
 impl<'r> Loader<'r> {
     pub(super) fn new(
         target: Box<dyn Target + 'r>,
-        job: &LoadJob,
+        job: &'r LoadJob,
         report: SharedReport<'r>,
     ) -> Loader<'r> {
         Loader {
@@ -90,10 +85,7 @@ impl<'r> Loader<'r> {
             report,
             counts: LoadCounts::default(),
             committed: LoadCounts::default(),
-            mode: job.mode,
-            segments: job.segments,
-            is_dry_run: job.is_dry_run,
-            stop: Arc::clone(&job.stop),
+            job,
             is_repeating: false,
             batch: LoadBatch::default(),
         }
@@ -101,7 +93,7 @@ impl<'r> Loader<'r> {
 
     /// Returns `true` if the load should stop.
     pub(super) fn is_stopping(&self) -> bool {
-        self.mode == LoadMode::Follow && self.stop.load(Ordering::Relaxed)
+        self.job.mode == LoadMode::Follow && self.job.stop.load(Ordering::Relaxed)
     }
 
     /// Loads the inputs named by arguments.
@@ -138,7 +130,7 @@ impl<'r> Loader<'r> {
         &mut self,
         files: impl FnOnce(&mut Self) -> Result<ReplacedFiles, LoadError>,
     ) -> Result<(), LoadError> {
-        if self.mode != LoadMode::Replace {
+        if self.job.mode != LoadMode::Replace {
             return Ok(());
         }
         if 0 < self.counts.failures() {
@@ -191,7 +183,7 @@ impl<'r> Loader<'r> {
         if self.is_one_transaction() {
             self.begin()?;
         }
-        match self.mode {
+        match self.job.mode {
             LoadMode::Replace | LoadMode::Prune => self.target.begin_replacing(),
             LoadMode::Add | LoadMode::Follow => Ok(()),
         }
@@ -245,7 +237,7 @@ impl<'r> Loader<'r> {
     /// sidecar. For a target without transactions it is compared before loading.
     fn load_segment(&mut self, segment: &SegmentFile) -> Result<(), LoadError> {
         let name = segment.path.display().to_string();
-        if self.mode == LoadMode::Replace {
+        if self.job.mode == LoadMode::Replace {
             return Err(LoadError::unusable(format!(
                 "{name} is a segment, which has only new records; --replace needs the complete \
                  scan of a file"
@@ -281,7 +273,7 @@ impl<'r> Loader<'r> {
                 self.counts.segments += 1;
             }
             SegmentStatus::Loaded => {
-                if self.segments == LoadedSegments::Delete {
+                if self.job.segments == LoadedSegments::Delete {
                     // The segment or its sidecar may have been replaced since it was loaded. If it
                     // is missing, another load removed it.
                     let file = self.or_commit(segment.open())?;
@@ -299,7 +291,7 @@ impl<'r> Loader<'r> {
                 ))));
             }
         }
-        if self.segments == LoadedSegments::Delete && !self.is_repeating {
+        if self.job.segments == LoadedSegments::Delete && !self.is_repeating {
             self.batch.to_delete.push(segment.clone());
         }
         self.commit_if_full()
@@ -318,7 +310,7 @@ impl<'r> Loader<'r> {
     /// Rolls back a segment that cannot be loaded, and returns its error. Loads the earlier
     /// segments of the transaction again and commits them, as [`Loader::or_commit`] does.
     fn undo(&mut self, error: LoadError) -> Result<(), LoadError> {
-        if self.is_dry_run || self.is_repeating || !self.target.has_transactions() {
+        if self.job.is_dry_run || self.is_repeating || !self.target.has_transactions() {
             return Err(error);
         }
         let before = std::mem::take(&mut self.batch.segments);
@@ -477,7 +469,7 @@ impl<'r> Loader<'r> {
     }
 
     fn is_one_transaction(&self) -> bool {
-        matches!(self.mode, LoadMode::Replace | LoadMode::Prune) || self.is_dry_run
+        matches!(self.job.mode, LoadMode::Replace | LoadMode::Prune) || self.job.is_dry_run
     }
 
     fn commit(&mut self) -> Result<(), LoadError> {
@@ -491,7 +483,7 @@ impl<'r> Loader<'r> {
         self.counts.added += changed.added;
         self.counts.removed += changed.removed;
         self.counts.refused_records += changed.refused;
-        if self.is_dry_run {
+        if self.job.is_dry_run {
             self.committed = self.counts;
             self.drop_batch();
             return Ok(());

@@ -7,7 +7,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{fs, io, thread};
@@ -55,7 +54,7 @@ pub fn load(job: &LoadJob, report: &mut dyn FnMut(LoadEvent<'_>)) -> Result<Load
     match job.mode {
         LoadMode::Add | LoadMode::Replace => loader.load_all(&job.inputs)?,
         LoadMode::Prune => loader.prune(&job.inputs)?,
-        LoadMode::Follow => follow(&mut loader, &job.inputs)?,
+        LoadMode::Follow => follow(&mut loader, job)?,
     }
     Ok(loader.counts)
 }
@@ -254,13 +253,13 @@ fn patiently<T>(
 }
 
 /// Loads the inputs, then new segments in folders among them, until the load is stopped.
-fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadError> {
-    let (report, stop) = (Rc::clone(&loader.report), Arc::clone(&loader.stop));
+fn follow(loader: &mut Loader<'_>, job: &LoadJob) -> Result<(), LoadError> {
+    let (report, stop, arguments) = (Rc::clone(&loader.report), &*job.stop, &job.inputs);
     if arguments.iter().any(|path| path == Path::new("-")) {
         // Standard input can be read only once.
         loader.load_all(arguments)?;
     } else {
-        patiently(&report, &stop, || loader.load_all(arguments))?;
+        patiently(&report, stop, || loader.load_all(arguments))?;
     }
     let folders = arguments.iter().filter(|path| path.is_dir());
     let folders = folders.map(|path| FollowedFolder {
@@ -279,7 +278,7 @@ fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(), LoadErro
         for folder in &mut folders {
             match folder.load_new(loader) {
                 // The other folders may still be loaded.
-                Err(error) if error.is_temporary() => pause(&report, &stop, &error),
+                Err(error) if error.is_temporary() => pause(&report, stop, &error),
                 result => result?,
             }
         }

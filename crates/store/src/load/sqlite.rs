@@ -20,7 +20,7 @@ use std::mem::take;
 use std::path::Path;
 use std::rc::Rc;
 
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{Connection, OptionalExtension, Params, ToSql, params};
 
 use super::LoadError;
 use super::target::{
@@ -30,7 +30,7 @@ use super::target::{
 use super::tracking::clean_key;
 use crate::stats::replace_if;
 use connection::DatabaseFile;
-use rows::{MessageRow, RowIds, RowParents, RowStatements, next_id};
+use rows::{MessageRow, RECOMPUTE_LINKS, RowIds, RowStatements, next_id};
 use urlspool_record::record::{FieldId, LoadedRecord};
 use urlspool_text::limits::{LOAD_PENDING_LINK_BYTES, LOAD_PENDING_LINKS};
 
@@ -165,13 +165,15 @@ impl SqliteBatch {
         let citation = key.map(|key| links.cite(statements, key, record, message));
         let citation = citation.transpose()?;
         let id = self.next_url;
-        let parents = RowParents {
-            link: citation.map(|citation| citation.link),
-            source,
-            message: message.id,
-            cited,
-        };
-        if !statements.insert_url(id, row, &parents)? {
+        let leading: [&dyn ToSql; 6] = [
+            &id,
+            &record.record_key.to_be_bytes(),
+            &record.text(FieldId::Id),
+            &citation.map(|citation| citation.link),
+            &message.id,
+            &source,
+        ];
+        if statements.insert_url.execute(&leading, record, cited)? == 0 {
             return Ok(false);
         }
         self.next_url += 1;
@@ -248,7 +250,7 @@ impl Target for SqliteTarget {
         self.named(updated)?;
         if self.batch.has_removed {
             self.links.forget();
-            self.named(rows::recompute_links(&self.db))?;
+            self.named(self.db.execute_batch(RECOMPUTE_LINKS))?;
         }
         self.run("COMMIT", [])?;
         self.batch = SqliteBatch::default();
@@ -368,7 +370,8 @@ impl LinkUpdates {
             self.write(statements.db)?;
             self.forget();
         }
-        let found = statements.find_link(key)?;
+        let found = statements.find_link.query_row([key], |row| row.get(0));
+        let found = found.optional()?;
         let id = found.unwrap_or(self.next_id);
         if found.is_none() {
             self.next_id += 1;
@@ -395,7 +398,10 @@ impl LinkUpdates {
         digest: &str,
     ) -> rusqlite::Result<bool> {
         if !message.is_new {
-            return statements.is_cited(link, digest).map(|cited| !cited);
+            let cited = statements
+                .is_cited
+                .query_row(params![link, digest], |row| row.get(0));
+            return cited.map(|cited: bool| !cited);
         }
         if self.last_message != Some(message.id) {
             self.last_message = Some(message.id);

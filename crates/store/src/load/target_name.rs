@@ -186,18 +186,17 @@ fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, LoadError> {
     if host.is_empty() || !is_index_name(index) {
         return Err(no_index());
     }
-    let mut server = IndexServer {
-        url: format!("{scheme}://{server}"),
-        user,
-        password_file: None,
-        client: None,
-        root_file: None,
-        connect_seconds: LOAD_CONNECT_SECONDS as u8,
-    };
-    if let Some(query) = query {
-        server.add_parameters(scheme, query)?;
+    let given = query.map(|query| parameters(scheme, query)).transpose()?;
+    let given = given.unwrap_or_default();
+    let [password_file, root_file, certificate, key] =
+        ["passfile", "sslrootcert", "sslcert", "sslkey"]
+            .map(|name| given.get(name).map(|path| decoded_path(path)));
+    if certificate.is_some() != key.is_some() {
+        return Err(LoadError::unusable(
+            "sslcert=FILE and sslkey=FILE must be used together: a certificate and its key",
+        ));
     }
-    if server.password_file.is_some() && server.user.is_none() {
+    if password_file.is_some() && user.is_none() {
         return Err(LoadError::unusable(
             "passfile=FILE has the password of a user: elasticsearch+https://USER@HOST:PORT/INDEX",
         ));
@@ -205,6 +204,18 @@ fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, LoadError> {
     if !cfg!(feature = "elasticsearch") {
         return Err(not_built("elasticsearch"));
     }
+    let seconds = given.get("connect_timeout").copied();
+    let server = IndexServer {
+        url: format!("{scheme}://{server}"),
+        user,
+        password_file,
+        client: Option::zip(certificate, key)
+            .map(|(certificate, key)| ClientFiles { certificate, key }),
+        root_file: root_file.filter(|file| file.as_os_str() != MACHINE_AUTHORITIES),
+        connect_seconds: seconds
+            .and_then(connect_seconds)
+            .unwrap_or(LOAD_CONNECT_SECONDS as u8),
+    };
     let index = index.to_owned();
     Ok(TargetName::Elasticsearch { server, index })
 }
@@ -250,47 +261,27 @@ fn not_built(feature: &str) -> LoadError {
     ))
 }
 
-impl IndexServer {
-    /// Parses the query of the URL. Each parameter may occur once.
-    fn add_parameters(&mut self, scheme: &str, query: &str) -> Result<(), LoadError> {
-        let mut given = BTreeMap::new();
-        for parameter in query.split('&') {
-            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            let is_valid = match name {
-                "passfile" => !value.is_empty(),
-                "sslrootcert" | "sslcert" | "sslkey" => scheme == "https" && !value.is_empty(),
-                "connect_timeout" => connect_seconds(value).is_some(),
-                _ => false,
-            };
-            if !is_valid || given.insert(name, value).is_some() {
-                return Err(LoadError::unusable(format!(
-                    "`{name}` is not a parameter of this target, or its value is invalid; an index \
-                     takes ?connect_timeout=SECONDS, from 1 to {LOAD_REPLY_SECONDS}, \
-                     passfile=FILE, and elasticsearch+https also sslrootcert=FILE (or `system`) \
-                     and sslcert=FILE with sslkey=FILE"
-                )));
-            }
-        }
-        let seconds = given.get("connect_timeout").copied();
-        self.connect_seconds = seconds
-            .and_then(connect_seconds)
-            .unwrap_or(self.connect_seconds);
-        let [password_file, root_file, certificate, key] =
-            ["passfile", "sslrootcert", "sslcert", "sslkey"]
-                .map(|name| given.get(name).map(|path| decoded_path(path)));
-        self.password_file = password_file;
-        self.root_file = root_file.filter(|file| file.as_os_str() != MACHINE_AUTHORITIES);
-        self.client = match (certificate, key) {
-            (Some(certificate), Some(key)) => Some(ClientFiles { certificate, key }),
-            (None, None) => None,
-            _ => {
-                return Err(LoadError::unusable(
-                    "sslcert=FILE and sslkey=FILE must be used together: a certificate and its key",
-                ));
-            }
+/// Parses the query of an Elasticsearch URL. Each parameter may occur once.
+fn parameters<'q>(scheme: &str, query: &'q str) -> Result<BTreeMap<&'q str, &'q str>, LoadError> {
+    let mut given = BTreeMap::new();
+    for parameter in query.split('&') {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let is_valid = match name {
+            "passfile" => !value.is_empty(),
+            "sslrootcert" | "sslcert" | "sslkey" => scheme == "https" && !value.is_empty(),
+            "connect_timeout" => connect_seconds(value).is_some(),
+            _ => false,
         };
-        Ok(())
+        if !is_valid || given.insert(name, value).is_some() {
+            return Err(LoadError::unusable(format!(
+                "`{name}` is not a parameter of this target, or its value is invalid; an index \
+                 takes ?connect_timeout=SECONDS, from 1 to {LOAD_REPLY_SECONDS}, passfile=FILE, \
+                 and elasticsearch+https also sslrootcert=FILE (or `system`) and sslcert=FILE with \
+                 sslkey=FILE"
+            )));
+        }
     }
+    Ok(given)
 }
 
 /// The value of `sslrootcert` that selects the system's authorities, as in PostgreSQL's programs.

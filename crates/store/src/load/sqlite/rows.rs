@@ -163,19 +163,20 @@ pub(super) fn next_id(db: &Connection, table: &str) -> rusqlite::Result<i64> {
 pub(super) struct RowStatements<'db> {
     pub(super) db: &'db Connection,
     find_url: CachedStatement<'db>,
-    insert_url: RowInsert<'db>,
+    pub(super) insert_url: RowInsert<'db>,
     insert_text: CachedStatement<'db>,
     find_source: CachedStatement<'db>,
     insert_source: RowInsert<'db>,
     has_digest: CachedStatement<'db>,
     find_message: CachedStatement<'db>,
     insert_message: RowInsert<'db>,
-    find_link: CachedStatement<'db>,
-    is_cited: CachedStatement<'db>,
+    pub(super) find_link: CachedStatement<'db>,
+    /// Returns `true` if a row of a message with a digest cites a link.
+    pub(super) is_cited: CachedStatement<'db>,
 }
 
 /// Statement that adds a row to a table.
-struct RowInsert<'db> {
+pub(super) struct RowInsert<'db> {
     statement: CachedStatement<'db>,
     /// The columns that hold fields, which come last.
     columns: &'static [Column],
@@ -198,7 +199,7 @@ impl<'db> RowInsert<'db> {
     }
 
     /// Adds the row of a record. Returns the number of rows added.
-    fn execute(
+    pub(super) fn execute(
         &mut self,
         leading: &[&dyn ToSql],
         record: &LoadedRecord,
@@ -230,15 +231,6 @@ fn sql_value(value: &LoadedValue) -> ToSqlOutput<'_> {
         LoadedValue::Text(text) => ValueRef::Text(text.as_bytes()),
         LoadedValue::Texts(list) => ValueRef::Text(list.as_bytes()),
     })
-}
-
-/// The rows that a row of `urls` refers to, and its plausible date.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RowParents<'d> {
-    pub(super) link: Option<i64>,
-    pub(super) source: i64,
-    pub(super) message: i64,
-    pub(super) cited: Option<&'d str>,
 }
 
 /// Row of a record that was loaded before.
@@ -310,27 +302,6 @@ impl<'db> RowStatements<'db> {
         found.optional()
     }
 
-    /// Adds the row of a record as row `id`. Returns `false` if the record already has a row.
-    pub(super) fn insert_url(
-        &mut self,
-        id: i64,
-        row: &LoadRow<'_>,
-        parents: &RowParents<'_>,
-    ) -> rusqlite::Result<bool> {
-        let leading: [&dyn ToSql; 6] = [
-            &id,
-            &row.record.record_key.to_be_bytes(),
-            &row.record.text(FieldId::Id),
-            &parents.link,
-            &parents.message,
-            &parents.source,
-        ];
-        let added = self
-            .insert_url
-            .execute(&leading, row.record, parents.cited)?;
-        Ok(0 < added)
-    }
-
     /// Indexes the texts of a row. They must equal the texts in the view `texts`; otherwise the
     /// index could not be kept up to date.
     pub(super) fn insert_text(
@@ -363,17 +334,6 @@ impl<'db> RowStatements<'db> {
             Ok((row.get(0)?, MessageTexts { subject, sender }))
         });
         found.optional()
-    }
-
-    pub(super) fn find_link(&mut self, key: &str) -> rusqlite::Result<Option<i64>> {
-        let found = self.find_link.query_row(params![key], |row| row.get(0));
-        found.optional()
-    }
-
-    /// Returns `true` if a row of a message with this digest cites the link.
-    pub(super) fn is_cited(&mut self, link: i64, digest: &str) -> rusqlite::Result<bool> {
-        let params = params![link, digest];
-        self.is_cited.query_row(params, |row| row.get(0))
     }
 }
 
@@ -413,7 +373,7 @@ pub(super) fn move_row(db: &Connection, row: KnownUrl, message: i64) -> rusqlite
 }
 
 /// Recomputes the counts of links that lost rows, and removes links without rows.
-const RECOMPUTE_LINKS: &str = include_str!("recompute_links.sql");
+pub(super) const RECOMPUTE_LINKS: &str = include_str!("recompute_links.sql");
 
 /// Removes the rows of messages that are gone. Returns the number of rows removed from `urls`.
 pub(super) fn remove_gone(db: &Connection, gone: &GoneMessages) -> rusqlite::Result<u64> {
@@ -495,9 +455,4 @@ pub(super) fn remove_replaced(db: &Connection, files: &ReplacedFiles) -> rusqlit
     db.execute_batch(&remove())?;
     db.execute_batch("DELETE FROM kept; DELETE FROM replaced")?;
     Ok(doomed as u64)
-}
-
-/// Recomputes the counts of links that lost rows in this transaction.
-pub(super) fn recompute_links(db: &Connection) -> rusqlite::Result<()> {
-    db.execute_batch(RECOMPUTE_LINKS)
 }
