@@ -32,7 +32,7 @@ pub use other_lines::{Sidecar, write_event, write_gone, write_parsed, write_reje
 pub use owned::{Record, RecordValue};
 pub use parts::Parts;
 pub use record_line::{
-    GoneLine, LineError, LoadedRecord, LoadedValue, RecordLine, json_list, list_texts, mailbox_key,
+    GoneLine, LineError, LoadedRecord, LoadedValue, RecordLine, list_texts, mailbox_key,
     read_record_line,
 };
 pub use schema::{

@@ -14,7 +14,6 @@ use serde_json::{Map, Value};
 
 use super::SCHEMA;
 use super::fields::{Field, FieldId, FieldType, FieldValues, RECORD_FIELDS};
-use super::json::json;
 use super::owned::{Record, RecordValue};
 use urlspool_text::hash::hash_pieces;
 
@@ -583,12 +582,6 @@ impl From<&Record> for LoadedRecord {
             .expect("this crate wrote the base64");
         loaded
     }
-}
-
-/// Serializes a list of texts as JSON.
-pub fn json_list<'t>(texts: impl Iterator<Item = &'t str>) -> Box<str> {
-    let texts: Vec<_> = texts.collect();
-    json(&texts).into()
 }
 
 /// Hashes a mailbox. `base64` holds its bytes if they are not UTF-8, to distinguish mailboxes whose

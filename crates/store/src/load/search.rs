@@ -11,7 +11,7 @@ use super::sqlite::{open_to_read, sqlite_error};
 use super::words::{Marker, Phrase, Phrases};
 use urlspool_files::config::named_values;
 use urlspool_files::evidence::WHOLE_CONFIDENCE;
-use urlspool_record::record::{json_list, list_texts};
+use urlspool_record::record::list_texts;
 use urlspool_text::parse::key;
 use urlspool_text::repair::{Repair, UrlEvidence};
 
@@ -240,6 +240,15 @@ const WITH_KEY: &str = "urls.link IN (SELECT id FROM links WHERE key = ?)";
 const OF_SITE: &str = "urls.link IN (SELECT id FROM links WHERE host = ? UNION SELECT id FROM \
     links WHERE domain = ?)";
 
+/// Condition for messages of a thread. It is named after the first reference, or after the message
+/// if it has no references.
+const OF_THREAD: &str = "urls.message IN (SELECT id FROM messages
+    WHERE coalesce(json_extract(reference_ids, '$[0]'), message_id) = ?)";
+
+/// Statement that creates the index for [`OF_THREAD`], which has the same expression.
+pub(super) const INDEX_OF_THREADS: &str = "CREATE INDEX messages_by_thread ON messages(
+    coalesce(json_extract(reference_ids, '$[0]'), message_id));";
+
 /// Condition for rows of `urls` whose link occurs only in header fields of mailing lists.
 pub(crate) const ONLY_IN_LIST_FIELDS: &str = "EXISTS (SELECT 1 FROM links
     WHERE links.id = urls.link AND links.citations = links.in_list_fields)";
@@ -338,16 +347,7 @@ impl SearchQuery {
                 "urls.link IN (SELECT id FROM links JOIN audit_states USING(key) WHERE words = ?)",
                 self.state.clone(),
             ),
-            // A thread is named after the first reference, or after the message if it has no
-            // references. Lists are stored without spaces, so the lists that start with a given
-            // name form a range of texts.
-            (
-                "urls.message IN (SELECT id FROM messages
-                   WHERE reference_ids BETWEEN ? || ',' AND ? || ']'
-                   OR ifnull(reference_ids, '[]') = '[]'
-                     AND message_id = json_extract(? || ']', '$[0]'))",
-                self.thread.as_deref().map(start_of_list),
-            ),
+            (OF_THREAD, self.thread.clone()),
             // A key and its clean key are equal up to the question mark, and keys are indexed.
             (
                 "urls.link IN (SELECT id FROM links WHERE clean_key = ?
@@ -433,12 +433,6 @@ fn full_text(phrases: &[Phrase], operator: &str) -> Option<String> {
     });
     let quoted: Vec<_> = quoted.collect();
     (!quoted.is_empty()).then(|| quoted.join(operator))
-}
-
-/// Returns the JSON list of a text, without its last bracket.
-fn start_of_list(text: &str) -> String {
-    let list = json_list(std::iter::once(text));
-    list.strip_suffix(']').unwrap_or(&list).to_owned()
 }
 
 /// Formats a time as a date in records.

@@ -15,6 +15,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::load::LoadError;
 use crate::load::columns::{created_tables, records_view};
+use crate::load::search::INDEX_OF_THREADS;
 use crate::load::words::tokenizer;
 use urlspool_files::sink::{FileIdentity, resolve};
 use urlspool_record::record::{Field, FieldType};
@@ -592,6 +593,7 @@ pub(super) fn tables() -> String {
     [
         created_tables(sql_type, &WORDS),
         search_tables(),
+        INDEX_OF_THREADS.to_owned(),
         records_view(),
     ]
     .concat()
