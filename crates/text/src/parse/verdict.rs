@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use iri_string::spec::UriSpec;
 
-use super::components::{UrlComponents, components, is_special_scheme, key_of_components};
+use super::components::{UrlComponents, components, key_of_components};
 use crate::grammar::{Reject, Url, escaped_byte};
 
 named_enum! {
@@ -93,9 +93,7 @@ impl<'u> Verdicts<'u> {
                 ..
             }) => key_of_components(&self.components),
             // Without a fragment, the serialization of `url` equals the whole text's.
-            Some(reading)
-                if is_special_scheme(self.components.scheme) && !reading.href.contains('#') =>
-            {
+            Some(reading) if !reading.href.contains('#') => {
                 key_of_components(&components(reading.href.as_bytes()))
             }
             _ => key(url),
@@ -115,15 +113,10 @@ impl<'u> Verdicts<'u> {
 /// hexadecimal.
 #[must_use]
 pub fn key(url: &[u8]) -> Vec<u8> {
-    let written = components(url);
-    let reading = if is_special_scheme(written.scheme) && !url.contains(&b'#') {
-        canonical(url).or_else(|| whatwg(url))
-    } else {
-        None
-    };
-    match reading {
+    let reading = canonical(url).or_else(|| whatwg(url));
+    match reading.filter(|_| !url.contains(&b'#')) {
         Some(reading) => key_of_components(&components(reading.href.as_bytes())),
-        None => key_of_components(&written),
+        None => key_of_components(&components(url)),
     }
 }
 
@@ -313,6 +306,10 @@ mod tests {
         same("http:\\\\h.example\\a", "http://h.example/a");
         same("http://h", "HTTP://H:80/");
         same("ftp://h?q", "ftp://h/?q");
+        same(
+            "mailto:a@h.example?subject=x y",
+            "mailto:a@h.example?subject=x%20y",
+        );
         assert_eq!(key(b"gopher://h"), b"gopher://h");
         assert_eq!(key(b"http://h/A?b#c"), b"http://h/A?b#c");
         assert_ne!(key(b"http://h:8080/"), key(b"http://h/"));
