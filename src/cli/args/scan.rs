@@ -242,8 +242,8 @@ pub(crate) struct FilterArgs {
 
     /// Write only URLs with one of these hazards (comma-separated)
     ///
-    /// `mismatch`: the text of the link names another host than its target. `urlspool generate man
-    /// record` lists the hazards.
+    /// `mismatch`: the text of the link is a URL or host of another domain than its target.
+    /// `urlspool generate man record` lists the hazards.
     #[arg(long, value_name = "HAZARD,...", value_delimiter = ',', value_parser = hazard_name(),
         hide_possible_values = true, help_heading = EXTRACT)]
     hazard: Vec<String>,

@@ -58,7 +58,8 @@ impl PathWatch {
             ExistingMail::Write
         } else {
             ExistingMail::Skip {
-                start: SystemTime::now(),
+                // Times of files lag behind the clock by up to a tick of the kernel.
+                start: SystemTime::now() - Duration::from_millis(10),
             }
         });
         let mut temporary = None;

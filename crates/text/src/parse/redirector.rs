@@ -99,10 +99,10 @@ fn targets_of(address: &WebAddress<'_>) -> Vec<RedirectTarget> {
 fn query_targets(address: &WebAddress<'_>) -> impl Iterator<Item = RedirectTarget> {
     let parameters = address.query.split(|&byte| byte == b'&');
     let values = parameters.filter_map(|text| QueryParameter::of(text).value);
-    // The colon may be escaped. Most values have no scheme.
+    // Letters and colon may be escaped. Most values have no scheme.
     let with_scheme = values.filter(|value| {
         let rest = &value[scheme_len(value)..];
-        rest.starts_with(b":") || rest.starts_with(b"%3")
+        matches!(rest.first(), Some(b':' | b'%'))
     });
     with_scheme.filter_map(|value| {
         let url = decode(value);
@@ -491,6 +491,21 @@ url-protection https://checkpoint.url-protection.com/v1/r07/url?o={E}&g=N==&h=M=
     fn first_target(url: &str) -> Option<RedirectTarget> {
         let mut targets = redirect_targets(url.as_bytes()).into_iter();
         targets.find(|target| target.redirector != QUERY_TARGET)
+    }
+
+    #[test]
+    fn all_bytes_of_a_target_in_a_query_may_be_escaped() {
+        for value in [
+            "https://a.example/b",
+            "https%3a%2f%2fa.example%2fb",
+            "%68ttps://a.example/b",
+            "%68%74%74%70%73%3A%2F%2Fa.example/b",
+        ] {
+            let url = format!("http://r.example/?u={value}");
+            let targets = redirect_targets(url.as_bytes());
+            let urls: Vec<_> = targets.iter().map(|target| target.url.as_slice()).collect();
+            assert_eq!(urls, [b"https://a.example/b"], "{value}");
+        }
     }
 
     fn target(url: &str) -> Option<String> {
