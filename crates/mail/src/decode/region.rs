@@ -15,6 +15,7 @@ use memchr::memmem::Finder;
 use super::message_info::{Author, AuthorKind};
 use super::{DecodedText, LineLayout};
 use crate::lines::{begins_with, first_line, is_blank, is_line_start, line_end, run_len};
+use crate::split::is_field;
 use urlspool_text::byte_scan::WordSearcher;
 
 /// Value of a record's `region` for an external body.
@@ -168,8 +169,9 @@ impl Regions {
     ) -> Option<Author> {
         let TextMessage { header, kind, .. } = *self.messages.get(message)?;
         let lines = text.bytes[header..].iter().take(HEADER_LINES_BYTES);
+        let has_line_ends = text.is_preformatted(header, HEADER_LINES_BYTES);
         let lines = lines.enumerate().map(|(at, byte)| match byte {
-            b'\n' if text.is_source_blank(header + at) => b' ',
+            b'\n' if !has_line_ends && text.is_source_blank(header + at) => b' ',
             byte => *byte,
         });
         let lines: Vec<u8> = lines.collect();
@@ -385,16 +387,34 @@ fn subject_lines<'l>(
     let columns = len + 1 + run_len(next[0], |byte| !is_blank(byte));
     let is_wrapped = len < WRAP_COLUMNS.end && WRAP_COLUMNS.start <= columns;
     let mut lines = next.iter();
-    let end = lines.position(|line| {
-        line.is_empty() || field_name(line).and_then(FieldNames::index_of).is_some()
-    });
+    let end = lines.position(|line| ends_subject(line));
     match end {
-        Some(end) if !next[end].is_empty() || is_wrapped && layout == LineLayout::Written => end,
+        Some(end) if is_other_field(next[end]) || is_wrapped && layout == LineLayout::Written => {
+            end
+        }
         _ => next
             .iter()
             .take_while(|line| line.starts_with(b" ") || line.starts_with(b"\t"))
             .count(),
     }
+}
+
+/// Returns `true` for a line that is blank or another field, perhaps with more quote marks.
+fn ends_subject(line: &[u8]) -> bool {
+    line.iter().all(|&byte| byte == b'>') || is_other_field(line)
+}
+
+/// Returns `true` for a line that is a field of any name in English, or one of [`LANGUAGES`].
+fn is_other_field(line: &[u8]) -> bool {
+    let marks = run_len(line, |byte| byte == b'>');
+    let line = if marks == 0 {
+        line
+    } else {
+        line[marks..].trim_ascii_start()
+    };
+    let name = memchr::memchr(b':', line).unwrap_or(0);
+    is_field(line) && !line[name..].starts_with(b"://")
+        || field_name(line).and_then(FieldNames::index_of).is_some()
 }
 
 /// Names of the fields in one language.
@@ -598,6 +618,8 @@ mod tests {
             ("b\nc\nd\nTo: e", 3),
             ("b\nc\nd\ne\nTo: f", 0),
             ("b\nhttp://c", 0),
+            ("Followup-To: c\nDate: d", 0),
+            ("longer\n>\n> c: d", 1),
             (" b\n\tc\nd", 2),
             ("b c\n\nd", 0),
             ("long\n\nd", 0),

@@ -489,7 +489,9 @@ Content-Type: text/html||<p>-----Original Message-----<br>|From: Joe<br>|<br>|UR
 Content-Type: text/html||<hr><b>From:</b> Joe<br>|<b>Sent:</b> Monday<br>|<b>To:</b> a<br>\
 |<b>Subject:</b> b</div>|URL => text Joe
 Content-Type: text/html||<b>From:</b> Jim &lt;|<a>j@a</a>&gt;<br>|Sent: Monday, 5 January|2026 \
-3:04 PM<br>|To: a|b<br>|Subject: c|d<br>|<br>|e URL => text Jim <j@a>: c d";
+3:04 PM<br>|To: a|b<br>|Subject: c|d<br>|<br>|e URL => text Jim <j@a>: c d
+Content-Type: text/html||<pre>-----Original Message-----|From: Jim|Date: x|Subject: c|d|To: e||URL</pre> \
+=> text Jim: c d";
 
     #[test]
     fn the_innermost_message_names_the_author() {
