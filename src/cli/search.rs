@@ -224,7 +224,7 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
         let message = format!("--key {url} is not a URL; write http://{url}");
         return Err(CommandError::usage(message));
     }
-    query.url.clone_from(&args.key);
+    query.url = args.key.as_deref().map(typed_url);
     query.sender.clone_from(&args.sender);
     query.list.clone_from(&args.list);
     query.hazard = (!args.hazard.is_empty()).then(|| args.hazard.join(" "));
@@ -279,6 +279,14 @@ pub(super) fn cited(args: &CitedArgs) -> CommandResult {
     Ok(Exit::Done)
 }
 
+/// Returns a URL as typed. One in the notation of `--defang` is read like text.
+fn typed_url(text: &str) -> String {
+    let defanged = text.contains("[.]").then(|| urls(text)).unwrap_or_default();
+    defanged
+        .first()
+        .map_or(text.to_owned(), ToString::to_string)
+}
+
 /// Returns the search for the thing that an argument names: text with a colon is a URL.
 fn cited_query(args: &CitedArgs) -> Result<SearchQuery, CommandError> {
     let text = &args.thing;
@@ -289,10 +297,7 @@ fn cited_query(args: &CitedArgs) -> Result<SearchQuery, CommandError> {
         ..SearchQuery::default()
     };
     if text.contains(':') {
-        // What `--defang` prints is read like text.
-        let defanged = text.contains("[.]").then(|| urls(text)).unwrap_or_default();
-        let url = defanged.first().map(ToString::to_string);
-        query.url = url.or_else(|| Some(text.clone()));
+        query.url = Some(typed_url(text));
         return Ok(query);
     }
     query.site = host_of(text, "a domain").ok();

@@ -79,6 +79,7 @@ const MISTAKES: &str = "\
 2 | scan --domain *.m.example inbox | --domain cern.ch also covers all hosts
 2 | search urls.db --domain *.m.example | --domain cern.ch also covers
 2 | search urls.db --host m.example/a | write only the name of a host
+2 | search urls.db --domain m.example,b.example | write only the name of a host
 2 | scan --files-from inbox | scan it: urlspool scan inbox
 2 | scan --splits inbox | `urlspool splits PATH`
 2 | show urls.jsonl | urlspool show < urls.jsonl

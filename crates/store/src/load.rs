@@ -35,6 +35,8 @@ pub(crate) use search::ONLY_IN_LIST_FIELDS;
 pub use search::{
     SearchOrder, SearchQuery, citation_of_row, count_undated, evidence_of_database, key_of, search,
 };
+#[cfg(test)]
+pub(crate) use sqlite::add_functions;
 pub use sqlite::{
     files_of_database, is_file_of_database, open_to_extend, open_to_read, sqlite_error,
 };

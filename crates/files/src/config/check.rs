@@ -297,6 +297,7 @@ pub fn host_of(text: &str, domains: &str) -> Result<String, String> {
     }
     // The notation of `--defang` is accepted.
     let host = host_name(&text.replace("[.]", "."));
+    let host = host.filter(|host| !host.contains(','));
     host.ok_or_else(|| "write only the name of a host, such as info.cern.ch".to_owned())
 }
 

@@ -490,8 +490,14 @@ Content-Type: text/html||<hr><b>From:</b> Joe<br>|<b>Sent:</b> Monday<br>|<b>To:
 |<b>Subject:</b> b</div>|URL => text Joe
 Content-Type: text/html||<b>From:</b> Jim &lt;|<a>j@a</a>&gt;<br>|Sent: Monday, 5 January|2026 \
 3:04 PM<br>|To: a|b<br>|Subject: c|d<br>|<br>|e URL => text Jim <j@a>: c d
-Content-Type: text/html||<pre>-----Original Message-----|From: Jim|Date: x|Subject: c|d|To: e||URL</pre> \
-=> text Jim: c d";
+Content-Type: text/html||<pre>-----Original Message-----|From: Jim|Date: x|Subject: c|d|To: e|\
+|URL</pre> => text Jim: c d";
+
+    #[test]
+    fn defanged_urls_that_end_in_an_equals_sign_stay_apart() {
+        let text = format!("hxxps://a[.]example/{}=\n", "x".repeat(60)).repeat(3);
+        assert_eq!(crate::extract::urls(&text).len(), 3);
+    }
 
     #[test]
     fn the_innermost_message_names_the_author() {

@@ -378,11 +378,13 @@ pub(super) fn links_of_domain(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::add_functions;
 
     /// Creates a database with the columns that are read. Every fourth row is from 1996 and cites
     /// `a.example`.
     fn database(rows: u64) -> Connection {
         let db = Connection::open_in_memory().unwrap();
+        add_functions(&db).unwrap();
         db.execute_batch(&format!(
             "CREATE TABLE urls(id INTEGER PRIMARY KEY, cited, source, start, message, scheme, \
                 host, domain, link, hazards, author_by DEFAULT 'outer', author_from, region);

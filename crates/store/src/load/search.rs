@@ -171,8 +171,8 @@ pub struct SearchQuery {
     pub domain: Option<String>,
     /// A URL in any spelling with the same key ([`key_of`]).
     pub url: Option<String>,
-    /// A substring of the innermost message's sender, or an address in angle brackets, which may
-    /// have none in the sender. ASCII letters match in both cases.
+    /// A substring of the innermost message's sender in any case, or an address in angle brackets,
+    /// as [`sender_address`](crate::stats::sender_address) returns it.
     pub sender: Option<String>,
     /// `List-Id` of a mailing list, or a newsgroup. ASCII letters match in both cases.
     pub list: Option<String>,
@@ -319,12 +319,9 @@ impl SearchQuery {
             (WITH_KEY, self.url.as_deref().map(key_of)),
             (
                 "urls.id IN (SELECT urls.id FROM messages JOIN urls ON urls.message = messages.id
-                   WHERE author_by = 'outer' AND instr(lower(sender || ' <' || sender || '> <' ||
-                     substr(sender, 1, instr(sender || ' ', ' ') - 1) || '>'), lower(?)) > 0
+                   WHERE author_by = 'outer' AND is_sender(sender, ?)
                    UNION ALL SELECT id FROM urls INDEXED BY urls_by_author
-                   WHERE author_by <> 'outer' AND instr(lower(author_from || ' <' || author_from
-                     || '> <' || substr(author_from, 1, instr(author_from || ' ', ' ') - 1) || '>'),
-                     lower(?)) > 0)",
+                   WHERE author_by <> 'outer' AND is_sender(author_from, ?))",
                 self.sender.clone(),
             ),
             (

@@ -11,6 +11,8 @@
 mod connection;
 mod rows;
 
+#[cfg(test)]
+pub(crate) use connection::add_functions;
 pub use connection::{
     files_of_database, is_file_of_database, open_to_extend, open_to_read, sqlite_error,
 };

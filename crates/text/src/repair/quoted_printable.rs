@@ -19,7 +19,7 @@ use crate::grammar::escaped_byte;
 use crate::limits::{
     CONTINUATION_LINES, PREFILTER_BYTES, RESIDUE_SEARCH_BYTES, RESIDUE_WORD_BYTES,
 };
-use crate::scan::Rules;
+use crate::scan::{Rules, spelled_head};
 use crate::span::Span;
 
 /// An equals sign, classified by the bytes after it.
@@ -201,9 +201,11 @@ fn next_run(text: &[u8], word: &BareWord, run: Span, first: &QuoteMarks<'_>) -> 
 }
 
 /// Returns `true` if the `=` before the line end at `end` belongs to the URL: the line is much
-/// shorter than an encoded line, and another URL follows. Joining would hide that URL.
+/// shorter than an encoded line, and another URL follows; or a defanged URL follows. Joining would
+/// hide that URL.
 fn is_before_url(text: &[u8], end: usize, next: Span) -> bool {
     is_short(text, end) && !text[..end].ends_with(b"://=") && starts_other_url(next.of(text))
+        || spelled_head(next.of(text)).is_some()
 }
 
 /// Returns `true` if another program wrapped the line that ends at `end` after the mail was

@@ -11,12 +11,14 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::load::LoadError;
 use crate::load::columns::{created_tables, records_view};
 use crate::load::search::INDEX_OF_THREADS;
 use crate::load::words::tokenizer;
+use crate::stats::sender_address;
 use urlspool_files::sink::{FileIdentity, resolve};
 use urlspool_record::record::{Field, FieldType};
 use urlspool_sources::walk::DeviceInode;
@@ -223,8 +225,25 @@ const READ_ONLY: OpenFlags =
 
 fn open_and_ask(name: &Path, flags: OpenFlags) -> rusqlite::Result<(Connection, Owner)> {
     let db = Connection::open_with_flags(name, flags)?;
+    add_functions(&db)?;
     let owner = owner(&db)?;
     Ok((db, owner))
+}
+
+/// Adds the function `is_sender(sender, text)` for the condition of a search for a sender.
+pub(crate) fn add_functions(db: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_UTF8;
+    db.create_scalar_function("is_sender", 2, flags, |arguments| {
+        let (sender, text): (Option<String>, String) = (arguments.get(0)?, arguments.get(1)?);
+        let text = text.to_lowercase();
+        let address = text
+            .strip_prefix('<')
+            .and_then(|text| text.strip_suffix('>'));
+        Ok(sender.is_some_and(|sender| match address {
+            Some(address) => sender_address(&sender) == address,
+            None => sender.to_lowercase().contains(&text),
+        }))
+    })
 }
 
 /// Opens a database as immutable, which ignores its logs.
@@ -597,4 +616,27 @@ pub(super) fn tables() -> String {
         records_view(),
     ]
     .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_is_found_in_any_case_and_by_its_address() {
+        let db = Connection::open_in_memory().unwrap();
+        add_functions(&db).unwrap();
+        for (sender, text, is_found) in [
+            ("\u{141}ukasz <L@a.example>", "\u{142}ukasz", true),
+            ("\u{141}ukasz <L@a.example>", "<l@a.example>", true),
+            ("\u{141}ukasz <L@a.example>", "<@a.example>", false),
+            ("joe at a.example (joe@a.example)", "<joe@a.example>", true),
+            ("joe@a.example", "<joe@a.example>", true),
+            ("joe@a.example", "jane", false),
+        ] {
+            let sql = "SELECT is_sender(?, ?)";
+            let found: bool = db.query_row(sql, [sender, text], |row| row.get(0)).unwrap();
+            assert_eq!(found, is_found, "{sender} {text}");
+        }
+    }
 }
