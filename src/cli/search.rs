@@ -281,10 +281,11 @@ pub(super) fn cited(args: &CitedArgs) -> CommandResult {
 
 /// Returns a URL as typed. One in the notation of `--defang` is read like text.
 fn typed_url(text: &str) -> String {
-    let defanged = text.contains("[.]").then(|| urls(text)).unwrap_or_default();
-    defanged
-        .first()
-        .map_or(text.to_owned(), ToString::to_string)
+    if !text.contains("[.]") {
+        return text.to_owned();
+    }
+    let found = urls(text);
+    found.first().map_or(text.to_owned(), ToString::to_string)
 }
 
 /// Returns the search for the thing that an argument names: text with a colon is a URL.
