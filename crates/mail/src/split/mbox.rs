@@ -314,10 +314,11 @@ fn is_after_blank_line(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Returns `true` if a `From ` line is at `at`, followed by a header field or a quoted `From `
-/// line.
+/// line. `From : x` is a field (RFC 5322, section 4.5.2).
 pub(super) fn separator(bytes: &[u8], at: usize) -> bool {
     let window = &bytes[at..bytes.len().min(at + SEPARATOR_BYTES)];
-    if !window.starts_with(b"From ") {
+    let sender = window.strip_prefix(b"From ").map(<[u8]>::trim_ascii_start);
+    if sender.is_none_or(|sender| sender.starts_with(b":")) {
         return false;
     }
     let Some(end) = memchr::memchr(b'\n', window) else {
@@ -387,6 +388,14 @@ mod tests {
             }
         });
         seen
+    }
+
+    #[test]
+    fn a_field_with_a_blank_before_its_colon_separates_nothing() {
+        for (line, is_separator) in [("From a", true), ("From : a", false), ("From  :a", false)] {
+            let text = format!("{line}\nSubject: x\n\n");
+            assert_eq!(separator(text.as_bytes(), 0), is_separator, "{line}");
+        }
     }
 
     #[test]

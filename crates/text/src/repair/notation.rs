@@ -325,11 +325,7 @@ fn respellings(text: &[u8]) -> (Vec<Respelling>, RepairSet) {
         });
         found.push(Respelling {
             span: Span::new(0, head.len),
-            meant: match head.scheme {
-                "https" => b"https://",
-                "ftp" => b"ftp://",
-                _ => b"http://",
-            },
+            meant: meant_by(head.scheme),
         });
         at = head.len;
     }
@@ -348,6 +344,13 @@ fn respellings(text: &[u8]) -> (Vec<Respelling>, RepairSet) {
                     let meant = &BYTES[usize::from(mark.byte)..][..1];
                     Notation::new(mark.len, meant, Repair::Defang)
                 })
+            }
+            // A URL inside the URL.
+            b'h' | b'f' if is_defanged && authority == Authority::Passed => {
+                let inner = spelled_head(&text[at..]).filter(|head| {
+                    head.spelling == Spelling::Defanged && !text[at - 1].is_ascii_alphanumeric()
+                });
+                inner.map(|head| Notation::new(head.len, meant_by(head.scheme), Repair::Defang))
             }
             _ => None,
         });
@@ -368,6 +371,15 @@ fn respellings(text: &[u8]) -> (Vec<Respelling>, RepairSet) {
         at += len;
     }
     (found, repairs)
+}
+
+/// Returns a scheme as written before a host.
+fn meant_by(scheme: &str) -> &'static [u8] {
+    match scheme {
+        "https" => b"https://",
+        "ftp" => b"ftp://",
+        _ => b"http://",
+    }
 }
 
 /// The part of the URL that a byte is in: hosts have dots in brackets, and names have no escapes.
@@ -530,6 +542,11 @@ mod tests {
         check("www[.]a[.]example/x", "www.a.example/x", defang);
         check("mailto:joe[at]a[.]example", "mailto:joe@a.example", defang);
         check("hxxp://a.example", "http://a.example", defang);
+        check(
+            "hxxps://a[.]example/?q=hxxp://b[.]example/c&d=xhxxp://e",
+            "https://a.example/?q=http://b.example/c&d=xhxxp://e",
+            defang,
+        );
     }
 
     #[test]
