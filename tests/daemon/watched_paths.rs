@@ -23,6 +23,8 @@ fn scene() -> Folder {
     fs::create_dir(folder.path("tmp")).unwrap();
     fs::write(folder.path("md/cur/1.M1.host:2,"), message(1, 1)).unwrap();
     fs::write(folder.path("box"), mbox_message(2, 1)).unwrap();
+    // Mail of the last 10 ms before the start counts as new.
+    std::thread::sleep(Duration::from_millis(20));
     folder
 }
 

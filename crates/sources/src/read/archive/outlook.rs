@@ -300,8 +300,10 @@ impl PrivateFolder {
         let (process, number) = (std::process::id(), CREATED.fetch_add(1, Ordering::Relaxed));
         let path = env::temp_dir().join(format!("{PREFIX}{process}-{number}"));
         let mut open = open_folders();
-        let created = DirBuilder::new().mode(0o700).create(&path);
-        let lock = created.and_then(|()| locked(&path)).map_err(|error| {
+        let create = || DirBuilder::new().mode(0o700).create(&path);
+        let create = || create().and_then(|()| locked(&path));
+        // Another process may remove the folder before it is locked.
+        let lock = create().or_else(|_| create()).map_err(|error| {
             let path = path.display();
             io::Error::other(format!(
                 "cannot make {path}: {error}; TMPDIR names another place"
