@@ -30,11 +30,6 @@ fn each_reason_leaves_a_link_out() {
     ];
     loaded(&folder, &mail.concat());
     let summary = audited(&folder, "plan", &[]);
-    let expected = [
-        " ftp://l.cern.ch/x|scheme",
-        " gopher://l.cern.ch/|scheme",
-        " http://0x7f.1/|private-host",
-    ];
     let found = plan_of(&folder);
     let planned: Vec<_> = found.iter().filter(|row| row.starts_with('+')).collect();
     assert_eq!(
@@ -42,11 +37,10 @@ fn each_reason_leaves_a_link_out() {
         ["+http://l.cern.ch/also|", "+http://l.cern.ch/page|"],
         "{found:#?}"
     );
-    for row in expected {
-        let row = row.replace("0x7f.1", "127.0.0.1");
-        assert!(found.contains(&row), "{row}: {found:#?}");
-    }
     for (part, reason) in [
+        ("ftp:", "scheme"),
+        ("gopher:", "scheme"),
+        ("//127.0.0.1/", "private-host"),
         ("/u?x=1", "header-only"),
         ("u:p@", "credentials"),
         ("/confirm/1", "action"),
@@ -59,15 +53,14 @@ fn each_reason_leaves_a_link_out() {
         let row = found.iter().find(|row| row.contains(part)).expect(part);
         assert!(row.ends_with(&format!("|{reason}")), "{row}");
     }
-    let text = summary.text();
-    assert!(text.contains("2    to check"), "{text}");
-    assert!(text.contains("header-only"), "{text}");
+    assert_contains(summary.text(), "2    to check");
+    assert_contains(summary.text(), "header-only");
     let links: Vec<_> = rows(
         &folder.path("urls.db"),
         "SELECT citations, messages, year, list, tld, domain FROM audit_links WHERE url LIKE \
          '%/page'",
     );
-    assert_eq!(links, ["2|2|1996|<l.m.test>|ch|cern.ch"]);
+    assert_eq!(links, ["2|2|1996|l.m.test|ch|cern.ch"]);
 }
 
 /// Regression: a link in plain text was left out by its confidence, whose dots are not part of it.
@@ -81,6 +74,25 @@ fn links_cut_short_in_plain_text_and_in_wrappers_have_the_same_reason() {
     assert_eq!(plan_of(&folder), urls.map(|url| format!(" {url}shortened")));
     audited(&folder, "plan", &["--force", "shortened"]);
     assert_eq!(plan_of(&folder), urls.map(|url| format!("+{url}")));
+}
+
+/// Regression: a list was divided by its descriptions and their case.
+#[test]
+fn a_list_has_one_name() {
+    let folder = Folder::new();
+    let mut mail = String::new();
+    for (n, list) in [(1, "A <l.m.test>"), (2, "<L.m.test>")] {
+        let header = format!("List-Id: {list}\n");
+        mail += &message(n, &header, &format!("http://l.cern.ch/{n}\n"));
+    }
+    mail += &message(3, "Newsgroups: Alt.Lamps\n", "http://l.cern.ch/3\n");
+    loaded(&folder, &mail);
+    audited(&folder, "plan", &["--sample", "2", "--by", "list"]);
+    let strata = rows(
+        &folder.path("urls.db"),
+        "SELECT * FROM audit_strata ORDER BY 1",
+    );
+    assert_eq!(strata, ["alt.lamps|1|1", "l.m.test|2|1"]);
 }
 
 /// Returns a mailbox with links from three years: one, a few and many.
@@ -136,19 +148,14 @@ fn loading_goes_on_after_a_plan_and_a_plan_keeps_results() {
     loaded(&folder, &message(1, DATED, "http://l.cern.ch/a\n"));
     audited(&folder, "plan", &[]);
     let database = folder.path("urls.db");
-    rusqlite::Connection::open(&database)
-        .unwrap()
-        .execute_batch(
-            "INSERT INTO audit_checks(key, checked_at, state, status, checker)
-             SELECT key, '2026-01-01T00:00:00Z', 'alive', 200, 'x' FROM audit_links",
-        )
-        .unwrap();
+    let check = "INSERT INTO audit_checks(key, checked_at, state, status, checker)
+      SELECT key, '2026-01-01T00:00:00Z', 'alive', 200, 'x' FROM audit_links";
+    let db = rusqlite::Connection::open(&database).unwrap();
+    db.execute_batch(check).unwrap();
     loaded(&folder, &message(2, DATED, "http://l.cern.ch/b\n"));
     let status = audited(&folder, "status", &[]);
-    assert_contains(
-        status.text(),
-        "\n         1  links loaded after the plan  `audit plan`",
-    );
+    let line = "\n         1  links loaded after the plan  `audit plan`";
+    assert_contains(status.text(), line);
     let report = audited(&folder, "report", &["-o", "-"]);
     let later = "1 link loaded after the plan";
     assert!(report.text().contains(later) && report.stderr.contains(later));

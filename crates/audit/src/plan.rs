@@ -15,7 +15,6 @@ use std::path::PathBuf;
 
 use rusqlite::{Connection, Row, params};
 use twox_hash::XxHash3_64;
-use url::Url;
 
 use super::AuditError;
 use super::client::user_agent;
@@ -23,6 +22,7 @@ use super::database::{AuditDb, now};
 use super::state::without_fragment;
 use exclusion::{Lifted, LinkFacts, MIN_CONFIDENCE, exclusion};
 use urlspool_files::config::named_values;
+use urlspool_store::stats::list_name;
 use urlspool_text::limits::AUDIT_CACHE_KIB;
 
 /// Options of a plan.
@@ -301,8 +301,8 @@ const LINKS: &str = "SELECT id, key, scheme, host, first FROM links ORDER BY id"
 
 /// The last column is true for a URL that was cut short before its dots, which are not stored: only
 /// such a URL has this confidence without a repair.
-const FIRST_ROW: &str = "SELECT urls.url, urls.href, coalesce(messages.list_id,
-    json_extract(messages.newsgroups, '$[0]'), sources.path),
+const FIRST_ROW: &str = "SELECT urls.url, urls.href, messages.list_id,
+    coalesce(lower(json_extract(messages.newsgroups, '$[0]')), sources.path),
     round(urls.confidence, 3) = 0.7 AND urls.repairs = '[]'
   FROM urls JOIN urls AS earliest ON earliest.id=?2
     JOIN messages ON messages.id=earliest.message JOIN sources ON sources.id=earliest.source
@@ -346,8 +346,9 @@ impl<'l> PlannedLinks<'l> {
         let host = link.get_ref(3)?.as_str_or_null()?;
         let year = year(db, id, link.get_ref(4)?.as_str_or_null()?)?;
         let mut statement = db.prepare_cached(FIRST_ROW)?;
-        let (url, href, list, is_cut): (String, Option<String>, String, bool) =
+        let (url, href, list, other, is_cut): (String, Option<String>, Option<String>, String, _) =
             statement.query_row([facts.first_row, facts.earliest_row], |row| row.try_into())?;
+        let list = list.as_deref().map_or(other, list_name);
         let href = href.as_deref().map(without_fragment);
         let reason = exclusion(
             &LinkFacts {
@@ -381,7 +382,7 @@ impl<'l> PlannedLinks<'l> {
         db.prepare_cached(INSERT)?.execute(params![
             id,
             href.unwrap_or(&url),
-            host.and_then(|host| tld(host, href)),
+            host.and_then(tld),
             year,
             list,
             stratum,
@@ -403,19 +404,10 @@ fn year<'y>(db: &Connection, link: i64, first: Option<&'y str>) -> rusqlite::Res
 }
 
 /// Returns the top-level domain of a host; `None` for addresses and single labels.
-fn tld<'h>(host: &'h str, href: Option<&str>) -> Option<&'h str> {
+fn tld(host: &str) -> Option<&str> {
     let (_, last) = host.rsplit_once('.')?;
-    if host.starts_with('[') || last.is_empty() {
-        return None;
-    }
-    let may_be_number = last.starts_with(|c: char| c.is_ascii_digit());
-    let url = href
-        .filter(|_| may_be_number)
-        .and_then(|href| Url::parse(href).ok());
-    match url.as_ref().map(Url::host) {
-        None | Some(Some(url::Host::Domain(_))) => Some(last),
-        Some(_) => None,
-    }
+    let is_address = host.starts_with('[') || last.bytes().all(|byte| byte.is_ascii_digit());
+    (!is_address).then_some(last)
 }
 
 /// Properties of the rows of a link.
@@ -579,8 +571,7 @@ mod tests {
             ("[::1]", None),
             ("a.", None),
         ] {
-            let href = format!("http://{host}/");
-            assert_eq!(tld(host, Some(&href)), expected, "{host}");
+            assert_eq!(tld(host), expected, "{host}");
         }
     }
 

@@ -12,10 +12,10 @@ CREATE TABLE audit_meta(
 -- The links of the database at the time of the plan. key: of links; url: what is checked, the
 -- href of its first row without the fragment, or the first url if no row has an href; tld: the
 -- last label of a host that is a name; first_cited, last_cited: links.first, links.last; year:
--- of first_cited, or 'implausible' if a message has a date, else 'undated'; list: list_id of the
--- earliest row, else its first newsgroup, else its path; stratum: of the sample, '' without one;
--- planned: 1 if it is to be checked; excluded: the reason for which it is not, NULL if there is
--- none. Without either it is not in the sample.
+-- of first_cited, or 'implausible' if a message has a date, else 'undated'; list: name of the
+-- list of the earliest row, else its first newsgroup, both in lower case, else its path; stratum:
+-- of the sample, '' without one; planned: 1 if it is to be checked; excluded: the reason for which
+-- it is not, NULL if there is none. Without either it is not in the sample.
 CREATE TABLE audit_links(
   key TEXT PRIMARY KEY,
   url TEXT NOT NULL,

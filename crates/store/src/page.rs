@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use charts::patterns;
 use urlspool_files::sink::{OutputError, OutputFile, PAGE_MARK, TableFolder};
 use urlspool_record::record::is_formula;
-use urlspool_text::diagnostic::printable;
+use urlspool_text::diagnostic::{EscapeForm, printable_lines};
 
 /// Style sheet of all pages.
 pub const STYLE: &str = include_str!("page/style.css");
@@ -95,10 +95,9 @@ impl TableFiles {
         let mut files = Vec::new();
         for (name, columns) in tables {
             let file = OutputFile::create(&folder.path().join(name))?;
-            let mut file = WriterBuilder::new()
-                .has_headers(false)
-                .buffer_capacity(BUFFER_BYTES)
-                .from_writer(file);
+            let mut options = WriterBuilder::new();
+            options.has_headers(false).buffer_capacity(BUFFER_BYTES);
+            let mut file = options.from_writer(file);
             put(&mut file, columns.split(',').collect::<Vec<_>>())?;
             files.push((name, file));
         }
@@ -129,10 +128,9 @@ impl TableFiles {
     pub fn finish(self) -> Result<(), OutputError> {
         for (_, file) in self.files {
             let path = file.get_ref().path().to_owned();
-            let file = file
-                .into_inner()
-                .map_err(|error| OutputError::unwritable(&path, error.into_error()))?;
-            file.finish()?;
+            let file = file.into_inner();
+            let file = file.map_err(|error| OutputError::unwritable(&path, error.into_error()));
+            file?.finish()?;
         }
         Ok(())
     }
@@ -144,14 +142,16 @@ fn put(file: &mut Writer<OutputFile>, row: impl Serialize) -> Result<(), OutputE
 }
 
 /// Untrusted text in a table. If a spreadsheet would read it as a formula, it is prefixed with an
-/// apostrophe. Terminal control characters are escaped.
+/// apostrophe. Control characters are escaped, except line feeds and tabs.
 pub struct TableText<'t>(pub &'t str);
 
 impl Serialize for TableText<'_> {
     fn serialize<S: Serializer>(&self, cell: S) -> Result<S::Ok, S::Error> {
         let is_formula = is_formula(self.0.as_bytes());
         let guard = if is_formula { "'" } else { "" };
-        cell.collect_str(&format_args!("{guard}{}", printable(self.0)))
+        let text = printable_lines(self.0.as_bytes(), EscapeForm::Text);
+        let text = String::from_utf8_lossy(&text);
+        cell.collect_str(&format_args!("{guard}{text}"))
     }
 }
 

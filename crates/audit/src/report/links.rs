@@ -16,6 +16,7 @@ use crate::plan::{Stratum, strata};
 use crate::state::{CheckFailure, LinkState};
 use urlspool_files::config::NamedValue;
 use urlspool_store::page::html::ratio;
+use urlspool_store::stats::list_name;
 use urlspool_text::grammar::encode;
 use urlspool_text::limits::{REPORT_CITATIONS, REPORT_DEAD_LINKS};
 use urlspool_text::named_enum;
@@ -303,7 +304,7 @@ const CITATIONS: &str = "SELECT messages.digest,
     coalesce(author_date, messages.date),
     CASE author_by WHEN 'outer' THEN messages.sender ELSE author_from END,
     CASE author_by WHEN 'outer' THEN messages.subject ELSE author_subject END,
-    coalesce(messages.list_id, json_extract(messages.newsgroups, '$[0]')), urls.anchor,
+    messages.list_id, lower(json_extract(messages.newsgroups, '$[0]')), urls.anchor,
     sources.path || ifnull((SELECT '!' || group_concat(value, '!') \
     FROM json_each(sources.member)), '') || ':' || urls.start
   FROM links JOIN urls ON urls.link = links.id JOIN messages ON messages.id = urls.message
@@ -372,14 +373,15 @@ pub(super) struct Citation {
 }
 
 fn citation(row: &Row<'_>) -> rusqlite::Result<Citation> {
+    let list_id: Option<String> = row.get(5)?;
     Ok(Citation {
         message_id: row.get(1)?,
         date: row.get(2)?,
         sender: row.get(3)?,
         subject: row.get(4)?,
-        list: row.get(5)?,
-        anchor: row.get(6)?,
-        place: row.get(7)?,
+        list: list_id.as_deref().map(list_name).or(row.get(6)?),
+        anchor: row.get(7)?,
+        place: row.get(8)?,
     })
 }
 

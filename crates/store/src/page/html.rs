@@ -8,13 +8,13 @@ use urlspool_text::diagnostic::{grouped, printable, shortened};
 use urlspool_text::limits::REPORT_TEXT_CHARS;
 
 /// Untrusted text. Control characters and characters that change the writing direction are shown as
-/// escapes.
+/// escapes, and a tab, which folds header fields, as a blank.
 pub struct Text<'t>(pub &'t str);
 
 impl Render for Text<'_> {
     fn render_to(&self, page: &mut String) {
         // Writing to a `String` cannot fail.
-        let _ = Escaper::new(page).write_str(&printable(self.0));
+        let _ = Escaper::new(page).write_str(&printable(&self.0.replace('\t', " ")));
     }
 }
 
