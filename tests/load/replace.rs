@@ -1,7 +1,7 @@
 //! `urlspool load --replace` removes rows only if the input proves that they are obsolete.
 
 use super::{MAIL, check_database, load, loaded, records, value};
-use crate::scene::{Folder, assert_contains, ended, urlspool};
+use crate::scene::{Folder, assert_contains, done, ended, urlspool};
 
 /// Returns the second message of [`MAIL`].
 fn second_message() -> &'static str {
@@ -18,7 +18,18 @@ fn replace_removes_rows_that_the_input_files_no_longer_hold() {
     let summary = loaded(&folder, &["--replace"], &after);
     assert_contains(&summary, "0 of them new, 3 rows removed");
     assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 5);
-    check_database(&folder.path("urls.db"));
+    let database = folder.path("urls.db");
+    check_database(&database);
+    // The position of the remaining row is updated.
+    let args = [
+        "search",
+        database.to_str().unwrap(),
+        "other",
+        "--format",
+        "jsonl",
+    ];
+    let shown = ended(&mut urlspool(["show"]), &done(&args).stdout);
+    assert_eq!(shown.stdout, b"http://m.example/lamp\n".repeat(2));
 }
 
 #[test]

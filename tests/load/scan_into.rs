@@ -154,11 +154,8 @@ fn replace_keeps_the_rows_of_files_that_were_not_read() {
     fs::remove_file(folder.path("mail/c.mbox")).unwrap();
     fs::write(folder.path("mail/d.mbox.zst"), &packed[..packed.len() / 2]).unwrap();
     // Root can read the file despite its mode.
-    fs::set_permissions(
-        folder.path("mail/a.mbox"),
-        fs::Permissions::from_mode(0o000),
-    )
-    .unwrap();
+    let unreadable = fs::Permissions::from_mode(0o000);
+    fs::set_permissions(folder.path("mail/a.mbox"), unreadable).unwrap();
     let ended = scan_into(&folder, &["--replace", "--exclude", "deep", &mail], b"");
     ended.check(1, "4 rows removed");
     assert_eq!(rows(&folder), before - 4);

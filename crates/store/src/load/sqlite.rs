@@ -95,8 +95,9 @@ impl SqliteTarget {
             let (batch, links) = (&mut self.batch, &mut self.links);
             batch.put(links, &mut statements, row)?;
             batch.changed.added += u64::from(!batch.was_known);
-            if self.is_replacing {
-                rows::keep(&self.db, row.record.record_key)?;
+            let is_first = self.is_replacing && rows::keep(&self.db, row.record.record_key)?;
+            if is_first && self.batch.was_known {
+                rows::update_position(&self.db, row.record)?;
             }
         }
         Ok(())

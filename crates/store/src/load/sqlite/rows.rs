@@ -403,10 +403,24 @@ pub(super) fn begin_replacing(db: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// Remembers a row of the input.
-pub(super) fn keep(db: &Connection, record_key: u128) -> rusqlite::Result<()> {
-    db.prepare_cached("INSERT OR IGNORE INTO kept SELECT id FROM urls WHERE record_key=?1")?
-        .execute(params![record_key.to_be_bytes()])?;
+/// Remembers the row of a record of the input. Returns `false` if it is remembered already.
+pub(super) fn keep(db: &Connection, record_key: u128) -> rusqlite::Result<bool> {
+    let sql = "INSERT OR IGNORE INTO kept SELECT id FROM urls WHERE record_key=?1";
+    let mut statement = db.prepare_cached(sql)?;
+    Ok(0 < statement.execute([record_key.to_be_bytes()])?)
+}
+
+/// Updates the position of a row. It changes if other messages of the file were removed.
+pub(super) fn update_position(db: &Connection, record: &LoadedRecord) -> rusqlite::Result<()> {
+    let sql = "UPDATE urls SET start=?2, \"end\"=?3, line=?4, exact=?5 WHERE record_key=?1
+      AND (start, \"end\", line, exact) IS NOT (?2, ?3, ?4, ?5)";
+    db.prepare_cached(sql)?.execute(params![
+        record.record_key.to_be_bytes(),
+        sql_value(record.value(FieldId::SourceStart)),
+        sql_value(record.value(FieldId::SourceEnd)),
+        sql_value(record.value(FieldId::SourceLine)),
+        sql_value(record.value(FieldId::SourceExact)),
+    ])?;
     Ok(())
 }
 
