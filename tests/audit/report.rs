@@ -11,8 +11,7 @@ use crate::scene::{Folder, Rng, assert_contains, urlspool};
 
 mod bag;
 
-const DATED: &str =
-    "Date: Tue, 2 Jan 1996 10:00:00 +0000\nList-Id: <l.m.test>\nSubject: A\tlamp\n";
+const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\nList-Id: <l.m.test>\nSubject: A\tlamp\n";
 
 /// Creates a planned audit of three links: of 1996, of 1996 in two messages, and undated.
 fn planned() -> Folder {

@@ -406,8 +406,8 @@ fn year<'y>(db: &Connection, link: i64, first: Option<&'y str>) -> rusqlite::Res
 /// Returns the top-level domain of a host; `None` for addresses and single labels.
 fn tld(host: &str) -> Option<&str> {
     let (_, last) = host.rsplit_once('.')?;
-    let is_address = host.starts_with('[') || last.bytes().all(|byte| byte.is_ascii_digit());
-    (!is_address).then_some(last)
+    let is_number = last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit());
+    (!is_number && !host.starts_with('[')).then_some(last)
 }
 
 /// Properties of the rows of a link.
@@ -568,7 +568,7 @@ mod tests {
             ("info.cern.ch", Some("ch")),
             ("wiki", None),
             ("192.0.2.1", None),
-            ("[::1]", None),
+            ("0x7f.0x1", None),
             ("a.", None),
         ] {
             assert_eq!(tld(host), expected, "{host}");
