@@ -120,6 +120,7 @@ fn mail_that_arrives_right_after_the_first_line_is_shown() {
         let name = format!("md/cur/{n}.M1.host:2,");
         fs::write(folder.path(&name), message(n, 1)).unwrap();
     }
+    std::thread::sleep(Duration::from_millis(20));
     let mut child = watch(folder.root(), &["md"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
