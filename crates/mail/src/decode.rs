@@ -224,18 +224,6 @@ impl<'m> DecodedText<'m> {
         }
     }
 
-    /// Returns `true` if the byte at `at` is in an element `pre` of a page, whose tag is among the
-    /// `max_bytes` bytes before it. Line feeds in it end lines.
-    fn is_preformatted(&self, at: usize, max_bytes: usize) -> bool {
-        let page = self.page.as_ref().zip(self.offset_map.maps.last());
-        page.is_some_and(|(page, map)| {
-            let end = map.raw(Span::new(at, at)).start.min(page.source.len());
-            let before = &page.source[end.saturating_sub(max_bytes)..end];
-            let last = |tag| memchr::memmem::rfind(before, tag);
-            last(b"</pre").max(last(b"</PRE")) < last(b"<pre").max(last(b"<PRE"))
-        })
-    }
-
     /// Returns `true` if the line feed at `at` is a blank between words of a page: no tag is beside
     /// it, and no `<`, after which an address goes on without a blank.
     fn is_source_blank(&self, at: usize) -> bool {

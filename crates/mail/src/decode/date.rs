@@ -152,10 +152,11 @@ impl DateTokens {
         if tokens.time.is_some() && tokens.offset.is_none() {
             // Apple Mail writes `21:54 (UTC+1)`, and Outlook `(GMT +01:00) Berlin`.
             let comment = raw.split(['(', ')']).nth(1).unwrap_or_default();
-            let _ = comment
-                .split_whitespace()
-                .take(2)
-                .all(|word| tokens.take_zone(word));
+            for word in comment.split_whitespace().take(2) {
+                if !tokens.take_zone(word) {
+                    break;
+                }
+            }
         }
         tokens
     }

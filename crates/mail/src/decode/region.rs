@@ -168,13 +168,7 @@ impl Regions {
         max_bytes: usize,
     ) -> Option<Author> {
         let TextMessage { header, kind, .. } = *self.messages.get(message)?;
-        let lines = text.bytes[header..].iter().take(HEADER_LINES_BYTES);
-        let has_line_ends = text.is_preformatted(header, HEADER_LINES_BYTES);
-        let lines = lines.enumerate().map(|(at, byte)| match byte {
-            b'\n' if !has_line_ends && text.is_source_blank(header + at) => b' ',
-            byte => *byte,
-        });
-        let lines: Vec<u8> = lines.collect();
+        let lines = header_block(text, header);
         let lines = HeaderLines::of(&lines, text.lines)?;
         Some(Author::of_lines(kind?, &lines, max_bytes))
     }
@@ -186,6 +180,26 @@ impl Regions {
         let index = self.regions.partition_point(|&(begin, _)| begin <= at);
         self.regions[index - 1].1
     }
+}
+
+/// Copies the header lines at `header`, up to a blank line. A line feed of a page's source becomes
+/// a blank, unless a field or a blank line follows: in preformatted text it ends a line.
+fn header_block(text: &DecodedText<'_>, header: usize) -> Vec<u8> {
+    let block = &text.bytes[header..];
+    let block = &block[..block.len().min(HEADER_LINES_BYTES)];
+    let mut copy = Vec::new();
+    for line in block.split_inclusive(|&byte| byte == b'\n') {
+        copy.extend_from_slice(line);
+        if line.trim_ascii().is_empty() {
+            break;
+        }
+        let next = first_line(&block[copy.len()..]).trim_ascii_end();
+        let end = copy.len() - 1;
+        if copy[end] == b'\n' && !ends_subject(next) && text.is_source_blank(header + end) {
+            copy[end] = b' ';
+        }
+    }
+    copy
 }
 
 /// Words after hyphens that announce a message.
@@ -399,12 +413,13 @@ fn subject_lines<'l>(
     }
 }
 
-/// Returns `true` for a line that is blank or another field, perhaps with more quote marks.
+/// Returns `true` for a line that is blank or another field.
 fn ends_subject(line: &[u8]) -> bool {
     line.iter().all(|&byte| byte == b'>') || is_other_field(line)
 }
 
-/// Returns `true` for a line that is a field of any name in English, or one of [`LANGUAGES`].
+/// Returns `true` for a field with a name in ASCII or in one of [`LANGUAGES`], perhaps with more
+/// quote marks.
 fn is_other_field(line: &[u8]) -> bool {
     let marks = run_len(line, |byte| byte == b'>');
     let line = if marks == 0 {
