@@ -58,8 +58,7 @@ impl PathWatch {
             ExistingMail::Write
         } else {
             ExistingMail::Skip {
-                // Times of files lag behind the clock by up to a tick of the kernel.
-                start: SystemTime::now() - Duration::from_millis(10),
+                start: SystemTime::now() - FILE_TIME_LAG,
             }
         });
         let mut temporary = None;
@@ -112,6 +111,9 @@ impl PathWatch {
         Some(format!("watching {}{existing}{state}", paths.join(", ")))
     }
 }
+
+/// Maximum lag of the times of files behind the clock: a tick of the kernel.
+const FILE_TIME_LAG: Duration = Duration::from_millis(10);
 
 /// Returns the folder of the state that belongs to the segments in `folder`.
 pub(super) fn state_in(folder: &Path) -> PathBuf {

@@ -2,6 +2,7 @@
 
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
+use std::vec;
 
 use twox_hash::XxHash3_64;
 
@@ -254,25 +255,25 @@ impl MessagePass<'_, '_> {
         if targets.is_empty() || max_depth == 0 {
             return;
         }
-        let mut open = vec![(id, 0, targets.into_iter(), 1.0)];
+        let mut open = vec![OpenUrl::new(id, 1.0, targets)];
         let mut emitted = 0;
-        while let Some((parent, number, targets, around)) = open.last_mut() {
-            let Some(RedirectTarget { url, redirector }) = targets.next() else {
+        while let Some(around) = open.last_mut() {
+            let Some(RedirectTarget { url, redirector }) = around.targets.next() else {
                 open.pop();
                 continue;
             };
-            if NESTED_TARGETS <= emitted || QUERY_TARGETS <= *number {
+            if NESTED_TARGETS <= emitted || QUERY_TARGETS <= around.emitted {
                 self.note_in(ExtractLimit::Targets, location.offset_map, found.raw);
                 open.pop();
                 continue;
             }
-            *number += 1;
+            around.emitted += 1;
             emitted += 1;
             let outer = RedirectSource {
-                record_id: *parent,
+                record_id: around.id,
                 redirector,
             };
-            let mut confidence = *around;
+            let mut confidence = around.confidence;
             if redirector == QUERY_TARGET {
                 confidence *= QUERY_CONFIDENCE;
             }
@@ -286,8 +287,30 @@ impl MessagePass<'_, '_> {
                 Some(_) if max_depth <= open.len() => {
                     self.note_in(ExtractLimit::Unwrap, location.offset_map, found.raw);
                 }
-                Some((id, targets)) => open.push((id, 0, targets.into_iter(), confidence)),
+                Some((id, targets)) => open.push(OpenUrl::new(id, confidence, targets)),
             }
+        }
+    }
+}
+
+/// A URL whose inner URLs are being emitted.
+struct OpenUrl {
+    /// Identifier of its record.
+    id: u128,
+    /// Confidence in its reading, relative to the outermost URL.
+    confidence: f32,
+    targets: vec::IntoIter<RedirectTarget>,
+    /// Number of targets emitted so far.
+    emitted: usize,
+}
+
+impl OpenUrl {
+    fn new(id: u128, confidence: f32, targets: Vec<RedirectTarget>) -> OpenUrl {
+        OpenUrl {
+            id,
+            confidence,
+            targets: targets.into_iter(),
+            emitted: 0,
         }
     }
 }

@@ -12,9 +12,9 @@ use std::time::Duration;
 use std::{fs, io, thread};
 
 use super::LoadError;
-use super::input::{RecordFeed, record_feed};
 use super::input::{
-    files_of_records, holds_no_records, holds_only_other_files, is_records, segments_in, start_of,
+    RecordFeed, files_of_records, holds_no_records, holds_only_other_files, is_records,
+    record_feed, segments_in, start_of,
 };
 use super::loader::Loader;
 use super::removal::check_roots;

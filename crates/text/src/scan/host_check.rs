@@ -254,7 +254,7 @@ fn is_in_list(word: &[u8], list: &str) -> bool {
 /// name extensions need three labels.
 #[must_use]
 pub fn is_registered(host: &[u8]) -> bool {
-    let is_lower = host.is_ascii() && host.to_ascii_lowercase() == host;
+    let is_lower = host.is_ascii() && !host.iter().any(u8::is_ascii_uppercase);
     let mut labels = host.rsplit(|&byte| byte == b'.');
     let last = labels.next().unwrap_or_default();
     (is_country(last) || is_in_list(last, GENERIC_DOMAINS))

@@ -300,10 +300,9 @@ impl PrivateFolder {
         let (process, number) = (std::process::id(), CREATED.fetch_add(1, Ordering::Relaxed));
         let path = env::temp_dir().join(format!("{PREFIX}{process}-{number}"));
         let mut open = open_folders();
-        let create = || DirBuilder::new().mode(0o700).create(&path);
-        let create = || create().and_then(|()| locked(&path));
         // Another process may remove the folder before it is locked.
-        let lock = create().or_else(|_| create()).map_err(|error| {
+        let lock = locked_new(&path).or_else(|_| locked_new(&path));
+        let lock = lock.map_err(|error| {
             let path = path.display();
             io::Error::other(format!(
                 "cannot make {path}: {error}; TMPDIR names another place"
@@ -351,6 +350,12 @@ pub fn remove_abandoned_folders() {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// Creates a folder that only its owner may enter, and locks it.
+fn locked_new(path: &Path) -> io::Result<File> {
+    DirBuilder::new().mode(0o700).create(path)?;
+    locked(path)
 }
 
 /// Locks a folder. Fails if its process runs.
