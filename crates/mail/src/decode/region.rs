@@ -182,20 +182,32 @@ impl Regions {
     }
 }
 
-/// Copies the header lines at `header`, up to a blank line. A line feed of a page's source becomes
-/// a blank, unless a field or a blank line follows: in preformatted text it ends a line.
+/// Copies the header lines at `header`, at least those that [`HeaderLines::of`] reads. In a field, a
+/// line feed of a page's source becomes a blank, unless another field or a blank line follows: in
+/// preformatted text it ends a line.
 fn header_block(text: &DecodedText<'_>, header: usize) -> Vec<u8> {
     let block = &text.bytes[header..];
     let block = &block[..block.len().min(HEADER_LINES_BYTES)];
     let mut copy = Vec::new();
+    let (mut senders, mut other_lines, mut is_in_field, mut begins) = (0, 0, false, true);
     for line in block.split_inclusive(|&byte| byte == b'\n') {
+        if begins {
+            is_in_field = is_other_field(line);
+            senders += usize::from(field_name(line).and_then(FieldNames::index_of) == Some(0));
+            other_lines += usize::from(!is_in_field);
+        }
         copy.extend_from_slice(line);
-        if line.trim_ascii().is_empty() {
+        let is_end = line.trim_ascii().is_empty() || line.starts_with(b"-");
+        if is_end || 1 < senders || FOLDED_LINES < other_lines {
             break;
         }
         let next = first_line(&block[copy.len()..]).trim_ascii_end();
         let end = copy.len() - 1;
-        if copy[end] == b'\n' && !ends_subject(next) && text.is_source_blank(header + end) {
+        begins = !is_in_field
+            || copy[end] != b'\n'
+            || ends_subject(next)
+            || !text.is_source_blank(header + end);
+        if !begins {
             copy[end] = b' ';
         }
     }
