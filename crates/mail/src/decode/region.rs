@@ -194,7 +194,7 @@ fn header_block(text: &DecodedText<'_>, header: usize) -> Vec<u8> {
         if begins {
             is_in_field = is_other_field(line);
             senders += usize::from(field_name(line).and_then(FieldNames::index_of) == Some(0));
-            other_lines += usize::from(!is_in_field);
+            other_lines += usize::from(!is_in_field && !is_blank(line[0]));
         }
         copy.extend_from_slice(line);
         let is_end = line.trim_ascii().is_empty() || line.starts_with(b"-");
