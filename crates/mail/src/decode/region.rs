@@ -182,9 +182,9 @@ impl Regions {
     }
 }
 
-/// Copies the header lines at `header`, at least those that [`HeaderLines::of`] reads. In a field, a
-/// line feed of a page's source becomes a blank, unless another field or a blank line follows: in
-/// preformatted text it ends a line.
+/// Copies the header lines at `header`, at least those that [`HeaderLines::of`] reads. In a field,
+/// a line feed of a page's source becomes a blank, unless another field or a blank line follows:
+/// in preformatted text it ends a line.
 fn header_block(text: &DecodedText<'_>, header: usize) -> Vec<u8> {
     let block = &text.bytes[header..];
     let block = &block[..block.len().min(HEADER_LINES_BYTES)];
