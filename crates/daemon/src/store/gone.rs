@@ -456,8 +456,14 @@ impl StateDb {
     /// each, with the earlier digests that are removed together with it.
     fn remove_messages(&self, mut unheld: UnheldRows) -> Result<Vec<GoneMessage>> {
         let mailboxes: BTreeSet<MailboxId> = unheld.keys().map(|key| key.mailbox).collect();
+        // The URLs of growing messages that are gone are written again if they come back.
         for mailbox in mailboxes {
-            self.remove_growing_of(mailbox, &unheld)?;
+            for message in self.growing_messages(mailbox)? {
+                let is_gone = |digest: &u128| unheld.contains_key(&GivenKey::new(mailbox, *digest));
+                if message.digests.iter().any(is_gone) {
+                    self.remove_growing(mailbox, &message)?;
+                }
+            }
         }
         // The last digest of a message has the longest list of earlier ones, which are removed with
         // it.
@@ -532,18 +538,6 @@ impl StateDb {
             "INSERT OR IGNORE INTO fresh_unread VALUES(?1,?2)",
         ] {
             self.run(sql, params![mailbox, key])?;
-        }
-        Ok(())
-    }
-
-    /// Removes the growing messages that are gone, so that their URLs are written again if they
-    /// come back.
-    fn remove_growing_of(&self, mailbox: MailboxId, unheld: &UnheldRows) -> Result<()> {
-        for message in self.growing_messages(mailbox)? {
-            let is_gone = |digest: &u128| unheld.contains_key(&GivenKey::new(mailbox, *digest));
-            if message.digests.iter().any(is_gone) {
-                self.remove_growing(mailbox, &message)?;
-            }
         }
         Ok(())
     }

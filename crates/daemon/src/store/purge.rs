@@ -59,7 +59,13 @@ impl StateDb {
         let frozen = format!("SELECT count(*) FROM mailbox WHERE {spool} AND dev NOT IN ({devs})");
         let frozen = self.find(&frozen, [], |row| unsigned(row, 0))?.unwrap_or(0);
         self.mark_files(&surveyed, seen, day)?;
-        self.mark_mailboxes(&surveyed, day)?;
+        // A mailbox without a present file is missing since `day`, unless it has messages in
+        // archives that it shares with others.
+        let missing = format!(
+            "UPDATE mailbox SET gone=iif(gone IS NULL, ?1, NULL) WHERE {surveyed} AND
+             (gone IS NULL)<>(many>1 OR id IN (SELECT mailbox FROM file WHERE gone IS NULL))"
+        );
+        self.run(&missing, [day.cast_signed()])?;
         // Later days occur in a state whose watch time was set back.
         let Some(missing_since) = day.checked_sub(PURGE_DAYS) else {
             return Ok(PurgeStats { purged: 0, frozen });
@@ -99,17 +105,6 @@ impl StateDb {
             }
             self.commit()?;
         }
-    }
-
-    /// Marks mailboxes without a present file as missing since `day`, and the others as present. A
-    /// mailbox with messages in archives that it shares with others counts as present.
-    fn mark_mailboxes(&self, surveyed: &str, day: u64) -> Result<()> {
-        let present = "(many>1 OR id IN (SELECT mailbox FROM file WHERE gone IS NULL))";
-        let changed = format!(
-            "UPDATE mailbox SET gone=iif(gone IS NULL, ?1, NULL) WHERE {surveyed} AND \
-             (gone IS NULL)<>{present}"
-        );
-        self.run(&changed, [day.cast_signed()])
     }
 
     /// Purges at most [`PURGED_PER_SURVEY`] files. Also purges the message of each file unless

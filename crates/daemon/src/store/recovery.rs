@@ -16,10 +16,11 @@ use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::gone::{GivenKey, GivenMessage};
+use super::purge::WatchTime;
 use super::spools::{SpoolRow, path_of};
 use super::state_db::{FileLook, GrowingMessage, Hash128, MailboxId, ReadFile, StateDb, StoredKey};
 use super::state_db::{digests_in, hash128, optional, position_of, stored_key, unsigned};
-use super::writer::{Committer, UnsealedSegment, publish_if_hidden};
+use super::writer::{Committer, PendingBatch, UnsealedSegment, publish_if_hidden};
 use crate::own_files::{
     self, InstanceLock, SegmentDir, StatePaths, create_folders, highest_in, meta_name, number,
     remove_if_exists, reserve_space,
@@ -51,12 +52,26 @@ pub(super) fn open(config: &Config, host: &mut dyn DaemonHost) -> Result<Committ
     compare_with_sidecars(&paths, &db)?;
     // The output may predate the record of the highest number, or be another folder.
     dir.remember(unsealed.seq - 1).at(&dir.out)?;
-    let mut committer = Committer::new(db, dir, config, hash_key, host)?;
+    let mut committer = Committer {
+        watch_time: WatchTime::open(&db, host)?,
+        db,
+        dir,
+        paths,
+        compress: config.output.compress,
+        hash_key,
+        prints_lines: config.output.stdout.is_some(),
+        unsealed,
+        segment: None,
+        batch: PendingBatch::default(),
+        sealed: Vec::new(),
+        batch_since: None,
+        segment_since: None,
+    };
     complete_segment(&mut committer, host)?;
     for aside in set_files_aside(&committer.dir, Some(committer.unsealed.seq))? {
         host.warn(format!("renamed an unknown file to {}", aside.display()));
     }
-    reserve_space(&paths.reserve)?;
+    reserve_space(&committer.paths.reserve)?;
     Ok(committer)
 }
 
@@ -290,16 +305,16 @@ fn open_new(path: &Path, snapshot: &Path) -> Result<StateDb> {
     if has_snapshot {
         fs::copy(snapshot, path).at(path)?;
     }
-    StateDb::open(path).map_err(|error| match error {
-        error if error.kind == ErrorKind::Inconsistent && has_snapshot => {
-            let message = format!(
-                "snapshot {} is damaged; restore it from a backup, or remove it: messages that no \
-                 sidecar lists are then read again, and their records appear twice",
-                snapshot.display()
-            );
-            DaemonError::inconsistent(message).caused_by(error)
+    StateDb::open(path).map_err(|error| {
+        if error.kind != ErrorKind::Inconsistent || !has_snapshot {
+            return error;
         }
-        error => error,
+        let message = format!(
+            "snapshot {} is damaged; restore it from a backup, or remove it: messages that no \
+             sidecar lists are then read again, and their records appear twice",
+            snapshot.display()
+        );
+        DaemonError::inconsistent(message).caused_by(error)
     })
 }
 
@@ -377,7 +392,7 @@ fn repetition_warning(sidecars: &[StateSidecar], segments: Range<u64>) -> Option
     ))
 }
 
-/// Applies sidecars to the new database in one transaction. Returns the number of messages.
+/// Applies sidecars, in order, to the new database in one transaction. Returns the number of messages.
 fn fill(db: &StateDb, sidecars: &[StateSidecar], next_segment: u64) -> Result<usize> {
     db.set_unsealed_segment(&UnsealedSegment {
         seq: next_segment,
@@ -386,7 +401,13 @@ fn fill(db: &StateDb, sidecars: &[StateSidecar], next_segment: u64) -> Result<us
     db.forget_comparable()?;
     let mut messages = 0;
     for sidecar in sidecars {
-        messages += db.apply_sidecar(sidecar)?;
+        for row in &sidecar.spools {
+            db.put_spool_row(row)?;
+        }
+        for mailbox in &sidecar.mailboxes {
+            db.apply_changes(mailbox)?;
+            messages += mailbox.keys.len();
+        }
     }
     db.forget_holders()?;
     // Existing sidecars already list these rows.
@@ -515,19 +536,6 @@ impl StateDb {
             found.ok_or_else(|| self.damaged("lacks a mailbox"))?;
         }
         Ok(all.into_values().collect())
-    }
-
-    /// Applies the changes listed in a sidecar. Sidecars must be applied in order. Returns the
-    /// number of messages.
-    fn apply_sidecar(&self, sidecar: &StateSidecar) -> Result<usize> {
-        for row in &sidecar.spools {
-            self.put_spool_row(row)?;
-        }
-        for mailbox in &sidecar.mailboxes {
-            self.apply_changes(mailbox)?;
-        }
-        let keys = sidecar.mailboxes.iter().map(|mailbox| mailbox.keys.len());
-        Ok(keys.sum())
     }
 
     fn apply_changes(&self, changes: &SidecarMailbox) -> Result<()> {

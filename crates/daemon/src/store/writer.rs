@@ -517,10 +517,7 @@ impl Writer {
             Err(error) if error.kind == ErrorKind::OutOfSpace => {
                 host.warn(format!("cannot write a snapshot of the state: {error}"))
             }
-            Err(error) => {
-                self.end(&error);
-                return Err(error);
-            }
+            Err(error) => return Err(error).inspect_err(|error| self.end(error)),
         }
         Ok(())
     }
@@ -556,21 +553,21 @@ const PIECE_BYTES: u64 = 256 << 10;
 pub(super) struct Committer {
     pub(super) db: StateDb,
     pub(super) dir: SegmentDir,
-    paths: StatePaths,
+    pub(super) paths: StatePaths,
     pub(super) compress: SegmentCompression,
     /// The secret key of the state.
     pub(super) hash_key: HashKey,
     /// `true` if lines go to standard output. They are printed before they are committed, so each
     /// is printed at least once. Segments contain each line exactly once.
-    prints_lines: bool,
+    pub(super) prints_lines: bool,
     /// The open segment as the state describes it.
     pub(super) unsealed: UnsealedSegment,
     /// The file of the open segment; `None` before the first write.
-    segment: Option<Segment>,
+    pub(super) segment: Option<Segment>,
     pub(super) batch: PendingBatch,
     /// Sealed segments that were not reported yet.
     pub(super) sealed: Vec<SealedSegment>,
-    watch_time: WatchTime,
+    pub(super) watch_time: WatchTime,
     /// Time at which the batch was first seen to be non-empty; `None` while it is empty.
     pub(super) batch_since: Option<MonotonicTime>,
     /// Time at which the segment was first seen to contain committed bytes; `None` while it is
@@ -590,32 +587,6 @@ pub(super) struct PendingBatch {
 }
 
 impl Committer {
-    /// Creates a committer for a state and an output that are known to agree.
-    pub(super) fn new(
-        db: StateDb,
-        dir: SegmentDir,
-        config: &Config,
-        hash_key: HashKey,
-        host: &mut dyn DaemonHost,
-    ) -> Result<Self> {
-        let unsealed = db.unsealed_segment()?;
-        Ok(Committer {
-            watch_time: WatchTime::open(&db, host)?,
-            db,
-            dir,
-            paths: StatePaths::new(config),
-            compress: config.output.compress,
-            hash_key,
-            prints_lines: config.output.stdout.is_some(),
-            unsealed,
-            segment: None,
-            batch: PendingBatch::default(),
-            sealed: Vec::new(),
-            batch_since: None,
-            segment_since: None,
-        })
-    }
-
     /// Adds a message's lines to the batch. Whole pieces go to the segment at once, so that memory
     /// holds one of them. All lines count with the message at the next commit.
     pub(super) fn put(&mut self, lines: &mut impl Read, records: u64) -> Result<()> {
@@ -648,7 +619,12 @@ impl Committer {
             return Ok(None);
         }
         if is_planted(PlantedFault::StateBeforeData) {
-            self.commit_state_first()?;
+            self.db.set_unsealed_segment(&UnsealedSegment {
+                len: self.unsealed.len + self.pending_bytes() as u64,
+                hash: 0,
+                ..self.unsealed.clone()
+            })?;
+            self.db.commit()?;
         }
         self.write_lines()?;
         let batch = std::mem::take(&mut self.batch);
@@ -741,16 +717,6 @@ impl Committer {
         self.commit()?;
         self.seal()?;
         self.db.close()
-    }
-
-    /// The planted fault [`PlantedFault::StateBeforeData`].
-    fn commit_state_first(&self) -> Result<()> {
-        self.db.set_unsealed_segment(&UnsealedSegment {
-            len: self.unsealed.len + self.pending_bytes() as u64,
-            hash: 0,
-            ..self.unsealed.clone()
-        })?;
-        self.db.commit()
     }
 
     /// Checks that the output folder is still where it was opened: data written to a removed folder
@@ -944,8 +910,8 @@ impl StateDb {
 
     /// Number of messages whose records are in the unsealed segment.
     pub(super) fn messages_of_open_segment(&self) -> Result<u64> {
-        let count: Option<i64> = self.find("SELECT count(*) FROM fresh", [], |row| row.get(0))?;
-        Ok(count.map_or(0, i64::cast_unsigned))
+        let count = self.find("SELECT count(*) FROM fresh", [], |row| unsigned(row, 0))?;
+        Ok(count.unwrap_or(0))
     }
 }
 
