@@ -215,9 +215,6 @@ pub struct LockedFile {
 impl Status {
     /// Adds the state of another reader's spools.
     pub(crate) fn add_reader(&mut self, other: Status) {
-        if other.state == DaemonState::Stopping {
-            self.state = other.state;
-        }
         self.queue += other.queue;
         self.resting += other.resting;
         self.failing += other.failing;

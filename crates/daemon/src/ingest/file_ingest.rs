@@ -483,7 +483,11 @@ impl Members<'_, '_> {
         if let Some(InputStep::Block(block)) = &first
             && is_written_file(&block.block.bytes)
         {
-            self.skip_own_output(source, messages);
+            // Otherwise its URLs would be written again.
+            messages.find(|step| matches!(step, InputStep::Ended(_)));
+            let text = format!("skipped: {}", SkipReason::OwnOutput.name());
+            let diagnostic = Diagnostic::new(DiagnosticKind::Skip, text);
+            self.events.push(diagnostic.of(source));
             return Ok(());
         }
         let mailbox = self.context.mailbox_of(format)?;
@@ -514,14 +518,6 @@ impl Members<'_, '_> {
             self.error = Some(error);
         }
         Ok(())
-    }
-
-    /// Skips the rest of a member that urlspool wrote.
-    fn skip_own_output(&mut self, source: &Source, messages: &mut MessageSource) {
-        messages.find(|step| matches!(step, InputStep::Ended(_)));
-        let text = format!("skipped: {}", SkipReason::OwnOutput.name());
-        let diagnostic = Diagnostic::new(DiagnosticKind::Skip, text);
-        self.events.push(diagnostic.of(source));
     }
 
     /// Marks the container as read, unless the device or the server failed: another attempt may

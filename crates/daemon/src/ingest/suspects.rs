@@ -72,10 +72,8 @@ impl Suspects {
             config,
             known: Mutex::new(KnownMessages {
                 suspects: noted.chain(set_aside).collect(),
-                set_aside: HashSet::new(),
                 note: File::create(path).ok(),
-                noted_bytes: 0,
-                parsed: HashMap::new(),
+                ..KnownMessages::default()
             }),
         }
     }

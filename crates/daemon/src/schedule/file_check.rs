@@ -22,7 +22,7 @@ use crate::{LogRecord, MonotonicTime, Result};
 use urlspool_sources::read::{self, GitHost, Repository, RepositoryContent};
 use urlspool_sources::walk::{self, WalkedFile};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
-use urlspool_text::limits::UNSETTLED_FILES;
+use urlspool_text::limits::{REMEMBERED_FAILURES, UNSETTLED_FILES};
 use urlspool_text::origin::{FormatHint, Source};
 
 /// Delay before a locked mailbox is checked again, unless a notification comes earlier.
@@ -308,8 +308,11 @@ impl SpoolReader {
     ) {
         let source = &checked.file.source;
         let path = checked.path();
-        if !matches!(outcome, FileOutcome::Locked(_)) {
-            self.end_lock(path, host);
+        if !matches!(outcome, FileOutcome::Locked(_))
+            && let Some(file) = self.unsettled.get_mut(path)
+            && file.lock.take().is_some_and(|held| held.is_reported)
+        {
+            host.info(format!("{}: no longer locked", path.display()));
         }
         match outcome {
             FileOutcome::Partial => {}
@@ -366,17 +369,6 @@ impl SpoolReader {
             holder,
             since,
             is_reported,
-        }
-    }
-
-    /// Records that a file is no longer locked, and logs that if the lock was reported.
-    fn end_lock(&mut self, path: &Path, host: &mut dyn ReaderHost) {
-        let Some(file) = self.unsettled.get_mut(path) else {
-            return;
-        };
-        if file.lock.take().is_some_and(|held| held.is_reported) {
-            let line = format!("{}: no longer locked", path.display());
-            host.info(line);
         }
     }
 
@@ -563,7 +555,12 @@ impl SpoolReader {
     ) {
         let is_noted = match reason {
             SkipReason::Empty => true,
-            SkipReason::OwnOutput | SkipReason::Repository => self.is_noted_output(path),
+            SkipReason::OwnOutput | SkipReason::Repository => {
+                let folder = path.parent().unwrap_or(path);
+                let has_room = self.noted_outputs.len() < REMEMBERED_FAILURES;
+                self.noted_outputs.contains(folder)
+                    || (has_room && !self.noted_outputs.insert(folder.to_owned()))
+            }
             _ => false,
         };
         if !is_noted {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::spool_scan::WatchedSpool;
 use crate::ingest::{ExistingFiles, FileVersion, ParserPool, Suspects};
-use crate::status::{Counters, DaemonState, FailedFile, LastError, LockedFile, Status};
+use crate::status::{Counters, FailedFile, LastError, LockedFile, Status};
 use crate::store::{Session, SharedWriter, Writer};
 use crate::{DaemonError, DaemonHost, ErrorKind, Heartbeat, MonotonicTime, Result};
 use urlspool_files::config::Config;
@@ -60,7 +60,7 @@ pub struct SpoolReader {
     pub(super) folders: HashMap<PathBuf, i64>,
     /// Folders with a reported file that urlspool wrote: such a file changes at each commit. At
     /// most [`REMEMBERED_FAILURES`].
-    noted_outputs: BTreeSet<PathBuf>,
+    pub(super) noted_outputs: BTreeSet<PathBuf>,
     pub(crate) counters: Counters,
     /// `true` if the operator asked to stop.
     pub(crate) stopping: bool,
@@ -222,11 +222,6 @@ impl SpoolReader {
     pub(crate) fn spools_status(&self, now: MonotonicTime) -> Status {
         let quarantined = self.failures.quarantined();
         Status {
-            state: if self.stopping {
-                DaemonState::Stopping
-            } else {
-                DaemonState::Running
-            },
             queue: self.changed.len(),
             resting: self.unsettled.len(),
             failing: self.failures.files.len() - quarantined,
@@ -321,15 +316,6 @@ impl SpoolReader {
     pub(crate) fn roots_changed(&mut self) -> bool {
         let spools = self.spools.iter_mut();
         spools.fold(false, |changed, watched| watched.follow_root() | changed)
-    }
-
-    /// Returns `true` if a file of the same folder was already reported as written by urlspool.
-    /// Remembers the folder.
-    pub(super) fn is_noted_output(&mut self, path: &Path) -> bool {
-        let folder = path.parent().unwrap_or(path);
-        let has_room = self.noted_outputs.len() < REMEMBERED_FAILURES;
-        self.noted_outputs.contains(folder)
-            || (has_room && !self.noted_outputs.insert(folder.to_owned()))
     }
 
     /// Schedules a scan of all spools.

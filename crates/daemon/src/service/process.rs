@@ -75,14 +75,15 @@ pub fn run(
     handle_signals(config_path, hung_up, supervisor.sender.clone())?;
     supervisor.start_readers()?;
     let mut publisher = StatusPublisher::start(&mut supervisor)?;
-    notify_systemd(&[NotifyState::Ready]);
+    // Notifications have no effect without systemd.
+    let _ = sd_notify::notify(&[NotifyState::Ready]);
     tracing::info!(
         spools = supervisor.config.spool.len(),
         readers = supervisor.readers.len(),
         "watching"
     );
     let interrupted = supervise(&mut supervisor, &mut publisher)?;
-    notify_systemd(&[NotifyState::Stopping]);
+    let _ = sd_notify::notify(&[NotifyState::Stopping]);
     supervisor.drain()?;
     supervisor.close()?;
     // The file keeps the final numbers.
@@ -103,7 +104,8 @@ pub fn run(
 /// daemon. Returns `true` if the operator interrupted it.
 fn supervise(supervisor: &mut Supervisor, publisher: &mut StatusPublisher) -> Result<bool> {
     loop {
-        match supervisor.wait() {
+        // `supervisor.sender` keeps the channel open, so the only error is the timeout.
+        match supervisor.events.recv_timeout(MAX_SLEEP).ok() {
             Some(SupervisorEvent::Stop) => return Ok(false),
             Some(SupervisorEvent::Interrupt) => return Ok(true),
             Some(SupervisorEvent::ReaderEnded { generation, result }) => {
@@ -205,17 +207,12 @@ fn publish_to_systemd(status: &Status) {
     let state = format!("{:?}", status.state).to_lowercase();
     let (messages, records) = (status.counts.messages, status.counts.records);
     let line = format!("{state}: {messages} messages, {records} records");
-    notify_systemd(&[NotifyState::Status(&line)]);
+    let _ = sd_notify::notify(&[NotifyState::Status(&line)]);
     // The watchdog is fed while a reader makes progress or has no work. Feeding it by a timer would
     // prove neither.
     if !status.is_stalled() || status.state == DaemonState::Paused {
-        notify_systemd(&[NotifyState::Watchdog]);
+        let _ = sd_notify::notify(&[NotifyState::Watchdog]);
     }
-}
-
-fn notify_systemd(state: &[NotifyState<'_>]) {
-    // Has no effect without systemd.
-    let _ = sd_notify::notify(state);
 }
 
 fn no_signals(error: io::Error) -> DaemonError {
@@ -422,12 +419,6 @@ impl Supervisor {
             let _ = sender.send(SupervisorEvent::ReaderEnded { generation, result });
         };
         ReaderThread::start(reader, self.host.clone(), self.mode, on_end)
-    }
-
-    /// Waits for the next event, at most for [`MAX_SLEEP`].
-    fn wait(&self) -> Option<SupervisorEvent> {
-        // `self.sender` keeps the channel open, so the only error is the timeout.
-        self.events.recv_timeout(MAX_SLEEP).ok()
     }
 
     /// Records that a reader has ended. Returns `true` if all mail was read.

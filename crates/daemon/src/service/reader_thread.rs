@@ -471,12 +471,9 @@ impl FsEvents {
         let mut polled = vec![PollFd::new(woken, PollFlags::IN)];
         let watches = self.watches.as_ref();
         polled.extend(watches.map(|watches| PollFd::from_borrowed_fd(watches.fd(), PollFlags::IN)));
-        let timeout = Timespec {
-            tv_sec: timeout.as_secs().cast_signed(),
-            tv_nsec: timeout.subsec_nanos().into(),
-        };
+        let timeout = Timespec::try_from(timeout).ok();
         // A signal only ends the wait early.
-        let _ = poll(&mut polled, Some(&timeout));
+        let _ = poll(&mut polled, timeout.as_ref());
     }
 
     /// Watches a folder of the spool `root` and all folders in it, or the folder of a file.
@@ -530,14 +527,22 @@ impl FsEvents {
 fn is_shared_file_system(path: &Path) -> bool {
     // Magic numbers of statfs(2): NFS, CIFS, SMB, SMB2, FUSE, 9P, Ceph, AFS (two), Coda, OCFS2,
     // GFS2, Lustre.
-    let Ok(
-        0x6969 | 0xFF53_4D42 | 0x517B | 0xFE53_4D42 | 0x6573_5546 | 0x0102_1997 | 0x00C3_6400
-        | 0x5346_414F | 0x6B41_4653 | 0x7375_7245 | 0x7461_636F | 0x0116_1970 | 0x0BD0_0BD0,
-    ) = rustix::fs::statfs(path).map(|info| info.f_type)
-    else {
-        return false;
-    };
-    true
+    matches!(
+        rustix::fs::statfs(path).map(|info| info.f_type),
+        Ok(0x6969
+            | 0xFF53_4D42
+            | 0x517B
+            | 0xFE53_4D42
+            | 0x6573_5546
+            | 0x0102_1997
+            | 0x00C3_6400
+            | 0x5346_414F
+            | 0x6B41_4653
+            | 0x7375_7245
+            | 0x7461_636F
+            | 0x0116_1970
+            | 0x0BD0_0BD0)
+    )
 }
 
 /// Returns `false`: shared file systems are only known on Linux.
