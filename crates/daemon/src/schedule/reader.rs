@@ -296,12 +296,8 @@ impl SpoolReader {
     /// need that long to be gone.
     pub(crate) fn patience(&self, min: Duration) -> Duration {
         let watch = &self.config.watch;
-        let patience = min.max(watch.lock_timeout);
-        if self.config.output.tombstones {
-            patience + watch.gone_after
-        } else {
-            patience
-        }
+        let gone_after = self.config.output.tombstones.then_some(watch.gone_after);
+        min.max(watch.lock_timeout) + gone_after.unwrap_or_default()
     }
 
     /// Paths of the spools.

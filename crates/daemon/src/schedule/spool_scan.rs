@@ -129,16 +129,6 @@ impl WatchedSpool {
         self.scan_reason = ScanReason::Needed;
     }
 
-    /// Schedules a scan of the spool at `at` because an interval has passed, or earlier if another
-    /// scan is planned.
-    pub(super) fn mark_interval(&mut self, at: MonotonicTime) {
-        let is_planned = self.due.is_some();
-        self.mark(at);
-        if !is_planned {
-            self.scan_reason = ScanReason::Interval;
-        }
-    }
-
     /// Returns `true` if the root differs from the root at the last call.
     pub(super) fn follow_root(&mut self) -> bool {
         let root = self.present_root();
@@ -207,11 +197,6 @@ impl UnreadablePaths {
         if self.paths.len() < REMEMBERED_FAILURES {
             self.paths.insert(path.to_owned());
         }
-    }
-
-    /// Returns `true` if this path is remembered.
-    pub(super) fn contains(&self, path: &Path) -> bool {
-        self.paths.contains(path)
     }
 
     /// Returns `true` if all paths could be examined.
@@ -293,16 +278,6 @@ pub(super) struct CensusBlock {
     /// For files that were read before and are unreadable now: the last time at which a change was
     /// noticed. Messages that were present long after it are not in them.
     pub(super) changed: Option<MonotonicTime>,
-}
-
-impl CensusBlock {
-    /// Returns `true` if a message may be in the files: it was moved within `window` of a change.
-    /// `present` is the last time at which the message was seen elsewhere.
-    pub(super) fn may_hold(&self, present: Option<MonotonicTime>, window: Duration) -> bool {
-        let is_later =
-            |changed: MonotonicTime| present.is_some_and(|present| changed.plus(window) < present);
-        !self.changed.is_some_and(is_later)
-    }
 }
 
 /// Milliseconds between two scans of a spool without notifications.
@@ -480,7 +455,7 @@ impl SpoolReader {
             return;
         }
         let known = &mut self.spools[scan.spool].unreadable;
-        if known.contains(&event.source.path) {
+        if known.paths.contains(&*event.source.path) {
             self.counters.event(event);
         } else {
             // The status does not wait for the end of a long scan.
@@ -541,7 +516,11 @@ impl SpoolReader {
             let is_polled = !watched.notices || !watched.status.present;
             let wait_ms = rescan_ms.min(if is_polled { POLL_MS } else { u64::MAX });
             watched.unstable_scans = 0;
-            watched.mark_interval(now.after(wait_ms));
+            let is_planned = watched.due.is_some();
+            watched.mark(now.after(wait_ms));
+            if !is_planned {
+                watched.scan_reason = ScanReason::Interval;
+            }
         } else {
             watched.unstable_scans += 1;
             let is_immediate = watched.unstable_scans <= IMMEDIATE_RESCANS;
@@ -1015,7 +994,12 @@ impl SpoolReader {
                 .iter()
                 .filter_map(|key| Some((key, blocks.get(key)?)));
             for (key, block) in blocks {
-                if block.since <= until && block.may_hold(present, window) {
+                // The files cannot hold a message that was seen elsewhere long after their last
+                // change: it would have been moved within `window` of one.
+                let changed = block.changed.map(|changed| changed.plus(window));
+                let is_earlier =
+                    changed.is_some_and(|changed| present.is_some_and(|at| changed < at));
+                if block.since <= until && !is_earlier {
                     may_end |= !block.is_failure;
                     blocked.push(*key);
                 }

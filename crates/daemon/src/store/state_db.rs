@@ -29,7 +29,6 @@ use crate::status::FailedFile;
 use crate::{DaemonError, REBUILD, Result};
 use urlspool_files::sink::random_bytes;
 use urlspool_text::hash::hash_pieces;
-use urlspool_text::limits::REPORTED_FAILURES;
 
 /// The oldest `SQLite` without the WAL-reset bug: 3.51.3.
 const SQLITE_VERSION: i32 = 3_051_003;
@@ -820,22 +819,16 @@ impl StateDb {
         Ok(())
     }
 
-    /// The number of messages that are set aside, and the first of them for the status.
-    pub(super) fn set_aside_status(&self) -> Result<(usize, Vec<FailedFile>)> {
-        let places: Vec<String> =
-            self.all("SELECT place FROM set_aside ORDER BY place", [], |row| {
-                row.get(0)
-            })?;
-        let files = places
-            .iter()
-            .take(REPORTED_FAILURES)
-            .map(|place| FailedFile {
-                path: place.clone(),
+    /// The messages that are set aside, for the status.
+    pub(super) fn set_aside_status(&self) -> Result<Vec<FailedFile>> {
+        self.all("SELECT place FROM set_aside ORDER BY place", [], |row| {
+            Ok(FailedFile {
+                path: row.get(0)?,
                 why: format!("this message crashed the program {DEATHS} times"),
                 tries: DEATHS,
                 quarantined: true,
-            });
-        Ok((places.len(), files.collect()))
+            })
+        })
     }
 }
 
@@ -907,8 +900,9 @@ mod tests {
             let look = FileLook::default();
             state.mark_file_read(mailbox, &file, look).unwrap();
         }
-        let (number, files) = state.set_aside_status().unwrap();
-        assert_eq!((number, files[0].tries, files[0].quarantined), (2, 3, true));
+        let files = state.set_aside_status().unwrap();
+        let first = (files[0].tries, files[0].quarantined);
+        assert_eq!((files.len(), first), (2, (3, true)));
         let older = "UPDATE set_aside SET version='0' WHERE mailbox=1";
         state.batch(older).unwrap();
         assert_eq!(state.open_set_aside().unwrap(), [5, 6]);
@@ -916,6 +910,6 @@ mod tests {
         assert_eq!(is_read, [false, true]);
         assert_eq!(state.open_set_aside().unwrap(), [6]);
         state.forget_set_aside(&[6]).unwrap();
-        assert_eq!(state.set_aside_status().unwrap().0, 0);
+        assert_eq!(state.set_aside_status().unwrap().len(), 0);
     }
 }

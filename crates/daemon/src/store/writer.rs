@@ -366,8 +366,8 @@ impl Writer {
             status.segment = committer.unsealed.seq;
             status.committed_bytes = committer.unsealed.len;
             // The state keeps an error, and the next user of the writer reports it.
-            if let Ok((number, files)) = committer.db.set_aside_status() {
-                status.quarantined += number;
+            if let Ok(files) = committer.db.set_aside_status() {
+                status.quarantined += files.len();
                 status.failures.splice(0..0, files);
                 status.failures.truncate(REPORTED_FAILURES);
             }
