@@ -562,7 +562,7 @@ impl IngestContext<'_> {
     /// Ingests the new messages of a repository.
     pub(crate) fn ingest_repository(&mut self, repository: &Repository) -> Result<FileOutcome> {
         let name = position_name(self.place());
-        let position: Option<String> = self.session.lock()?.db()?.meta(&name)?;
+        let mut position: Option<String> = self.session.lock()?.db()?.meta(&name)?;
         // Commits may have been added between the start, when existing mail was noted, and now.
         let noted = self.existing.tip(self.version).map(str::to_owned);
         if let (None, Some(noted)) = (&position, noted)
@@ -577,8 +577,7 @@ impl IngestContext<'_> {
                 return Ok(outcome);
             }
             self.version = version;
-            let position = Some(before.tip().to_owned());
-            return self.ingest_commits(repository, position);
+            position = Some(before.tip().to_owned());
         }
         self.ingest_commits(repository, position)
     }

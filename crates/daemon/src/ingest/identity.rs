@@ -93,19 +93,16 @@ impl FileVersion {
         let mut numbers = [dev, ino, btime.cast_unsigned(), self.mtime.cast_unsigned()];
         let mut hash = key.hasher();
         hash.write(&self.size.to_le_bytes());
-        if file.hint == FormatHint::Maildir {
-            hash.write(up(path, 2).as_os_str().as_bytes());
-            hash.write(b"/");
-            hash.write(maildir_base_name(path));
-            numbers[0] = 0;
-            hash.write(numbers.map(u64::to_le_bytes).as_flattened());
-            return hash.finish() as u64;
+        match file.hint {
+            FormatHint::Maildir => {
+                hash.write(up(path, 2).as_os_str().as_bytes());
+                hash.write(b"/");
+                hash.write(maildir_base_name(path));
+                numbers[0] = 0;
+            }
+            FormatHint::Numbered => hash.write(up(path, 1).as_os_str().as_bytes()),
+            _ => hash.write(unrotated(path).as_os_str().as_bytes()),
         }
-        let place = match file.hint {
-            FormatHint::Numbered => up(path, 1).into(),
-            _ => unrotated(path),
-        };
-        hash.write(place.as_os_str().as_bytes());
         hash.write(numbers.map(u64::to_le_bytes).as_flattened());
         hash.finish() as u64
     }

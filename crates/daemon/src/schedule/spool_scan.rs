@@ -41,7 +41,8 @@ pub(super) struct WatchedSpool {
     pub(super) identity: Arc<SpoolIdentity>,
     /// Time of the next full scan; `None` if none is planned.
     pub(super) due: Option<MonotonicTime>,
-    pub(super) scan_reason: ScanReason,
+    /// `true` if the next scan is only due because the interval between rescans will have passed.
+    pub(super) is_routine: bool,
     /// Number of consecutive scans during which the spool changed.
     pub(super) unstable_scans: u32,
     /// `true` if the kernel reports changes in the spool; otherwise it is polled.
@@ -73,15 +74,6 @@ pub(super) enum ExistingState {
     Read,
 }
 
-/// Reason for the next scan of a spool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ScanReason {
-    /// The spool is new or changed, or its last scan was not enough.
-    Needed,
-    /// The interval between rescans will have passed. Such a scan is not urgent.
-    Interval,
-}
-
 /// Folders and files of a spool that a scan could not examine.
 #[derive(Debug, Default)]
 pub(super) struct UnreadablePaths {
@@ -100,7 +92,7 @@ impl WatchedSpool {
             spool: spool.clone(),
             identity: Arc::new(SpoolIdentity::kept(&spool.path, &spool.path)),
             due: Some(now),
-            scan_reason: ScanReason::Needed,
+            is_routine: false,
             unstable_scans: 0,
             notices: true,
             noticed: None,
@@ -120,13 +112,13 @@ impl WatchedSpool {
     /// Returns `true` if a scan of the spool before `soon` is needed.
     pub(super) fn is_needed(&self, soon: MonotonicTime) -> bool {
         let is_due = self.due.is_some_and(|due| due <= soon);
-        self.missing.is_waiting || self.scan_reason == ScanReason::Needed && is_due
+        self.missing.is_waiting || !self.is_routine && is_due
     }
 
     /// Schedules a scan of the spool at `at` or earlier.
     pub(super) fn mark(&mut self, at: MonotonicTime) {
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
-        self.scan_reason = ScanReason::Needed;
+        self.is_routine = false;
     }
 
     /// Returns `true` if the root differs from the root at the last call.
@@ -516,11 +508,9 @@ impl SpoolReader {
             let is_polled = !watched.notices || !watched.status.present;
             let wait_ms = rescan_ms.min(if is_polled { POLL_MS } else { u64::MAX });
             watched.unstable_scans = 0;
-            let is_planned = watched.due.is_some();
+            let is_routine = watched.due.is_none();
             watched.mark(now.after(wait_ms));
-            if !is_planned {
-                watched.scan_reason = ScanReason::Interval;
-            }
+            watched.is_routine = is_routine;
         } else {
             watched.unstable_scans += 1;
             let is_immediate = watched.unstable_scans <= IMMEDIATE_RESCANS;

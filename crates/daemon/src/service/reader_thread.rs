@@ -494,19 +494,17 @@ impl FsEvents {
         let itself = (watched != path).then(|| watched.to_owned());
         let mut failure = None;
         for folder in itself.into_iter().chain(inside) {
-            match watches.add(&folder) {
-                Ok(()) => {}
-                // A folder that disappeared needs no watch. The reader checks the roots itself.
-                Err(_) if !folder.is_dir() => {}
+            // A folder that disappeared needs no watch. The reader checks the roots itself.
+            if let Err(error) = watches.add(&folder)
+                && folder.is_dir()
+            {
                 // All further folders would fail too.
-                Err(error) if error.kind() == io::ErrorKind::StorageFull => {
+                if error.kind() == io::ErrorKind::StorageFull {
                     return Err("the limit of watches is reached; raise \
                                 fs.inotify.max_user_watches (sysctl)"
                         .to_owned());
                 }
-                Err(error) => {
-                    failure.get_or_insert(error);
-                }
+                failure.get_or_insert(error);
             }
         }
         if let Some(error) = failure {
