@@ -196,17 +196,12 @@ impl Stats {
         let numbers = place.map(u64::to_le_bytes);
         self.sources.add(&numbers[0]);
         self.messages.add(numbers.as_flattened());
-        let mut newsgroups = row.texts(FieldId::MessageNewsgroups);
-        newsgroups
-            .iter_mut()
-            .for_each(|group| group.make_ascii_lowercase());
+        let newsgroups = row.texts(FieldId::MessageNewsgroups).into_iter();
         self.message = PendingMessage {
             place: Some(place),
-            urls: 0,
-            from: None,
-            sent: 0,
             list: row.text(FieldId::MessageListId).map(list_name),
-            newsgroups,
+            newsgroups: newsgroups.map(|name| name.to_ascii_lowercase()).collect(),
+            ..PendingMessage::default()
         };
     }
 

@@ -85,7 +85,7 @@ impl FoundAuthor {
 }
 
 /// `context` of a record that was found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[expect(
     missing_docs,
     reason = "the table of the fields is their documentation"
@@ -117,8 +117,7 @@ impl FoundContext {
         FoundContext {
             before,
             after,
-            before_marks: Vec::new(),
-            after_marks: Vec::new(),
+            ..FoundContext::default()
         }
     }
 

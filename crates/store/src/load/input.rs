@@ -74,11 +74,13 @@ impl LoadInput {
             LoadInput::File(path) | LoadInput::Segment(SegmentFile { path, .. }) => path,
         };
         let file = fs::File::open(path)?;
-        if file.metadata()?.is_file() {
-            unpacked(Input::file(file), path)
+        let is_file = file.metadata()?.is_file();
+        let input = if is_file {
+            Input::file(file)
         } else {
-            unpacked(Input::stream(file), path)
-        }
+            Input::stream(file)
+        };
+        unpacked(input, path)
     }
 
     /// Returns the name shown in messages.

@@ -327,20 +327,16 @@ impl Target for PostgresTarget {
     fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
         let sql = "SELECT hash FROM segments WHERE instance=$1 AND epoch=$2 AND seq=$3";
         let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
-        let row = self.with(async |client| {
-            let values: [&(dyn ToSql + Sync); 3] = [&segment.instance, &epoch, &seq];
-            client.query_opt(sql, &values).await
-        })?;
+        let values: [&(dyn ToSql + Sync); 3] = [&segment.instance, &epoch, &seq];
+        let row = self.with(async |client| client.query_opt(sql, &values).await)?;
         Ok(SegmentStatus::of(segment, row.map(|row| row.get(0))))
     }
 
     fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError> {
         let sql = "INSERT INTO segments VALUES($1,$2,$3,$4)";
         let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
-        let added = self.with(async |client| {
-            let values: [&(dyn ToSql + Sync); 4] = [&segment.instance, &epoch, &seq, &segment.hash];
-            client.execute(sql, &values).await
-        });
+        let values: [&(dyn ToSql + Sync); 4] = [&segment.instance, &epoch, &seq, &segment.hash];
+        let added = self.with(async |client| client.execute(sql, &values).await);
         added.map(drop)
     }
 
