@@ -43,6 +43,11 @@ pub(crate) fn audited(folder: &Folder, step: &str, args: &[&str]) -> Ended {
     ended
 }
 
+pub(crate) fn run(folder: &Folder, sql: &str) {
+    let db = Connection::open(folder.path("urls.db")).unwrap();
+    db.execute_batch(sql).unwrap();
+}
+
 /// Returns the rows of a query, with columns joined by `|`.
 #[track_caller]
 pub(crate) fn rows(database: &Path, sql: &str) -> Vec<String> {

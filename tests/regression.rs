@@ -3,14 +3,17 @@
 
 use crate::scene::{Folder, done, ended, urlspool};
 
+/// Returns the records of a text on standard input.
+#[track_caller]
+fn records(text: &str) -> Vec<serde_json::Value> {
+    let mut command = urlspool(["scan", "--kind", "text", "-"]);
+    ended(&mut command, text.as_bytes()).records()
+}
+
 /// Returns the URL and wrapper of each record of a text on standard input.
 #[track_caller]
 fn found(text: &str) -> Vec<(String, String)> {
-    let records = ended(
-        &mut urlspool(["scan", "--kind", "text", "-"]),
-        text.as_bytes(),
-    )
-    .records();
+    let records = records(text);
     let text_of = |record: &serde_json::Value, key: &str| record[key].as_str().unwrap().to_owned();
     records
         .iter()
@@ -58,11 +61,7 @@ fn lines_of_deeper_quote_marks_inside_a_wrapper_are_skipped() {
 #[test]
 fn joined_readings_are_compared_by_their_own_confidence() {
     let text = "http://a.example/minutes-\nindex\nsome_two and\n";
-    let records = ended(
-        &mut urlspool(["scan", "--kind", "text", "-"]),
-        text.as_bytes(),
-    )
-    .records();
+    let records = records(text);
     assert_eq!(records.len(), 1);
     // The first line is no reading, and neither joined one has 0.7: the likelier one is chosen.
     assert_eq!(records[0]["url"], "http://a.example/minutes-indexsome_two");
@@ -126,11 +125,7 @@ fn quoted_printable_that_is_undone_is_a_repair_with_an_alternate() {
             pair("http://b.example/cd/", "http://b.example/c=d/"),
         ),
     ] {
-        let records = ended(
-            &mut urlspool(["scan", "--kind", "text", "-"]),
-            text.as_bytes(),
-        )
-        .records();
+        let records = records(text);
         assert_eq!(records[0]["url"], url);
         let repairs = records[0]["repairs"].as_array().unwrap();
         assert!(

@@ -4,10 +4,8 @@ use std::process::Stdio;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
-
 use super::http_server::{HttpServer, answer};
-use super::{audit, audited, loaded, message, rows};
+use super::{audit, audited, loaded, message, rows, run};
 use crate::scene::{Folder, assert_contains, urlspool};
 
 mod answers;
@@ -64,11 +62,6 @@ fn planned_private(urls: &[String]) -> Folder {
         "UPDATE audit_links SET planned = 1, excluded = NULL",
     );
     folder
-}
-
-fn run(folder: &Folder, sql: &str) {
-    let db = Connection::open(folder.path("urls.db")).unwrap();
-    db.execute_batch(sql).unwrap();
 }
 
 /// Returns the results, sorted by the last segment of the URL.

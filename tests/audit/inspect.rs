@@ -3,10 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rusqlite::Connection;
-
 use super::http_server::{HttpServer, answer};
-use super::{audit, audited, loaded, message, rows};
+use super::{audit, audited, loaded, message, rows, run};
 use crate::scene::{Folder, assert_contains};
 
 const ARTICLE: &str = "<html lang=en><title>The brass lantern</title><p>Each lantern of the \
@@ -52,11 +50,6 @@ fn answering(urls: &[String]) -> Folder {
          planned",
     );
     folder
-}
-
-fn run(folder: &Folder, sql: &str) {
-    let db = Connection::open(folder.path("urls.db")).unwrap();
-    db.execute_batch(sql).unwrap();
 }
 
 /// Returns the last segment and the state of each URL.

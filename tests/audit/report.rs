@@ -6,7 +6,7 @@ use std::fs;
 use html5gum::{Token, Tokenizer};
 use rusqlite::Connection;
 
-use super::{audit, audited, loaded, message, rows};
+use super::{audit, audited, loaded, message, rows, run};
 use crate::scene::{Folder, Rng, assert_contains, urlspool};
 
 mod bag;
@@ -24,11 +24,6 @@ fn planned() -> Folder {
     loaded(&folder, &mail.concat());
     audited(&folder, "plan", &["-q"]);
     folder
-}
-
-fn run(folder: &Folder, sql: &str) {
-    let db = Connection::open(folder.path("urls.db")).unwrap();
-    db.execute_batch(sql).unwrap();
 }
 
 /// Stores a check of the link whose URL has this end.

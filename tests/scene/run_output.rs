@@ -48,6 +48,12 @@ impl RunOutput {
         self.lines().iter().map(url).collect()
     }
 
+    /// Checks the kinds of the events.
+    #[track_caller]
+    pub(crate) fn check_kinds(&self, kinds: &[DiagnosticKind]) {
+        assert_eq!(self.kinds(), kinds, "{:?}", self.events);
+    }
+
     /// Returns the kinds of the events.
     pub(crate) fn kinds(&self) -> Vec<DiagnosticKind> {
         self.events
