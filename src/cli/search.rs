@@ -85,8 +85,8 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     if 0 < reports.unreported && !args.general.quiet {
         let matches = counted(reports.unreported, "match", "matches");
         print_message(format_args!(
-            "urlspool: {matches} not reported: the author is named only in a text, the author or \
-             the date is missing, or the message has more than 1 MiB of URLs"
+            "urlspool: {matches} not reported: nothing proves who wrote the URL, the author or the \
+             date is missing, or the message has more than 1 MiB of URLs"
         ));
     }
     out.finish()?;

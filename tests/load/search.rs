@@ -483,3 +483,29 @@ fn datasette_finds_the_full_text_table() {
         assert_eq!(value::<i64>(&folder, &sql), 1, "{table}");
     }
 }
+
+/// Mail of people who quote, forward or report a URL, and a copy of a reported message. `|` is a
+/// line end.
+const ACCUSATIONS: &str = "\
+From jane@q.example Mon May  1 08:00:00 2006|From: Jane <jane@q.example>|DATE|> http://m.example/a|\
+|-----Original Message-----|http://m.example/b||From desk@r.example Mon May  1 09:00:00 2006|\
+From: Desk <desk@r.example>|Subject: http://m.example/c|MIME-Version: 1.0|\
+Content-Type: multipart/report; report-type=feedback-report; boundary=b|DATE|\
+--b||http://m.example/d|--b|INNER/e|--b|Content-Type: message/feedback-report||--b|INNER/f|";
+
+#[test]
+fn only_the_author_of_a_url_is_reported_and_once() {
+    let folder = Folder::new();
+    let inner = "Content-Type: message/rfc822||From: <j@thief.example>|DATE|http://m.example";
+    let mail = ACCUSATIONS.replace("INNER", inner);
+    let mail = mail.replace("DATE", "Date: Mon, 1 May 2006 07:00:00 +0000|");
+    let lines = records(&folder, "a.mbox", &mail.replace('|', "\n"));
+    loaded(&folder, &[], &lines);
+    let reporter = "--reporter=Lamp Desk <abuse@lamp.example>";
+    let reports = search(&folder, &["--host=m.example", "--format=xarf", reporter]);
+    reports.check(0, "4 matches not reported");
+    assert_contains(reports.text(), "\"source_identifier\":\"thief.example\"");
+    let links = "\"suspicious_links\":[\"http://m.example/e\",\"http://m.example/f\"]";
+    assert_contains(reports.text(), links);
+    assert_eq!(reports.text().lines().count(), 1, "{}", reports.text());
+}

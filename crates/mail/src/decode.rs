@@ -190,6 +190,8 @@ pub struct DecodedText<'m> {
     /// Part whose body or header this is; `None` for the message's own header and for a message
     /// without a header.
     pub part: Option<&'m MimePart>,
+    /// Innermost message that holds the text; `None` for the outermost one.
+    pub author: Option<&'m Arc<Author>>,
     /// Meaning of the line ends.
     pub lines: LineLayout,
     /// HTML page, if this is the visible text of one.
@@ -216,6 +218,7 @@ impl<'m> DecodedText<'m> {
             offset_map,
             region,
             part,
+            author: part.and_then(|part| part.author.as_ref()),
             lines: LineLayout::Written,
             page: None,
             encoded: Vec::new(),

@@ -239,9 +239,6 @@ impl Stats {
         self.end_sender();
         let message = std::mem::take(&mut self.message);
         let urls = message.urls;
-        if urls == 0 {
-            return;
-        }
         if let Some(list) = &message.list {
             self.lists.add(list, urls);
         }

@@ -48,6 +48,8 @@ named_enum! {
         Digest = "digest",
         /// The message that an abuse report is about (RFC 5965).
         Arf = "arf",
+        /// An abuse report, outside the message that it is about. Its author did not send that.
+        Reporter = "reporter",
         /// A message below header lines in a text, which anybody can write.
         Text = "text",
     }

@@ -399,7 +399,7 @@ struct BodyRange {
 
 impl<'w> PartWalk<'w, '_> {
     /// Reads the entity with the header `fields`. Leaves out the body if it consists of parts.
-    fn entity(&mut self, entity: EntityStart, fields: &HeaderFields) -> EntityStep {
+    fn entity(&mut self, mut entity: EntityStart, fields: &HeaderFields) -> EntityStep {
         let body = fields.body.min(self.raw.len());
         if fields.is_truncated {
             let max = self.state.limits.header_bytes;
@@ -409,10 +409,14 @@ impl<'w> PartWalk<'w, '_> {
             );
             self.report(DiagnosticKind::Limit, entity.at, message);
         }
-        let part = MimePart::new(self.raw, fields, &entity.place);
+        let mut part = MimePart::new(self.raw, fields, &entity.place);
+        if part.is_abuse_report {
+            part.author = Some(self.reporter(part.author.as_deref()));
+            entity.place.author.clone_from(&part.author);
+        }
         // The fields of the outermost message belong to no part.
         let is_inner = !entity.place.is_message || 0 < entity.place.depth;
-        self.header_texts(fields, is_inner.then_some(&part));
+        self.header_texts(fields, is_inner.then_some(&part), part.author.as_ref());
         if part.media_type == EXTERNAL_BODY {
             self.external_body(fields, &part);
         }
@@ -454,6 +458,22 @@ impl<'w> PartWalk<'w, '_> {
         }
     }
 
+    /// Returns the author of an abuse report in the message `within`; `None` is the outermost one.
+    fn reporter(&self, within: Option<&Author>) -> Arc<Author> {
+        let (
+            kind,
+            WalkState {
+                message, limits, ..
+            },
+        ) = (AuthorKind::Reporter, &*self.state);
+        let author = within.cloned().or_else(|| {
+            let fields = HeaderFields::of(message.raw, limits.header_bytes);
+            Author::of_header(kind, message.raw, &fields, limits.field_bytes)
+        });
+        let author = author.unwrap_or_default();
+        Arc::new(Author { kind, ..author })
+    }
+
     /// Returns the map of the layer's bytes that start at `at`.
     fn offset_map(&self, at: usize) -> OffsetMap {
         OffsetMap::within(self.outer, at)
@@ -474,7 +494,12 @@ impl<'w> PartWalk<'w, '_> {
 
     /// Passes the values of a header's fields to the sink. `part` is `None` for the message's own
     /// header.
-    fn header_texts(&mut self, fields: &HeaderFields, part: Option<&MimePart>) {
+    fn header_texts(
+        &mut self,
+        fields: &HeaderFields,
+        part: Option<&MimePart>,
+        author: Option<&Arc<Author>>,
+    ) {
         if self.state.policy.skip_headers {
             return;
         }
@@ -488,6 +513,7 @@ impl<'w> PartWalk<'w, '_> {
             steps.apply(decoded_value(value));
             let region = Region::Header(field.name.of(raw));
             (self.state.sink)(DecodedText {
+                author,
                 lines: LineLayout::Folded,
                 ..DecodedText::plain(steps.bytes, steps.offset_map, region, part)
             });

@@ -42,6 +42,8 @@ pub struct MimePart {
     pub author: Option<Arc<Author>>,
     /// The layout of its text; [`TextForm::Other`] if its media type is of no text.
     pub(super) form: TextForm,
+    /// `true` for the multipart of an abuse report (RFC 5965).
+    pub(super) is_abuse_report: bool,
     /// Names of the surrounding archive member, from the outermost archive inwards; `None` outside
     /// attached archives.
     pub member: Option<Arc<[Vec<u8>]>>,
@@ -111,6 +113,9 @@ impl MimePart {
             DEFAULT_TYPE.to_owned()
         };
         let form = text_form(&media_type, &parameters);
+        let report_type = parameters.get("report-type");
+        let is_abuse_report = media_type == "multipart/report"
+            && report_type.is_some_and(|name| name.eq_ignore_ascii_case("feedback-report"));
         let charset = parameters.remove("charset");
         let encodings = fields.each(KnownField::ContentTransferEncoding);
         let mut encodings =
@@ -127,6 +132,7 @@ impl MimePart {
             .then(|| named_base(raw, fields, place.base.as_ref()))
             .flatten(),
             form,
+            is_abuse_report,
             media_type: shortened(media_type),
             ..MimePart::within(place)
         }

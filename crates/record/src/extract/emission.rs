@@ -50,7 +50,7 @@ impl<'t> Location<'t> {
             region: EXTERNAL_BODY_REGION,
             quote_depth: 0,
             part: text.part,
-            author: text.part.and_then(|part| part.author.as_ref()),
+            author: text.author,
             anchor: None,
             exact: false,
             joins: &[],

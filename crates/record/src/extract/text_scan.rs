@@ -304,7 +304,7 @@ impl MessagePass<'_, '_> {
         at: usize,
         parts: &mut TextParts,
     ) -> Option<Arc<Author>> {
-        let around = text.part.and_then(|part| part.author.clone());
+        let around = text.author.cloned();
         let is_needed = self.extractor.options.info.contains(InfoFields::AUTHOR);
         if !is_needed || text.region != Region::Body || text.lines == LineLayout::Folded {
             return around;
@@ -470,6 +470,10 @@ MULTI/mixed; boundary=b||--b|INNER|--b||URL => rfc822 Joe, outer
 MULTI/digest; boundary=b||--b||HEAD|URL|--b||Date: x||URL => digest Joe, digest
 REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b|INNER => arf Joe, arf Joe
 REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b-- => outer
+MULTI/ARF|Subject: URL||--b||URL|--b|Content-Type: message/feedback-report||URL|--b|INNER => \
+reporter outer, reporter outer, arf Joe, arf Joe
+MULTI/mixed; boundary=c||--c|MULTI/ARF||--b||URL => reporter outer
+Content-Type: message/rfc822||From: Joe|MULTI/ARF||--b||URL => reporter Joe
 REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
 |MIME-Version: 1.0||URL => outer
 |URL|-----Original Message-----|HEAD|URL => outer, text Joe
@@ -504,6 +508,7 @@ Content-Type: text/html||<pre>-----Original Message-----|From: Jim|Date: x|Subje
         for case in CASES.lines() {
             let (mail, expected) = case.split_once(" => ").unwrap();
             let mail = mail.replace("REPORT", "MULTI/report; boundary=b||--b");
+            let mail = mail.replace("ARF", "report; report-type=Feedback-Report; boundary=b");
             let mail = mail.replace("INNER", "Content-Type: message/rfc822||HEAD|URL");
             let mail = mail.replace("MULTI", "Content-Type: multipart");
             let mail = mail.replace("HEAD", "From: Joe|Date: Mon, 1 May 2006|Subject: x|");

@@ -1,7 +1,8 @@
 //! Matches of a search as reports for abuse desks, in XARF v4 (<https://xarf.org>).
 //!
 //! Each message is one report of the type `spam`. It names the domain of the author, and has the
-//! URLs that were found. An author that is only named in a text is never reported.
+//! URLs that were found. Nobody is reported for an author that is only named in a text, for text
+//! that was quoted or forwarded, or for an abuse report.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::net::IpAddr;
@@ -11,6 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::found_row::{Citation, FoundAuthor};
+use urlspool_mail::decode::{AuthorKind, BodyRegion};
 use urlspool_record::record::json_line;
 use urlspool_text::diagnostic::shortened;
 use urlspool_text::limits::REPORTED_BYTES;
@@ -96,12 +98,12 @@ fn host_of_mail(domain: &str) -> Option<String> {
 pub struct AbuseReports {
     /// Digest of the current message.
     digest: String,
-    /// Reports about the current message and the messages in it, by author; `None` for an author
-    /// who is not reported.
-    current: HashMap<FoundAuthor, Option<Report>>,
+    /// Reports about the current message and the messages in it, by author without its kind; `None`
+    /// for URLs and authors that are not reported.
+    current: HashMap<Option<FoundAuthor>, Option<Report>>,
     /// Ids of the first matches of the reports so far: a message may be in several mailboxes.
     reported: HashSet<String>,
-    /// Number of matches without an author who can be reported, without a date, or beyond
+    /// Number of matches that do not prove who wrote the URL, without a date, or beyond
     /// [`REPORTED_BYTES`].
     pub unreported: u64,
 }
@@ -121,7 +123,11 @@ impl AbuseReports {
             self.finish(reporter, out);
             self.digest.clone_from(&citation.digest);
         }
-        let report = self.current.entry(citation.found.author.clone());
+        let author = is_by_author(citation).then(|| FoundAuthor {
+            by: String::new(),
+            ..citation.found.author.clone()
+        });
+        let report = self.current.entry(author);
         match report.or_insert_with(|| Report::of(citation)) {
             Some(report) if report.url_bytes < REPORTED_BYTES => {
                 let url = citation.found.whole_url();
@@ -149,7 +155,7 @@ impl Report {
     /// Creates the report of the message with this match.
     fn of(citation: &Citation) -> Option<Report> {
         let author = &citation.found.author;
-        citation.found.date().filter(|_| !author.is_claimed())?;
+        citation.found.date().filter(|_| is_by_author(citation))?;
         Some(Report {
             sender: Party::parse(author.from.as_deref()?)?,
             first: citation.clone(),
@@ -191,6 +197,14 @@ impl Report {
             }],
         })));
     }
+}
+
+/// Returns `true` if the structure of the mail proves that the author wrote the URL.
+fn is_by_author(citation: &Citation) -> bool {
+    let unproven = [AuthorKind::Text.name(), AuthorKind::Reporter.name()];
+    citation.quote_depth == 0
+        && citation.found.region != BodyRegion::Forwarded.name()
+        && !unproven.contains(&&*citation.found.author.by)
 }
 
 /// Returns `true` if RFC 3986 accepts a URL, as readers of reports expect.
