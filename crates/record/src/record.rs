@@ -16,6 +16,7 @@ mod parts;
 mod record_line;
 mod schema;
 mod source_range;
+mod usual;
 mod value;
 mod written_line;
 

@@ -10,8 +10,10 @@ use data_encoding::HEXLOWER;
 use serde::Serialize;
 
 use super::fields::{Field, FieldId, FieldScope, RECORD_FIELDS};
+use super::usual::USUAL_VALUES;
 use super::value::{RecordValues, Scalar, UrlCache, ValueSink};
 use urlspool_text::byte_scan::is_plain_json;
+use urlspool_text::origin::{Source, SourceKind};
 
 /// Chosen fields of a record as JSON, in the same order and shape as in the whole record. The
 /// default is all fields.
@@ -27,6 +29,9 @@ pub(super) struct Caches {
     urls: UrlCache<Vec<u8>>,
     /// One buffer per run of fields. Empty before the first record of a message.
     message: Vec<Vec<u8>>,
+    /// The same for the fields of `of_source`.
+    source: Vec<Vec<u8>>,
+    of_source: Option<(Source, SourceKind)>,
 }
 
 impl Caches {
@@ -34,28 +39,60 @@ impl Caches {
     pub(super) fn begin_message(&mut self) {
         self.message.iter_mut().for_each(Vec::clear);
     }
+
+    /// Forgets the fields of the previous source, unless the next message has the same.
+    fn begin_source(&mut self, source: &Source, kind: SourceKind) {
+        let is_same = |(other, other_kind): &(Source, SourceKind)| {
+            Arc::ptr_eq(&other.path, &source.path)
+                && other.member() == source.member()
+                && *other_kind == kind
+        };
+        if !self.of_source.as_ref().is_some_and(is_same) {
+            self.source.iter_mut().for_each(Vec::clear);
+            self.of_source = Some((source.clone(), kind));
+        }
+    }
+}
+
+/// Returns the buffer at `index`, which is created if needed.
+fn buffer(buffers: &mut Vec<Vec<u8>>, index: usize) -> &mut Vec<u8> {
+    if buffers.len() <= index {
+        buffers.resize_with(index + 1, Vec::new);
+    }
+    &mut buffers[index]
 }
 
 /// A step in writing an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     /// A field. `key` holds the bytes before its value: comma, name and colon.
-    Value {
+    Value { key: Vec<u8>, field: FieldId },
+    /// A field in the row `pair` of [`REPEATED`].
+    Repeated {
         key: Vec<u8>,
         field: FieldId,
-        /// Index in [`REPEATED`].
-        pair: Option<usize>,
+        pair: usize,
     },
     /// An object. `key` holds the bytes before it.
     Object {
         key: Vec<u8>,
-        name: &'static str,
+        /// Index of null in [`USUAL_VALUES`], if the object can be null.
+        null: Option<usize>,
+        steps: Vec<Step>,
+    },
+    /// Fields that have the usual values with these indexes in most records. `json` holds them with
+    /// their names.
+    Usual {
+        usual: Vec<usize>,
+        json: Vec<u8>,
         steps: Vec<Step>,
     },
     /// Fields that depend on the URL and on whether its link text names a different host.
     OfUrl(Vec<Step>),
     /// Fields that depend on the message, and the index of the buffer that caches them.
-    OfMessage { buffer: usize, steps: Vec<Step> },
+    OfMessage { index: usize, steps: Vec<Step> },
+    /// Fields that depend on the file or member, and the index of the buffer that caches them.
+    OfSource { index: usize, steps: Vec<Step> },
 }
 
 impl JsonFields {
@@ -90,6 +127,8 @@ impl JsonFields {
         caches: &mut Caches,
         sink: &mut JsonSink<'_>,
     ) {
+        let origin = &values.record.origin;
+        caches.begin_source(origin.source, origin.kind);
         sink.push(b"{");
         write_steps(&self.steps, values, Some(caches), sink);
         sink.push(b"}\n");
@@ -114,7 +153,8 @@ const REPEATED: [[FieldId; 2]; 4] = [
 const CACHED_URL_FIELDS: usize = 4;
 
 /// Returns the steps for the chosen fields of the object `parent`, or of the record if `None`.
-/// `buffers` counts the buffers for message fields. Recurses to the depth of the table.
+/// `buffers` counts the buffers for fields of messages and sources. Recurses to the depth of the
+/// table.
 fn steps(chosen: &[FieldId], parent: Option<&str>, buffers: &mut usize) -> Vec<Step> {
     let mut single = Vec::new();
     for field in RECORD_FIELDS
@@ -122,34 +162,64 @@ fn steps(chosen: &[FieldId], parent: Option<&str>, buffers: &mut usize) -> Vec<S
         .filter(|field| field.parent() == parent)
     {
         let key = key(field, single.is_empty());
+        let usual = usual_index(field.name);
         if let Some(id) = chosen.iter().find(|id| id.name() == field.name) {
             let pair = REPEATED.iter().position(|pair| pair.contains(id));
-            let field = *id;
-            single.push((field.field().scope, Step::Value { key, field, pair }));
+            let (scope, field) = (field.scope, *id);
+            let step = match pair {
+                Some(pair) => Step::Repeated { key, field, pair },
+                None => Step::Value { key, field },
+            };
+            single.push((scope, usual, step));
         } else if let Some(scope) = scope_of_members(chosen, field.name) {
-            let steps = steps(chosen, Some(field.name), buffers);
-            let name = field.name;
-            single.push((scope, Step::Object { key, name, steps }));
+            let (null, steps) = (usual, steps(chosen, Some(field.name), buffers));
+            single.push((scope, usual, Step::Object { key, null, steps }));
         }
     }
     let mut runs = Vec::new();
-    let mut single = single.into_iter().peekable();
-    while let Some((scope, first)) = single.next() {
-        let mut run = vec![first];
-        while let Some((_, step)) = single.next_if(|(next, _)| *next == scope) {
-            run.push(step);
-        }
+    for run in single.chunk_by(|before, next| before.0 == next.0) {
+        let scope = run[0].0;
+        let steps = with_usual_values(run);
         match scope {
-            FieldScope::Url if CACHED_URL_FIELDS <= run.len() => runs.push(Step::OfUrl(run)),
+            FieldScope::Url if CACHED_URL_FIELDS <= run.len() => runs.push(Step::OfUrl(steps)),
+            FieldScope::Url | FieldScope::Record => runs.extend(steps),
             FieldScope::Message => {
-                let (buffer, steps) = (*buffers, run);
-                runs.push(Step::OfMessage { buffer, steps });
+                let index = *buffers;
                 *buffers += 1;
+                runs.push(match parent {
+                    Some("source") => Step::OfSource { index, steps },
+                    _ => Step::OfMessage { index, steps },
+                });
             }
-            FieldScope::Url | FieldScope::Record => runs.extend(run),
         }
     }
     runs
+}
+
+fn usual_index(name: &str) -> Option<usize> {
+    USUAL_VALUES.iter().position(|usual| usual.field == name)
+}
+
+/// Joins adjacent steps of fields that have a usual value.
+fn with_usual_values(steps: &[(FieldScope, Option<usize>, Step)]) -> Vec<Step> {
+    let mut joined = Vec::new();
+    for group in steps.chunk_by(|before, next| before.1.is_some() && next.1.is_some()) {
+        let usual: Vec<usize> = group.iter().filter_map(|(_, usual, _)| *usual).collect();
+        let steps = group.iter().map(|(_, _, step)| step.clone());
+        if usual.is_empty() {
+            joined.extend(steps);
+            continue;
+        }
+        let json = group.iter().zip(&usual).flat_map(|((_, _, step), usual)| {
+            [step.key(), USUAL_VALUES[*usual].json.as_bytes()].concat()
+        });
+        joined.push(Step::Usual {
+            json: json.collect(),
+            steps: steps.collect(),
+            usual,
+        });
+    }
+    joined
 }
 
 /// Returns the scope of an object's chosen members. `None` if no member is chosen.
@@ -160,6 +230,16 @@ fn scope_of_members(chosen: &[FieldId], object: &str) -> Option<FieldScope> {
     let first = scopes.next()?;
     let is_one = scopes.all(|scope| scope == first);
     Some(if is_one { first } else { FieldScope::Record })
+}
+
+impl Step {
+    /// Returns the bytes before the value of a field or object.
+    fn key(&self) -> &[u8] {
+        match self {
+            Step::Value { key, .. } | Step::Repeated { key, .. } | Step::Object { key, .. } => key,
+            _ => b"",
+        }
+    }
 }
 
 /// Returns the bytes before the value of a field.
@@ -178,12 +258,12 @@ fn write_steps(
 ) {
     for step in steps {
         match (step, caches.as_deref_mut()) {
-            (Step::Value { key, field, pair }, _) => {
+            (Step::Value { key, field }, _) => {
                 sink.push(key);
-                let Some(pair) = pair else {
-                    values.put(*field, sink);
-                    continue;
-                };
+                values.put(*field, sink);
+            }
+            (Step::Repeated { key, field, pair }, _) => {
+                sink.push(key);
                 match sink.pairs[*pair].filter(|_| values.has_outer_author()) {
                     Some((start, end)) => sink.out.extend_from_within(start..end),
                     None => {
@@ -193,7 +273,12 @@ fn write_steps(
                     }
                 }
             }
-            (Step::Object { key, name, .. }, _) if values.is_null_object(name) => {
+            (Step::Usual { usual, json, steps }, _) if are_usual(usual, values) => {
+                debug_assert_eq!(*json, written(steps, values), "the table of usual values");
+                sink.push(json);
+            }
+            (Step::Usual { steps, .. }, caches) => write_steps(steps, values, caches, sink),
+            (Step::Object { key, null, .. }, _) if are_usual(null.as_slice(), values) => {
                 sink.push(key);
                 sink.push(b"null");
             }
@@ -215,21 +300,46 @@ fn write_steps(
                     None => write_steps(steps, values, None, sink),
                 }
             }
-            (Step::OfMessage { buffer, steps }, Some(caches)) => {
-                if caches.message.len() <= *buffer {
-                    caches.message.resize_with(buffer + 1, Vec::new);
-                }
-                let encoded = &mut caches.message[*buffer];
-                if encoded.is_empty() {
-                    write_steps(steps, values, None, &mut JsonSink::new(encoded));
-                }
-                sink.push(encoded);
+            (Step::OfMessage { index, steps }, Some(caches)) => {
+                write_once(steps, values, buffer(&mut caches.message, *index), sink);
             }
-            (Step::OfUrl(steps) | Step::OfMessage { steps, .. }, None) => {
+            (Step::OfSource { index, steps }, Some(caches)) => {
+                write_once(steps, values, buffer(&mut caches.source, *index), sink);
+            }
+            (
+                Step::OfUrl(steps) | Step::OfMessage { steps, .. } | Step::OfSource { steps, .. },
+                None,
+            ) => {
                 write_steps(steps, values, None, sink);
             }
         }
     }
+}
+
+/// Returns the fields without use of caches.
+fn written(steps: &[Step], values: &RecordValues<'_, '_>) -> Vec<u8> {
+    let mut json = Vec::new();
+    write_steps(steps, values, None, &mut JsonSink::new(&mut json));
+    json
+}
+
+/// Writes fields from `encoded`, where they are encoded if it is empty.
+fn write_once(
+    steps: &[Step],
+    values: &RecordValues<'_, '_>,
+    encoded: &mut Vec<u8>,
+    sink: &mut JsonSink<'_>,
+) {
+    if encoded.is_empty() {
+        write_steps(steps, values, None, &mut JsonSink::new(encoded));
+    }
+    sink.push(encoded);
+}
+
+/// Returns `true` if there are fields, and each has its usual value.
+fn are_usual(usual: &[usize], values: &RecordValues<'_, '_>) -> bool {
+    let mut usual = usual.iter();
+    !usual.as_slice().is_empty() && usual.all(|index| (USUAL_VALUES[*index].holds)(values))
 }
 
 /// A sink that appends values as JSON.

@@ -91,7 +91,7 @@ pub enum MessageTail {
 
 /// A record and the intermediate values that several of its fields need.
 pub(super) struct RecordValues<'v, 'r> {
-    record: &'v FoundRecord<'r>,
+    pub(super) record: &'v FoundRecord<'r>,
     tail: MessageTail,
     components: OnceCell<UrlComponents<'r>>,
     site: OnceCell<Option<Site<'r>>>,
@@ -104,16 +104,6 @@ impl<'v, 'r> RecordValues<'v, 'r> {
             tail,
             components: OnceCell::new(),
             site: OnceCell::new(),
-        }
-    }
-
-    /// Returns `true` if the object called `name` is null.
-    pub(super) fn is_null_object(&self, name: &str) -> bool {
-        match name {
-            "error" => self.reject().is_none(),
-            "part" => self.record.part.is_none(),
-            "context" => self.record.context.is_none(),
-            _ => false,
         }
     }
 
@@ -318,7 +308,7 @@ impl<'v, 'r> RecordValues<'v, 'r> {
     }
 
     /// Returns the components of the URL, not checked by any grammar.
-    fn components(&self) -> &UrlComponents<'r> {
+    pub(super) fn components(&self) -> &UrlComponents<'r> {
         let found = self.record.found;
         match found.verdicts {
             Some(verdicts) => &verdicts.components,
@@ -327,13 +317,13 @@ impl<'v, 'r> RecordValues<'v, 'r> {
     }
 
     /// Returns host, port and domain of a URL with an authority.
-    fn site(&self) -> Option<&Site<'r>> {
+    pub(super) fn site(&self) -> Option<&Site<'r>> {
         let site = self.site.get_or_init(|| Site::of(self.components()));
         site.as_ref()
     }
 
     /// Returns the URL as parsed by RFC 1738, if that accepts it.
-    fn rfc1738(&self) -> Option<&'r Url<'r>> {
+    pub(super) fn rfc1738(&self) -> Option<&'r Url<'r>> {
         self.record.found.verdicts?.rfc1738.as_ref().ok()
     }
 
@@ -382,7 +372,7 @@ pub(super) fn put_base64(bytes: &[u8], sink: &mut impl ValueSink) {
 }
 
 /// Returns the Date field as written, if it is not a date or its zone is unknown.
-fn raw_date(info: &MessageInfo) -> Option<&str> {
+pub(super) fn raw_date(info: &MessageInfo) -> Option<&str> {
     let date = info.date.as_ref()?;
     (date.utc.is_none() || date.zone == Zone::Unknown).then_some(date.raw.as_str())
 }
