@@ -2,7 +2,10 @@
 //!
 //! This module finds the day, month, year, time and zone; `jiff` does the calendar arithmetic.
 
+use std::ops::Range;
+
 use jiff::civil;
+use jiff::fmt::rfc2822::DateTimeParser;
 use jiff::tz::Offset;
 
 use urlspool_text::byte_scan::{is_one_of, starts_with_caseless};
@@ -27,6 +30,16 @@ pub const FIRST_MESSAGE_DAY: &str = "1970-01-02";
 const LAST_MESSAGE_YEAR: u16 = 2099;
 
 impl Date {
+    /// Returns the date `unix` seconds after 1970, or `None` if no calendar has it.
+    fn at(raw: &str, unix: i64, zone: Zone) -> Option<Date> {
+        Some(Date {
+            raw: raw.to_owned(),
+            utc: Some(jiff::Timestamp::from_second(unix).ok()?.to_string()),
+            unix: Some(unix),
+            zone,
+        })
+    }
+
     /// Returns the year in UTC if a message can have been sent at this date: from
     /// `FIRST_MESSAGE_DAY` to the end of `LAST_MESSAGE_YEAR`.
     #[must_use]
@@ -90,12 +103,28 @@ pub enum Zone {
 /// Never fails: the result has no moment if the text is not a date.
 #[must_use]
 pub fn parse_date(raw: &str) -> Date {
-    DateTokens::of(raw).moment(raw).unwrap_or_else(|| Date {
+    let common = common_moment(raw).and_then(|unix| Date::at(raw, unix, Zone::Known));
+    let date = common.or_else(|| DateTokens::of(raw).moment(raw));
+    date.unwrap_or_else(|| Date {
         raw: raw.to_owned(),
         utc: None,
         unix: None,
         zone: Zone::Unknown,
     })
+}
+
+/// Reads a date of RFC 5322 with an offset in digits, as nearly all mail has. Returns the seconds
+/// since 1970, as [`DateTokens`] would. `None` for any other form, and for years that no mail has.
+fn common_moment(raw: &str) -> Option<i64> {
+    const ZONE_BYTES: usize = 5;
+    const PARSER: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
+    /// 1970 to 2099.
+    const USUAL_YEARS: Range<i64> = 0..4_102_444_800;
+    let text = raw.split('(').next()?.trim_ascii_end();
+    let zone = text.get(text.len().checked_sub(ZONE_BYTES)?..)?;
+    lenient_offset(Some(zone).filter(|zone| zone.starts_with(['+', '-']))?)?;
+    let unix = PARSER.parse_timestamp(text).ok()?.as_second();
+    USUAL_YEARS.contains(&unix).then_some(unix)
 }
 
 /// Recognised words of a date.
@@ -263,12 +292,7 @@ impl DateTokens {
         let local = Offset::UTC.to_timestamp(day.to_datetime(time)).ok()?;
         // An unknown zone is read as UTC.
         let unix = local.as_second() - i64::from(offset.unwrap_or(0)) * 60;
-        Some(Date {
-            raw: raw.to_owned(),
-            utc: Some(jiff::Timestamp::from_second(unix).ok()?.to_string()),
-            unix: Some(unix),
-            zone: offset.map_or(Zone::Unknown, |_| Zone::Known),
-        })
+        Date::at(raw, unix, offset.map_or(Zone::Unknown, |_| Zone::Known))
     }
 
     /// Returns the day from a month and two numbers. The first number of one or two digits is the
@@ -415,6 +439,37 @@ fn month_of(word: &[u8]) -> Option<i8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn common_dates_agree_with_their_words(
+            raw in "(Mon|mar|Xyz)?,? {0,2}[0-3]?[0-9] (Feb|SEP|Sept|mar) (19|20|0|99)?[0-9][0-9] \
+                [0-2]?[0-9]:[0-6][0-9](:[0-6][0-9])?( PM)? [+-][01][0-9]:?[0-9]{1,2} ?(\\(P(S|D)T\\))?"
+        ) {
+            if let Some(unix) = common_moment(&raw) {
+                let date = DateTokens::of(&raw).moment(&raw);
+                proptest::prop_assert_eq!(Date::at(&raw, unix, Zone::Known), date, "{}", raw);
+            }
+        }
+    }
+
+    #[test]
+    fn most_dates_are_common() {
+        for raw in [
+            "Sun, 1 Sep 1996 01:23:45 -0700 (PDT)",
+            "1 Sep 96 01:23 +0000",
+        ] {
+            assert!(common_moment(raw).is_some(), "{raw}");
+        }
+        for raw in [
+            "Sun, 1 Sep 1996 01:23:45 PDT",
+            "1 Sep 1996 01:23 +1500",
+            "-0700",
+            "",
+        ] {
+            assert_eq!(common_moment(raw), None, "{raw}");
+        }
+    }
 
     #[track_caller]
     fn check(raw: &str, utc: &str) {
