@@ -351,7 +351,11 @@ fn group_names(text: &str) -> Vec<String> {
 
 /// Returns the text of a field's value, trimmed.
 fn trimmed(value: &[u8]) -> String {
-    field_text(value).trim().to_owned()
+    let text = field_text(value);
+    match text.trim() {
+        trimmed if trimmed.len() == text.len() => text,
+        trimmed => trimmed.to_owned(),
+    }
 }
 
 /// Returns the Message-IDs in a text, with their brackets.
