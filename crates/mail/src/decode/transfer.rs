@@ -56,17 +56,21 @@ pub fn quoted_printable(raw: &[u8]) -> MappedBytes {
 
 /// Decodes the quoted-printable of `raw` after `at`, and appends it to `text`.
 pub(super) fn push_quoted_printable(raw: &[u8], mut at: usize, text: &mut MappedBytes) {
+    let mut uncopied = at;
     while let Some(found) = memchr::memchr2(b'=', b'\n', &raw[at..]).map(|found| at + found) {
         if raw[found] == b'\n' {
             let line = &raw[at..found];
             let ended = line.strip_suffix(b"\r").unwrap_or(line);
             let line_end = at + ended.len();
-            text.copy(raw, at..line_end - end_run_len(ended, is_blank));
-            text.copy(raw, line_end..found + 1);
+            let blanks = end_run_len(ended, is_blank);
+            if 0 < blanks {
+                text.copy(raw, uncopied..line_end - blanks);
+                uncopied = line_end;
+            }
             at = found + 1;
             continue;
         }
-        text.copy(raw, at..found);
+        text.copy(raw, uncopied..found);
         at = match (hex_pair(&raw[found + 1..]), soft_break(&raw[found + 1..])) {
             (Some(byte), _) => {
                 text.push(&[byte], found..found + 3);
@@ -78,8 +82,9 @@ pub(super) fn push_quoted_printable(raw: &[u8], mut at: usize, text: &mut Mapped
                 found + 1
             }
         };
+        uncopied = at;
     }
-    text.copy(raw, at..raw.len());
+    text.copy(raw, uncopied..raw.len());
 }
 
 /// Returns the length of the soft line break after an `=`: blanks, and the line end or the end of
