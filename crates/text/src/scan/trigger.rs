@@ -103,7 +103,8 @@ impl<'t> UrlStarts<'t> {
             if may_end_with_host(&self.text[..at]) {
                 return at;
             }
-            at += 1;
+            // No host starts in the rest of the path.
+            at += prefix_len(&self.text[at..], |byte| !PRECEDES_HOST[usize::from(*byte)]);
         }
         self.text.len()
     }
@@ -376,6 +377,12 @@ fn start_at_word_end(scanner: &Scanner, text: &[u8], floor: usize, end: usize) -
     ))
 }
 
+/// The bytes before a host without a scheme.
+const PRECEDES_HOST: [bool; 256] = byte_table!(|byte| matches!(
+    byte,
+    b' ' | b'\t' | b'\r' | b'\n' | b'(' | b'<' | b'>' | b'|'
+));
+
 /// Returns the start at the host before the slash at `slash`, if a path follows. `None` if the host
 /// does not begin a word, or begins before `floor`. Quote marks may precede it without a blank.
 fn start_at_slash(text: &[u8], floor: usize, slash: usize) -> Option<UrlStart> {
@@ -385,7 +392,7 @@ fn start_at_slash(text: &[u8], floor: usize, slash: usize) -> Option<UrlStart> {
     }
     let at = slash - host_len_before(&text[floor..slash])?;
     let before = text[..at].last();
-    let is_start = before.is_none_or(|last| b" \t\r\n(<>|".contains(last));
+    let is_start = before.is_none_or(|last| PRECEDES_HOST[usize::from(*last)]);
     is_start.then_some(UrlStart::new(at, Opening::HostPath("http"), slash + 1))
 }
 
