@@ -306,6 +306,9 @@ const AROUND_BYTES: usize = 2 << 10;
 
 /// Returns the first [`NAME_BYTES`] characters of a name, the length kept in records.
 pub(super) fn repeated_name(name: &str) -> &str {
+    if name.len() <= NAME_BYTES {
+        return name;
+    }
     let end = name.char_indices().nth(NAME_BYTES);
     end.map_or(name, |(end, _)| &name[..end])
 }
