@@ -444,7 +444,8 @@ mod tests {
         #[test]
         fn common_dates_agree_with_their_words(
             raw in "(Mon|mar|Xyz)?,? {0,2}[0-3]?[0-9] (Feb|SEP|Sept|mar) (19|20|0|99)?[0-9][0-9] \
-                [0-2]?[0-9]:[0-6][0-9](:[0-6][0-9])?( PM)? [+-][01][0-9]:?[0-9]{1,2} ?(\\(P(S|D)T\\))?"
+                [0-2]?[0-9]:[0-6][0-9](:[0-6][0-9])?( PM)? [+-][01][0-9]:?[0-9]{1,2} \
+                ?(\\(P(S|D)T\\))?"
         ) {
             if let Some(unix) = common_moment(&raw) {
                 let date = DateTokens::of(&raw).moment(&raw);
