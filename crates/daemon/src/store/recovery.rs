@@ -392,7 +392,8 @@ fn repetition_warning(sidecars: &[StateSidecar], segments: Range<u64>) -> Option
     ))
 }
 
-/// Applies sidecars, in order, to the new database in one transaction. Returns the number of messages.
+/// Applies sidecars, in order, to the new database in one transaction. Returns the number of
+/// messages.
 fn fill(db: &StateDb, sidecars: &[StateSidecar], next_segment: u64) -> Result<usize> {
     db.set_unsealed_segment(&UnsealedSegment {
         seq: next_segment,
