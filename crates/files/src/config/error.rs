@@ -1,14 +1,15 @@
 //! Errors of configurations.
 
-use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use thiserror::Error;
 use urlspool_text::diagnostic::printable;
 
 /// The reason why a configuration is unusable, on one line without control characters.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Error)]
+#[error("{message}")]
 pub struct ConfigError {
     /// Line and column of an error in the text, counted from 1.
     pub(super) place: Option<(usize, usize)>,
@@ -102,18 +103,6 @@ impl ConfigError {
     #[must_use]
     pub fn excerpt(&self) -> &[String] {
         &self.excerpt
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ConfigError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|error| error as _)
     }
 }
 

@@ -3,11 +3,11 @@
 //!
 //! Devices and pipes are written in place. A folder of tables is removed if a report fails.
 
-use std::error::Error as StdError;
-use std::fmt;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+
+use thiserror::Error;
 
 use super::{
     FileIdentity, FileSink, OutputPlace, Partition, PipeSink, Replacement, Sink, check_replacement,
@@ -19,11 +19,13 @@ use urlspool_record::record::FieldId;
 const STDOUT_NAME: &str = "standard output";
 
 /// The error of an output.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum OutputError {
     /// The output is refused before any write. Holds the reason and the remedy.
+    #[error("{0}")]
     Refused(String),
     /// The system cannot write it.
+    #[error("{message}")]
     Failed {
         /// `cannot write FILE: reason`.
         message: String,
@@ -47,25 +49,6 @@ impl OutputError {
                 way_out(path, &source)
             ),
             source,
-        }
-    }
-}
-
-impl fmt::Display for OutputError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OutputError::Refused(message) | OutputError::Failed { message, .. } => {
-                f.write_str(message)
-            }
-        }
-    }
-}
-
-impl StdError for OutputError {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        match self {
-            OutputError::Refused(_) => None,
-            OutputError::Failed { source, .. } => Some(source),
         }
     }
 }
