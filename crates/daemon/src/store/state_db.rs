@@ -27,7 +27,7 @@ use twox_hash::XxHash3_64;
 
 use crate::status::FailedFile;
 use crate::{DaemonError, REBUILD, Result};
-use urlspool_files::sink::random_bytes;
+use urlspool_files::sink::{random_bytes, with_end};
 use urlspool_text::hash::hash_pieces;
 
 /// The oldest `SQLite` without the WAL-reset bug: 3.51.3.
@@ -409,10 +409,9 @@ fn db_error(path: &Path, error: rusqlite::Error) -> DaemonError {
 /// (EDQUOT) and a limit on file sizes (EFBIG) look like any other error. The test write starts at
 /// the end of the database or its log, because a limit depends on the offset.
 fn probe_write(path: &Path) -> Option<std::io::Error> {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
+    let log = with_end(path, "-wal");
     let len = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let end = len(path).max(len(log.as_ref()));
+    let end = len(path).max(len(&log));
     let probe = path.with_extension("probe");
     let written = File::create(&probe).and_then(|file| {
         file.write_all_at(&vec![0; PROBE_BYTES], end)?;

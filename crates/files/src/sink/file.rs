@@ -194,7 +194,9 @@ pub fn discardable_path(target: &Path) -> PathBuf {
 const PARTIAL: &str = ".partial";
 const DISCARDABLE: &str = ".urlspool-partial";
 
-fn with_end(path: &Path, end: &str) -> PathBuf {
+/// Returns a path with an ending after the whole name.
+#[must_use]
+pub fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut path = OsString::from(path);
     path.push(end);
     PathBuf::from(path)

@@ -15,6 +15,7 @@ use super::selection::{
     Selection, has_audit, key_of_link, links_of_domain, links_page, ordered_links, select,
 };
 use crate::load::{Citation, CitedLink, ListRow, citation_of_row, key_of};
+use urlspool_files::sink::with_end;
 use urlspool_record::record::{FormulaGuard, TableSyntax};
 use urlspool_text::limits::{
     BROWSE_KEPT_LISTS, BROWSE_PAGE_LINKS, BROWSE_PAGE_ROWS, BROWSE_PASSAGE_CHARS, BROWSE_TOP_NAMES,
@@ -286,9 +287,7 @@ impl Answerer {
     }
 
     fn version(&self) -> DatabaseVersion {
-        let mut log = self.path.clone().into_os_string();
-        log.push("-wal");
-        [self.path.clone(), log.into()].map(|path| {
+        [self.path.clone(), with_end(&self.path, "-wal")].map(|path| {
             let found = fs::metadata(path).ok()?;
             Some((found.len(), found.modified().ok()?))
         })

@@ -19,7 +19,7 @@ use crate::load::columns::{created_tables, records_view};
 use crate::load::search::INDEX_OF_THREADS;
 use crate::load::words::tokenizer;
 use crate::stats::sender_address;
-use urlspool_files::sink::{FileIdentity, resolve};
+use urlspool_files::sink::{FileIdentity, resolve, with_end};
 use urlspool_record::record::{Field, FieldType};
 use urlspool_sources::walk::DeviceInode;
 use urlspool_text::grammar::encode;
@@ -210,7 +210,7 @@ fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
     };
     // SQLite needs to create files next to the database, which this user may not. Without a log,
     // the database file is complete by itself.
-    if holds(&beside(path, "-wal")) {
+    if holds(&with_end(path, "-wal")) {
         let name = path.display();
         return Err(LoadError::io(format!(
             "{name} has changes in {name}-wal, which needs write access to its folder; run this \
@@ -363,7 +363,7 @@ fn check_owner(path: &Path) -> Result<(), LoadError> {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
             // `SQLite` will roll back a partly written first page that a crash left in a new
             // database.
-            let journal = beside(&place(path), JOURNAL);
+            let journal = with_end(&place(path), JOURNAL);
             if holds(&journal) && is_journal_of_new_database(&journal) {
                 Ok(())
             } else {
@@ -456,7 +456,7 @@ fn check_kind(path: &Path, found: &fs::Metadata) -> Result<(), LoadError> {
 fn check_logs(path: &Path) -> Result<(), LoadError> {
     let database = place(path);
     for ending in LOGS {
-        let log = beside(&database, ending);
+        let log = with_end(&database, ending);
         let is_another_loader =
             ending == JOURNAL && database.exists() && is_journal_of_new_database(&log);
         // Examine the database last: if it has content by now, another load made the log.
@@ -487,7 +487,7 @@ pub fn files_of_database(database: &Path) -> impl Iterator<Item = DeviceInode> +
 fn paths_of_database(database: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let database = place(database);
     let ends = [""].into_iter().chain(LOGS);
-    ends.map(move |ending| beside(&database, ending))
+    ends.map(move |ending| with_end(&database, ending))
 }
 
 /// Suffixes of a database's logs.
@@ -501,8 +501,8 @@ const JOURNAL: &str = "-journal";
 /// the database file before creating a log.
 fn has_foreign_log(path: &Path) -> bool {
     let database = place(path);
-    let journal = beside(&database, JOURNAL);
-    holds(&beside(&database, "-wal")) || holds(&journal) && !is_journal_of_new_database(&journal)
+    let journal = with_end(&database, JOURNAL);
+    holds(&with_end(&database, "-wal")) || holds(&journal) && !is_journal_of_new_database(&journal)
 }
 
 /// Returns `true` if the file exists and is not empty.
@@ -529,13 +529,6 @@ const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 /// Returns the target of a link, from which the names of the logs are derived.
 fn place(path: &Path) -> PathBuf {
     resolve(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// Returns the path of a file next to the database.
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }
 
 /// Checks that the parent folder of a missing file exists.
