@@ -20,7 +20,18 @@ use urlspool_text::parse::host_name;
 impl Config {
     /// Makes the checks that do not depend on the machine.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        self.check_positive()?;
+        let zero = [
+            ("output.seal_bytes", self.output.seal_bytes == 0),
+            ("output.seal_interval", is_short(self.output.seal_interval)),
+            (
+                "state.commit_interval",
+                is_short(self.state.commit_interval),
+            ),
+            ("watch.sweep", is_short(self.watch.sweep)),
+        ];
+        if let Some((key, _)) = zero.iter().find(|(_, is_zero)| *is_zero) {
+            return Err(ConfigError::unusable(format!("{key} must be more than 0")));
+        }
         if CONTEXT_BYTES < self.extract.context {
             return Err(ConfigError::unusable(format!(
                 "extract.context is {}, but a record has at most {CONTEXT_BYTES} bytes on each \
@@ -42,22 +53,6 @@ impl Config {
             .chain(&self.extract.schemes);
         schemes.try_for_each(|name| check_scheme_name(name))?;
         self.check_header_fields()
-    }
-
-    fn check_positive(&self) -> Result<(), ConfigError> {
-        let zero = [
-            ("output.seal_bytes", self.output.seal_bytes == 0),
-            ("output.seal_interval", is_short(self.output.seal_interval)),
-            (
-                "state.commit_interval",
-                is_short(self.state.commit_interval),
-            ),
-            ("watch.sweep", is_short(self.watch.sweep)),
-        ];
-        match zero.iter().find(|(_, is_zero)| *is_zero) {
-            Some((key, _)) => Err(ConfigError::unusable(format!("{key} must be more than 0"))),
-            None => Ok(()),
-        }
     }
 
     /// Checks the names of the header fields to copy into records.
@@ -161,23 +156,6 @@ impl Config {
                 shown(output)
             )));
         }
-        self.check_spools()?;
-        for (key, dir) in dirs {
-            let resolved_dir = resolved(dir);
-            let mut spools = self.spool.iter().map(|spool| &spool.path);
-            if let Some(spool) = spools.find(|path| resolved_dir.starts_with(resolved(path))) {
-                return Err(ConfigError::unusable(format!(
-                    "{key} {} is inside the spool {}; choose a folder outside it",
-                    shown(dir),
-                    shown(spool)
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks that no spool is empty or given twice.
-    fn check_spools(&self) -> Result<(), ConfigError> {
         let mut seen = HashSet::new();
         for path in self.spool.iter().map(|spool| &spool.path) {
             if path.as_os_str().is_empty() {
@@ -187,6 +165,17 @@ impl Config {
                 return Err(ConfigError::unusable(format!(
                     "the spool {} is given twice; remove one [[spool]]",
                     shown(path)
+                )));
+            }
+        }
+        for (key, dir) in dirs {
+            let resolved_dir = resolved(dir);
+            let mut spools = self.spool.iter().map(|spool| &spool.path);
+            if let Some(spool) = spools.find(|path| resolved_dir.starts_with(resolved(path))) {
+                return Err(ConfigError::unusable(format!(
+                    "{key} {} is inside the spool {}; choose a folder outside it",
+                    shown(dir),
+                    shown(spool)
                 )));
             }
         }

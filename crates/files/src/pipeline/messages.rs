@@ -19,6 +19,7 @@ use urlspool_text::origin::{FileRange, FormatHint, Source};
 /// Pull iterator over the steps through one input.
 ///
 /// Holds one block and the buffers of the decoders. Reads only when a step is requested.
+#[derive(Default)]
 pub struct MessageSource {
     /// `None` for a single stream, which is `current` from the start.
     streams: Option<Streams>,
@@ -179,23 +180,14 @@ impl MessageSource {
 
     fn empty(given: Option<Format>, limits: &Limits) -> MessageSource {
         MessageSource {
-            streams: None,
             given,
             max_message_bytes: limits.message_bytes,
-            size: None,
-            hands_out_unread: false,
-            skips_earlier_outputs: false,
-            current: None,
-            input: None,
-            ready: None,
-            block_bytes: 0,
-            taken_bytes: 0,
+            ..MessageSource::default()
         }
     }
 
     /// Returns blocks of plain mboxes unread where possible, so other threads read them.
-    #[must_use]
-    pub fn with_unread_blocks(self) -> MessageSource {
+    pub(super) fn with_unread_blocks(self) -> MessageSource {
         MessageSource {
             hands_out_unread: true,
             ..self

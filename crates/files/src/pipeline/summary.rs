@@ -223,8 +223,7 @@ impl Summary {
 
     /// Returns the summary of an article that turned out to be a duplicate: its messages count as
     /// skipped.
-    #[must_use]
-    pub fn as_duplicate(&self) -> Summary {
+    pub(super) fn as_duplicate(&self) -> Summary {
         let mut duplicate = Summary {
             files: self.files,
             files_read: self.files_read,
