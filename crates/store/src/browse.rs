@@ -74,7 +74,8 @@ impl Browser {
         let token = if listen.ip().is_loopback() {
             None
         } else {
-            Some(random_token().map_err(unavailable)?)
+            let bits = random_bytes::<16>().map_err(unavailable)?;
+            Some(data_encoding::HEXLOWER.encode(&bits))
         };
         let folder = path.parent().map(|folder| Path::new(".").join(folder));
         let files = files.map(PathBuf::from);
@@ -171,11 +172,6 @@ fn unavailable(listen: SocketAddr, error: io::Error) -> LoadError {
         "cannot listen on {listen}: {error}; name another port with --listen 127.0.0.1:PORT"
     );
     LoadError::unreachable(message).caused_by(error)
-}
-
-/// Returns 128 random bits as hexadecimal digits.
-fn random_token() -> io::Result<String> {
-    Ok(data_encoding::HEXLOWER.encode(&random_bytes::<16>()?))
 }
 
 /// Time between attempts to interrupt slow queries. An attempt has no effect if it comes between

@@ -31,9 +31,9 @@ pub use http_agent::{http_config, retry_after};
 pub use input::{RecordFeed, files_of_records, has_segments, is_named_as_records};
 pub use removal::ScannedFiles;
 pub use run::{load, load_scan};
-pub(crate) use search::ONLY_IN_LIST_FIELDS;
+pub(crate) use search::{ONLY_IN_LIST_FIELDS, key_of};
 pub use search::{
-    SearchOrder, SearchQuery, citation_of_row, count_undated, evidence_of_database, key_of, search,
+    SearchOrder, SearchQuery, citation_of_row, count_undated, evidence_of_database, search,
 };
 #[cfg(test)]
 pub(crate) use sqlite::add_functions;

@@ -293,8 +293,7 @@ fn source_hash<'n>(names: impl Iterator<Item = &'n str>) -> u64 {
 
 /// Returns the address in a From field in lower case: the text between angle brackets, or the first
 /// word with an at sign, or the whole field.
-#[must_use]
-pub fn sender_address(from: &str) -> String {
+pub(crate) fn sender_address(from: &str) -> String {
     let in_brackets = bracketed(from).filter(|text| text.contains('@'));
     let mut words = from.split_ascii_whitespace();
     let address = in_brackets.or_else(|| words.find(|word| word.contains('@')));

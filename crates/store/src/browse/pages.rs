@@ -495,11 +495,6 @@ fn conditions_title(filter: &Filter) -> String {
     conditions.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the URL of the search with one condition replaced and the others kept.
-fn narrowed(page: &SearchPage<'_>, field: FilterField, value: &str) -> String {
-    format!("./{}", page.asked.filter.with(field, value).to_query(1))
-}
-
 /// Renders a link to the page of a name, keeping the other conditions of the filter.
 fn thing(field: FilterField, name: &str, filter: &Filter) -> Markup {
     let query = filter.with(field, name).to_query(1);
@@ -617,7 +612,8 @@ fn tops(page: &SearchPage<'_>) -> Markup {
                 @if !names.is_empty() { section { "\n"
                     h2 { (title) } "\n"
                     ol { "\n" @for (name, count) in names { li {
-                        a href=(narrowed(page, field, name)) { (shown(field, name)) } " "
+                        @let query = page.asked.filter.with(field, name).to_query(1);
+                        a href={ "./" (query) } { (shown(field, name)) } " "
                         span.n { (grouped(*count)) }
                     } "\n" } } "\n"
                 } "\n" }

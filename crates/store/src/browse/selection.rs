@@ -37,12 +37,13 @@ pub(super) struct Selection {
     pub(super) tops: [Vec<(String, u64)>; FilterField::ALL.len()],
 }
 
-/// A row of a list that is being built.
+/// A row of a list that is being built. Rows with equal dates are ordered by place.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Row {
-    id: i64,
-    cited: Option<String>,
     source: i64,
     start: i64,
+    id: i64,
+    cited: Option<String>,
 }
 
 /// Counts of names. `stats::TopList` cannot be used, because it estimates and truncates names. Here
@@ -278,7 +279,7 @@ impl<'d> SelectionBuilder<'d> {
                 // Rows without a date come last.
                 (one, other) => one.is_none().cmp(&other.is_none()),
             };
-            dates.then_with(|| one.place().cmp(&other.place()))
+            dates.then_with(|| one.cmp(other))
         });
         let mut made = self.made;
         made.ids = self.rows.into_iter().map(|row| row.id).collect();
@@ -286,12 +287,6 @@ impl<'d> SelectionBuilder<'d> {
         made.tops = self.counts.map(top);
         made.tops[FilterField::Key as usize] = top_links(self.db, &made.links)?;
         Ok(made)
-    }
-}
-
-impl Row {
-    fn place(&self) -> (i64, i64, i64) {
-        (self.source, self.start, self.id)
     }
 }
 

@@ -78,8 +78,7 @@ pub struct FoundAuthor {
 
 impl FoundAuthor {
     /// Returns `true` if only header lines in a text name the author. Anybody can write them.
-    #[must_use]
-    pub fn is_claimed(&self) -> bool {
+    pub(crate) fn is_claimed(&self) -> bool {
         self.by == AuthorKind::Text.name()
     }
 }
@@ -147,13 +146,6 @@ impl FoundContext {
             last.text.truncate(last.text.trim_end().len());
         }
         pieces
-    }
-
-    /// Returns the passage as one text, without marks.
-    #[must_use]
-    pub fn passage_text(&self, url: &str) -> String {
-        let pieces = self.passage(url).into_iter();
-        pieces.map(|piece| piece.text).collect()
     }
 }
 
@@ -402,8 +394,9 @@ impl ListRow for Citation {
         let lists = self.lists().join(" ");
         let (depth, start) = (self.quote_depth.to_string(), found.source.start.to_string());
         let url = found.whole_url();
-        let context = found.context.as_ref();
-        let passage = context.map(|context| context.passage_text(&url));
+        let pieces = found.context.as_ref().map(|context| context.passage(&url));
+        let pieces = pieces.map(|pieces| pieces.into_iter().map(|piece| piece.text));
+        let passage = pieces.map(String::from_iter);
         syntax.write_cells(
             [
                 found.message.date.as_deref(),

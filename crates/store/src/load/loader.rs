@@ -323,20 +323,6 @@ impl<'r> Loader<'r> {
         loaded.and(Err(error))
     }
 
-    /// Compares the current segment with its sidecar before reporting one of its lines as bad. This
-    /// reads the segment a second time.
-    fn check_segment(&mut self) -> Result<(), LoadError> {
-        if let CurrentSegment::Unchecked(segment) = &self.batch.segment {
-            let checked = segment.open()?;
-            let checked = checked.map_or(Ok(()), |file| segment.check(&file, NOT_LOADED));
-            self.batch.segment = match checked {
-                Ok(()) => CurrentSegment::Checked,
-                Err(error) => CurrentSegment::Damaged(error),
-            };
-        }
-        Ok(())
-    }
-
     fn load_lines(
         &mut self,
         open: impl FnOnce() -> io::Result<Box<dyn Read>> + Send,
@@ -381,8 +367,17 @@ impl<'r> Loader<'r> {
 
     fn load_other_line(&mut self, line: &ParsedLine, name: &str) -> Result<(), LoadError> {
         let number = line.number;
-        if line.content.is_err() {
-            self.check_segment()?;
+        // Before one of its lines is reported as bad, the segment is compared with its sidecar. This
+        // reads it a second time.
+        if line.content.is_err()
+            && let CurrentSegment::Unchecked(segment) = &self.batch.segment
+        {
+            let checked = segment.open()?;
+            let checked = checked.map_or(Ok(()), |file| segment.check(&file, NOT_LOADED));
+            self.batch.segment = match checked {
+                Ok(()) => CurrentSegment::Checked,
+                Err(error) => CurrentSegment::Damaged(error),
+            };
         }
         match &line.content {
             Ok(RecordLine::Gone(gone)) => return self.remove(gone),
@@ -452,20 +447,18 @@ impl<'r> Loader<'r> {
         let opened = self.batch.opened;
         let is_old = opened.is_some_and(|opened| max_age <= opened.elapsed());
         if is_old || LOAD_BATCH_ROWS <= self.batch.rows {
-            self.commit_between_lines()
-        } else {
-            Ok(())
+            self.commit_between_lines()?;
         }
+        Ok(())
     }
 
     /// Commits, unless the whole load is one transaction or a segment is only partly loaded.
     fn commit_between_lines(&mut self) -> Result<(), LoadError> {
         let is_in_segment = !matches!(self.batch.segment, CurrentSegment::None);
-        if self.is_one_transaction() || is_in_segment {
-            Ok(())
-        } else {
-            self.commit()
+        if !self.is_one_transaction() && !is_in_segment {
+            self.commit()?;
         }
+        Ok(())
     }
 
     fn is_one_transaction(&self) -> bool {

@@ -149,7 +149,7 @@ impl PostgresTarget {
             return Err(unreachable(&self.name, "the connection is closed"));
         };
         let result = self.server.run(session, work);
-        if session.is_closed() || matches!(result, Err(SessionError::Silent(_))) {
+        if session.client.is_closed() || matches!(result, Err(SessionError::Silent(_))) {
             self.session = None;
         }
         result.map_err(|error| named(&self.name, error))

@@ -121,8 +121,8 @@ pub(super) fn missing_files(
         }
         if is_missing(&path) {
             gone.without_rows.push(file);
-        } else {
-            renamed.add_stored(&path);
+        } else if let Some(maildir) = maildir_of(&path) {
+            renamed.stored.insert(name_hash(maildir, &path));
         }
     }
     let count = gone.without_rows.len();
@@ -214,13 +214,6 @@ struct RenamedMessages {
 }
 
 impl RenamedMessages {
-    /// Adds a file that exists and has rows.
-    fn add_stored(&mut self, path: &Path) {
-        if let Some(maildir) = maildir_of(path) {
-            self.stored.insert(name_hash(maildir, path));
-        }
-    }
-
     /// Returns `true` if the message of a missing file may be in its Maildir under another name
     /// that has no rows. All existing files must have been added before.
     fn hold(&mut self, path: &Path) -> bool {

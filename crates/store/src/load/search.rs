@@ -254,8 +254,7 @@ pub(crate) const ONLY_IN_LIST_FIELDS: &str = "EXISTS (SELECT 1 FROM links
     WHERE links.id = urls.link AND links.citations = links.in_list_fields)";
 
 /// Returns the key of a URL. The fragment is no part of it.
-#[must_use]
-pub fn key_of(url: &str) -> String {
+pub(crate) fn key_of(url: &str) -> String {
     let url = url.split('#').next().unwrap_or_default();
     String::from_utf8_lossy(&key(url.as_bytes())).into_owned()
 }
@@ -361,8 +360,7 @@ impl SearchQuery {
 
     /// Returns `true` if the words are within the limits on length and number. Searching for a
     /// phrase of thousands of words takes minutes and cannot be interrupted.
-    #[must_use]
-    pub fn is_searchable(&self) -> bool {
+    pub(crate) fn is_searchable(&self) -> bool {
         self.phrases().is_ok_and(|phrases| phrases.check().is_ok())
     }
 

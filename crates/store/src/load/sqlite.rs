@@ -103,15 +103,11 @@ impl SqliteTarget {
         Ok(())
     }
 
-    /// Returns `true` if another program may have written to the database since the last call.
-    fn has_changed(&mut self) -> rusqlite::Result<bool> {
-        let mut statement = self.db.prepare_cached("PRAGMA data_version")?;
-        let version = statement.query_row([], |row| row.get(0))?;
-        Ok(self.data_version.replace(version) != Some(version))
-    }
-
     fn begin_batch(&mut self) -> rusqlite::Result<()> {
-        if self.has_changed()? {
+        let mut version = self.db.prepare_cached("PRAGMA data_version")?;
+        let version = version.query_row([], |row| row.get(0))?;
+        // Otherwise another program may have written to the database in the meantime.
+        if self.data_version.replace(version) != Some(version) {
             self.links.forget();
         }
         self.links.begin(&self.db)?;

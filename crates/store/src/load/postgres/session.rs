@@ -22,7 +22,7 @@ type Exchange = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 /// A connection to a server.
 pub(super) struct Session {
     runtime: Runtime,
-    client: Client,
+    pub(super) client: Client,
     /// Task that exchanges messages with the server until the connection ends.
     exchange: JoinHandle<Result<(), Error>>,
 }
@@ -124,13 +124,6 @@ impl Server {
         // If the server no longer listens, it will notice later.
         let end = async { timeout(self.limit, session.exchange).await };
         let _ = session.runtime.block_on(end);
-    }
-}
-
-impl Session {
-    /// Returns `true` if the connection has ended.
-    pub(super) fn is_closed(&self) -> bool {
-        self.client.is_closed()
     }
 }
 
