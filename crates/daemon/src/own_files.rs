@@ -32,7 +32,6 @@ const LAST_NUMBER: &str = ".last";
 const KEY: &str = ".key";
 
 /// Output folder with its segments.
-#[derive(Clone, Debug)]
 pub(crate) struct SegmentDir {
     pub(crate) out: PathBuf,
     /// The hidden folder.
@@ -263,9 +262,9 @@ pub(crate) fn cut(path: &Path, len: u64) -> io::Result<()> {
 pub(crate) fn compress(from: &Path, to: &Path) -> io::Result<()> {
     /// zstd's default, fast enough for one thread next to the extraction.
     const LEVEL: i32 = 3;
-    let mut out = zstd::Encoder::new(File::create(to)?, LEVEL)?;
-    io::copy(&mut File::open(from)?, &mut out)?;
-    out.finish()?.sync_all()
+    let out = File::create(to)?;
+    zstd::stream::copy_encode(File::open(from)?, &out, LEVEL)?;
+    out.sync_all()
 }
 
 /// Replaces `path` by `next`, a file in the same folder, durably.

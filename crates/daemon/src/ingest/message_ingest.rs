@@ -175,20 +175,13 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
                 max_size = size / 2;
             }
         }
-        match messages.last() {
-            Some(last) if end != EndCertainty::Certain && offset.is_none() => {
-                self.learn_growing(last)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Stores the state of a message that may grow, if it was recorded elsewhere in its mailbox.
-    fn learn_growing(&mut self, message: &Message<'_>) -> Result<()> {
-        if !self.identify(message, None).earlier.is_empty() {
-            return Ok(());
-        }
-        if let Some(growing) = self.recorded_as_growing(message)? {
+        // A message that may grow, if it was recorded elsewhere in its mailbox.
+        if let Some(last) = messages.last()
+            && end != EndCertainty::Certain
+            && offset.is_none()
+            && self.identify(last, None).earlier.is_empty()
+            && let Some(growing) = self.recorded_as_growing(last)?
+        {
             let writer = self.context.session.lock()?;
             writer.db()?.put_growing(self.mailbox.id, &growing)?;
             self.growing.push(growing);

@@ -77,7 +77,6 @@ pub struct ReaderResources {
 }
 
 /// A file that may still be written.
-#[derive(Clone, Debug)]
 pub(super) struct UnsettledFile {
     pub(super) version: FileVersion,
     /// Time since which the file has had this version.
@@ -89,7 +88,6 @@ pub(super) struct UnsettledFile {
 }
 
 /// A lock that keeps a file from being read.
-#[derive(Clone, Debug)]
 pub(super) struct HeldLock {
     /// Its holder, as [`FileOutcome::Locked`](crate::ingest::FileOutcome::Locked) names it.
     pub(super) holder: String,
