@@ -815,9 +815,11 @@ fn result(row: &Citation, filter: &Filter) -> Markup {
     }
 }
 
-/// Returns the URL of all citations in a thread.
+/// Returns the URL of all citations in a thread, in the order of the conversation.
 fn thread_link(thread: &str) -> String {
-    format!("./{}", Filter::of_thread(thread).to_query(1))
+    let mut filter = Filter::default().with(FilterField::Thread, thread);
+    filter.is_oldest_first = true;
+    format!("./{}", filter.to_query(1))
 }
 
 /// Renders the page with the raw bytes of a citation, marked, and the text around them.

@@ -216,15 +216,6 @@ impl Filter {
         }
     }
 
-    /// Returns the filter for all citations in a thread, in the order of the conversation.
-    pub(super) fn of_thread(thread: &str) -> Filter {
-        let filter = Filter::default().with(FilterField::Thread, thread);
-        Filter {
-            is_oldest_first: true,
-            ..filter
-        }
-    }
-
     /// Returns the query of a list of links, like [`Filter::to_query`].
     pub(super) fn to_links_query(&self, order: LinkOrder, page: usize) -> String {
         let query = self.to_query(page);

@@ -17,21 +17,28 @@ const NO_DATE: &str = "(no date) ";
 
 /// A record as found in a database. Fields have the names and the order of the record's fields.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[expect(
-    missing_docs,
-    reason = "the table of the fields is their documentation"
-)]
 pub struct FoundRow {
+    /// Id of the record.
     pub id: String,
+    /// The URL without its fragment.
     pub url: String,
+    /// The part after the `#`.
     pub fragment: Option<String>,
+    /// Probability that the text is a URL and complete, from 0 to 1.
     pub confidence: f64,
+    /// Part of the message in which the URL occurs.
     pub region: String,
+    /// Text of the link in HTML.
     pub anchor: Option<String>,
+    /// Reasons to be careful with the URL.
     pub hazards: Vec<String>,
+    /// Place of the URL in its file.
     pub source: FoundSource,
+    /// The outermost message that contains the URL.
     pub message: FoundMessage,
+    /// The innermost message, whose author wrote the URL.
     pub author: FoundAuthor,
+    /// The text around the URL, if it was scanned.
     pub context: Option<FoundContext>,
 }
 
@@ -85,12 +92,10 @@ impl FoundAuthor {
 
 /// `context` of a record that was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[expect(
-    missing_docs,
-    reason = "the table of the fields is their documentation"
-)]
 pub struct FoundContext {
+    /// The text before the URL.
     pub before: String,
+    /// The text after the URL.
     pub after: String,
     /// Ranges of matched words in `before`.
     #[serde(skip)]

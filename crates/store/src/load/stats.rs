@@ -15,7 +15,7 @@ use urlspool_mail::decode::CitedDate;
 use urlspool_record::record::{FieldId, LoadedRecord, LoadedValue, RecordLine, list_texts};
 
 /// Statistics of records in files.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ReadStats {
     /// Statistics of all records.
     pub stats: Stats,
@@ -28,10 +28,7 @@ pub struct ReadStats {
 ///
 /// Includes records of messages that have since gone.
 pub fn stats_of_records(paths: &[PathBuf], report: &mut dyn FnMut(LoadEvent<'_>)) -> ReadStats {
-    let mut read = ReadStats {
-        stats: Stats::default(),
-        failures: 0,
-    };
+    let mut read = ReadStats::default();
     for input in paths.iter().flat_map(|path| inputs_of(path)) {
         if let Err(error) = input.and_then(|input| add_input(&input, &mut read, report)) {
             read.failures += 1;
