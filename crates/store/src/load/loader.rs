@@ -367,8 +367,8 @@ impl<'r> Loader<'r> {
 
     fn load_other_line(&mut self, line: &ParsedLine, name: &str) -> Result<(), LoadError> {
         let number = line.number;
-        // Before one of its lines is reported as bad, the segment is compared with its sidecar. This
-        // reads it a second time.
+        // Before one of its lines is reported as bad, the segment is compared with its sidecar.
+        // This reads it a second time.
         if line.content.is_err()
             && let CurrentSegment::Unchecked(segment) = &self.batch.segment
         {
