@@ -185,10 +185,10 @@ fn is_neutral(script: Script) -> bool {
 
 /// Returns `true` if a link's text names a different host than its target `url`.
 ///
-/// `shown` names a host if it starts with a URL, or is one word that can only be a host. A leading
-/// `www.` is ignored, and a domain and its subdomains count as one host. `url` may be a
-/// redirector's: then its target counts as well; of a URL with another in its query the inner one
-/// counts alone, and if that cannot be read, nothing differs.
+/// `shown` names a host if it starts with a URL, has exactly one, or is one word that can only be a
+/// host. A leading `www.` is ignored, and a domain and its subdomains count as one host. `url` may
+/// be a redirector's: then its target counts as well; of a URL with another in its query the inner
+/// one counts alone, and if that cannot be read, nothing differs.
 #[must_use]
 pub fn mismatch(shown: &[u8], url: &[u8]) -> bool {
     let Some(shown) = shown_url(shown.trim_ascii()) else {
@@ -247,17 +247,23 @@ fn host_of(url: &[u8]) -> Option<String> {
     (!site.host.is_empty()).then(|| without_www(site.host.into_owned()))
 }
 
-/// Returns the URL that a link's text starts with. A host alone becomes a URL.
+/// Returns the URL that a link's text starts with, or the only one in it. A host alone becomes a
+/// URL.
 fn shown_url(shown: &[u8]) -> Option<Vec<u8>> {
-    let first = shown.split(u8::is_ascii_whitespace).next()?;
-    let is_one_word = first.len() == shown.len();
-    let word = without_marks(first);
-    if scheme_of_absolute(word).is_some() && memchr::memmem::find(word, b"://").is_some() {
+    let mut words = shown.split(u8::is_ascii_whitespace).map(without_marks);
+    let mut urls = words.clone().filter(|word| is_absolute(word));
+    let first = words.next()?;
+    let word = match (urls.next(), urls.next()) {
+        (Some(only), None) => only,
+        _ => first,
+    };
+    let is_one_word = !shown.iter().any(u8::is_ascii_whitespace);
+    if is_absolute(word) {
         let host = components(word).host?;
         // A URL that is cut off inside its host does not name a host. It may be cut off if more
         // words follow.
         let is_whole = is_one_word || !word.ends_with(host);
-        let is_named = is_public(host) || is_whole && is_ascii_domain(host);
+        let is_named = is_public(host) || is_whole && is_domain(host);
         return is_named.then(|| word.to_vec());
     }
     let len = word
@@ -268,6 +274,10 @@ fn shown_url(shown: &[u8]) -> Option<Vec<u8>> {
     let is_named =
         is_one_word && !word.contains(&b'@') && is_public(host) && !is_ambiguous(host, rest);
     is_named.then(|| [b"http://", word].concat())
+}
+
+fn is_absolute(word: &[u8]) -> bool {
+    memchr::memmem::find(word, b"://").is_some() && scheme_of_absolute(word).is_some()
 }
 
 /// Returns a word without the brackets, quotes and punctuation around it.
@@ -299,9 +309,13 @@ fn is_public(host: &[u8]) -> bool {
                 .is_some_and(|host: String| has_known_suffix(&host) || host.ends_with(".example")))
 }
 
-/// Returns `true` for two or more labels of ASCII characters.
-fn is_ascii_domain(host: &[u8]) -> bool {
-    host.is_ascii() && plausible_host(host) && host.contains(&b'.')
+/// Returns `true` for two or more labels of ASCII characters, or of letters and digits of any
+/// script: an ellipsis shows that the rest is not displayed.
+fn is_domain(host: &[u8]) -> bool {
+    let is_of_label = |c: char| c.is_ascii() || c.is_alphanumeric();
+    plausible_host(host)
+        && host.contains(&b'.')
+        && std::str::from_utf8(host).is_ok_and(|text| text.chars().all(is_of_label))
 }
 
 /// Returns `true` for a word that looks like a host but may be a file (`README.md`), a member of
@@ -405,6 +419,9 @@ mod tests {
             "https://bank.corp/",
             "http://192.0.2.1/",
             "b\u{fc}cher.de",
+            "http://b\u{fc}cher.test/",
+            "Visit https://bank.corp/login now",
+            "Bank: <https://bank.com>",
         ] {
             check(shown, thief, true);
         }
@@ -425,6 +442,8 @@ mod tests {
             "https://www.ban\u{2026}",
             "https://www.ba nk.com/",
             "https://localhost/",
+            "see http://bank.com/ and http://bank.org/",
+            "see https://www.ban ...",
             "",
         ] {
             check(shown, thief, false);
