@@ -165,8 +165,8 @@ impl Stats {
         let key = row.text(FieldId::Key).or_else(|| row.text(FieldId::Url));
         self.keys.add(key.unwrap_or_default().as_bytes());
         self.schemes.add(scheme, 1);
-        let wrapper = row.text(FieldId::Wrapper);
-        self.wrappers.add(wrapper.unwrap_or_default(), 1);
+        self.wrappers
+            .add(row.text(FieldId::Wrapper).unwrap_or_default(), 1);
         let redirector = row.text(FieldId::UnwrappedBy);
         for (list, name) in [
             (&mut self.hosts, row.text(FieldId::Host)),
@@ -238,12 +238,11 @@ impl Stats {
     pub fn end_message(&mut self) {
         self.end_sender();
         let message = std::mem::take(&mut self.message);
-        let urls = message.urls;
         if let Some(list) = &message.list {
-            self.lists.add(list, urls);
+            self.lists.add(list, message.urls);
         }
         for group in &message.newsgroups {
-            self.newsgroups.add(group, urls);
+            self.newsgroups.add(group, message.urls);
         }
     }
 
