@@ -23,7 +23,7 @@ use super::tracking::clean_key;
 use super::words::{Words, no_words};
 use super::{LoadError, LoadJob};
 use schema::{
-    ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS, FOREIGN_TABLE, INSTANCE, NOTE_PARENTS,
+    ADD_INSTANCE, END_MERGE, FILES_WITHOUT_ROWS, FOREIGN_TABLE, INSTANCE, KEEP, NOTE_PARENTS,
     RECOMPUTE_LINKS, REMOVE_GONE, REMOVE_PARENTS, REMOVE_REPLACED, SETTINGS, staged_columns,
 };
 use session::{Server, Session, SessionError};
@@ -188,8 +188,7 @@ impl PostgresTarget {
         self.changed.added += self.with(async |client| {
             copy_in(client, &staged).await?;
             if is_replacing {
-                let keep = "INSERT INTO kept SELECT record_key FROM staging ON CONFLICT DO NOTHING";
-                client.batch_execute(keep).await?;
+                client.batch_execute(KEEP).await?;
             }
             client.batch_execute(&schema::merge()).await?;
             let added = client.execute(&schema::insert_urls(), &[]).await?;

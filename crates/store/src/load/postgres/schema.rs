@@ -143,6 +143,9 @@ pub(super) const END_MERGE: &str = "TRUNCATE staging;
 /// number of rows.
 pub(super) const REMOVE_GONE: &str = include_str!("remove_gone.sql");
 
+/// Remembers the staged records for [`REMOVE_REPLACED`], and updates the positions of their rows.
+pub(super) const KEEP: &str = include_str!("keep.sql");
+
 /// Selects the files without a remembered row.
 pub(super) const FILES_WITHOUT_ROWS: &str = include_str!("files_without_rows.sql");
 
