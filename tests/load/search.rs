@@ -187,14 +187,7 @@ fn facets_count_the_matches() {
         "year\n            1  1996\n\nscheme\n            1  http\n"
     );
     for format in ["text", "csv", "jsonl"] {
-        let args = [
-            "--facets",
-            "host,scheme",
-            "--limit",
-            "1",
-            "--format",
-            format,
-        ];
+        let args = ["--facets", "host,scheme", "--limit=1", "--format", format];
         let stderr = search(&folder, &args).stderr;
         assert_contains(&stderr, "host: 1 of 2 values printed (--limit)");
         assert_contains(&stderr, "scheme: 1 of 2 values printed (--limit)");
@@ -204,6 +197,7 @@ fn facets_count_the_matches() {
         json,
         "{\"count\":3,\"facet\":\"host\",\"value\":\"m.example\"}\n"
     );
+    assert!(!folder.path("urls.db-wal").exists() && !folder.path("urls.db-shm").exists());
     // Unicode calls this sign alphabetic, but it is not a word, so there is nothing to search for.
     assert_eq!(search(&folder, &["\u{24B6}"]).status, Some(2));
     let wrong = search(&folder, &["lamp", "--facets", "host", "--format", "urls"]);

@@ -197,9 +197,10 @@ pub fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
     }
 }
 
-/// Opens a database for reading and determines its owner.
+/// Opens a database for reading and determines its owner. A connection that could write removes the
+/// log when it is closed, if it is the last one; a read-only one leaves it.
 fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
-    let error = match open_and_ask(&plain(path), READ_ONLY) {
+    let error = match open_and_ask(&plain(path), OpenFlags::SQLITE_OPEN_READ_WRITE) {
         Ok(opened) => return Ok(opened),
         Err(error) => error,
     };
@@ -220,11 +221,9 @@ fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
     open_immutable(path).map_err(|error| sqlite_error(path, error))
 }
 
-const READ_ONLY: OpenFlags =
-    OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
-
 fn open_and_ask(name: &Path, flags: OpenFlags) -> rusqlite::Result<(Connection, Owner)> {
-    let db = Connection::open_with_flags(name, flags)?;
+    let db = Connection::open_with_flags(name, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    db.pragma_update(None, "query_only", true)?;
     add_functions(&db)?;
     let owner = owner(&db)?;
     Ok((db, owner))
@@ -251,7 +250,8 @@ fn open_immutable(path: &Path) -> rusqlite::Result<(Connection, Owner)> {
     let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"/.-_".contains(&byte);
     let path = encode(plain(path).as_os_str().as_bytes(), is_kept);
     let uri = format!("file:{path}?immutable=1");
-    open_and_ask(uri.as_ref(), READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    open_and_ask(uri.as_ref(), flags)
 }
 
 fn not_opened(path: &Path, error: io::Error) -> LoadError {
