@@ -14,7 +14,7 @@ use super::load::load_error;
 use super::terminal::{CSV, StdoutLines, check_is_not_database, escaped, print_message};
 use urlspool_files::config::host_of;
 use urlspool_record::extract::urls;
-use urlspool_record::record::TableSyntax;
+use urlspool_record::record::{TableSyntax, json_line};
 use urlspool_store::browse::Browser;
 use urlspool_store::load::{self, Citation, FoundRow, ListRow, LoadError, SearchQuery};
 use urlspool_store::stats::Stats;
@@ -38,7 +38,11 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     if !args.facets.is_empty() {
         return print_facets(args, database, &query);
     }
-    check_has_condition(&query)?;
+    if !query.has_condition() {
+        return Err(CommandError::usage(
+            "no search condition; add a word, or an option such as --host, --sender or --since",
+        ));
+    }
     let style = args.general.color.grep_style();
     let is_on_terminal = io::stdout().is_terminal();
     let format = args.format.unwrap_or(if is_on_terminal {
@@ -92,17 +96,21 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     out.finish()?;
     print_limited(database, &query, found, args.general.quiet)?;
     if found == 0 && !args.general.quiet {
-        if let Some(hint) = syntax_hint(&args.words) {
-            print_message(format_args!("urlspool: {}", escaped(&hint)));
-        }
-        print_message(format_args!(
-            "urlspool: no match; all conditions must hold, and words match as a whole, or by \
-             prefix with a star: `goph*`"
-        ));
+        print_no_match(&args.words);
     }
     print_undated(database, &query, args.general.quiet)?;
     print_hidden(hidden, args.general.quiet);
     Ok(Exit::Done)
+}
+
+fn print_no_match(words: &[String]) {
+    if let Some(hint) = syntax_hint(words) {
+        print_message(format_args!("urlspool: {}", escaped(&hint)));
+    }
+    print_message(format_args!(
+        "urlspool: no match; all conditions must hold, and words match as a whole, or by prefix \
+         with a star: `goph*`"
+    ));
 }
 
 /// Prints the number of matches without a date if a period left some out.
@@ -233,15 +241,6 @@ fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     Ok(query)
 }
 
-fn check_has_condition(query: &SearchQuery) -> Result<(), CommandError> {
-    if query.has_condition() {
-        return Ok(());
-    }
-    Err(CommandError::usage(
-        "no search condition; add a word, or an option such as --host, --sender or --since",
-    ))
-}
-
 pub(super) fn cited(args: &CitedArgs) -> CommandResult {
     check_is_file(&args.database)?;
     let query = cited_query(args)?;
@@ -354,11 +353,13 @@ fn print_facets(args: &SearchArgs, database: &Path, query: &SearchQuery) -> Comm
         ));
     }
     let stats = load::stats_of_matches(database, query)?;
+    if stats.urls == 0 && !args.general.quiet {
+        print_no_match(&args.words);
+    }
     print_undated(database, query, args.general.quiet)?;
     print_hidden(stats.hidden, args.general.quiet);
-    let limit = args
-        .limit
-        .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let whole = |limit| usize::try_from(limit).unwrap_or(usize::MAX);
+    let limit = args.limit.map(whole);
     let all = limit.unwrap_or(usize::MAX);
     for facet in &args.facets {
         let count = values(*facet, &stats, usize::MAX).len();
@@ -458,10 +459,9 @@ fn print_lines(
                     let count = count.to_string();
                     syntax.write_cells([Some(name), Some(&*value), Some(&*count)], &mut lines);
                 }
-                None => {
-                    let line = json!({"facet": name, "value": value, "count": count});
-                    lines.extend_from_slice(format!("{line}\n").as_bytes());
-                }
+                None => lines.extend(json_line(
+                    &json!({"facet": name, "value": value, "count": count}),
+                )),
             }
         }
     }

@@ -197,6 +197,7 @@ fn facets_count_the_matches() {
         json,
         "{\"count\":3,\"facet\":\"host\",\"value\":\"m.example\"}\n"
     );
+    search(&folder, &["none", "--facets", "host"]).check(0, "no match");
     assert!(!folder.path("urls.db-wal").exists() && !folder.path("urls.db-shm").exists());
     // Unicode calls this sign alphabetic, but it is not a word, so there is nothing to search for.
     assert_eq!(search(&folder, &["\u{24B6}"]).status, Some(2));
