@@ -7,7 +7,7 @@ use crate::scene::{Ended, Folder, ended, urlspool};
 /// A thread of three messages. The second has no URL, so it is missing from the database. The third
 /// quotes the URL of the first, and its texts are hostile.
 const THREAD: &str = "From a Mon Jan  1 00:00:00 1996\n\
-From: Jane <Jane@m.example>\nDate: Mon, 1 Jan 1996 10:00:00 +0000\nSubject: A lamp\n\
+From: Jane <Jane@m.example>\nDate: Mon, 1 Jan 1996 10:00:00 +0000\nSubject: A\tlamp\n\
 Message-ID: <1@m.example>\n\
 List-Id: Lamps <lamps.m.example>\n\nsee http://m.example/lamp\n\n\
 From b Tue Jan  2 00:00:00 1996\n\
@@ -90,11 +90,8 @@ fn citations_only_in_list_fields_are_hidden_and_counted() {
         assert_eq!(found.text().lines().count(), shown, "{thing}");
         let note = format!("urlspool: {hidden} citations hidden");
         assert_eq!(found.stderr.contains(&note), 0 < hidden, "{}", found.stderr);
-        let all = run(
-            &folder,
-            "cited",
-            &[thing, "--format", "jsonl", "--list-fields"],
-        );
+        let args = [thing, "--format", "jsonl", "--list-fields"];
+        let all = run(&folder, "cited", &args);
         assert_eq!(all.text().lines().count(), shown + hidden, "{thing}");
     }
 }

@@ -212,7 +212,7 @@ impl FoundRow {
         let texts = [&self.author.from, &self.author.subject];
         for text in texts.into_iter().flatten() {
             line.push_str("  ");
-            line.push_str(&printable(text));
+            line.push_str(&printable(&text.replace('\t', " ")));
         }
         out.extend_from_slice(line.as_bytes());
         out.push(b'\n');
@@ -369,7 +369,8 @@ impl Citation {
             ("text", self.found.anchor.as_deref()),
         ] {
             if let Some(text) = text {
-                out.extend_from_slice(format!("  {name:<8}{}\n", printable(text)).as_bytes());
+                let text = printable(&text.replace('\t', " "));
+                out.extend_from_slice(format!("  {name:<8}{text}\n").as_bytes());
             }
         }
     }
