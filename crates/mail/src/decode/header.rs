@@ -239,16 +239,38 @@ fn has_encoded_word(raw: &[u8]) -> bool {
 /// decoded.
 #[must_use]
 pub(super) fn field_text(raw: &[u8]) -> String {
-    if !has_encoded_word(raw) {
-        let decoded = decoded_text(raw);
-        let text = decoded.as_ref().map_or(raw, |text| &text.bytes);
-        let text = std::str::from_utf8(text).map_err(|_| String::from_utf8_lossy(text));
-        return text.map_or_else(|text| unfolded(&text), unfolded);
+    if has_encoded_word(raw) {
+        text_of_words(raw)
+    } else {
+        text_without_words(raw)
     }
+}
+
+/// Returns the text of a field for people. Other than [`field_text`], decodes encoded words next to
+/// other characters too, as mail clients do, although RFC 2047 section 5 forbids them.
+pub(super) fn shown_text(raw: &[u8]) -> String {
+    if !has_encoded_word(raw) {
+        return text_without_words(raw);
+    }
+    let text = text_of_words(raw);
+    match next_word(text.as_bytes(), 0) {
+        None => text,
+        Some(_) => unfolded(&String::from_utf8_lossy(&decode_words(raw))),
+    }
+}
+
+fn text_of_words(raw: &[u8]) -> String {
     match mailparse::parse_header(&[b"X: ", raw, b"\n"].concat()) {
         Ok((header, _)) => header.get_value(),
         Err(_) => String::from_utf8_lossy(raw).into_owned(),
     }
+}
+
+fn text_without_words(raw: &[u8]) -> String {
+    let decoded = decoded_text(raw);
+    let text = decoded.as_ref().map_or(raw, |text| &text.bytes);
+    let text = std::str::from_utf8(text).map_err(|_| String::from_utf8_lossy(text));
+    text.map_or_else(|text| unfolded(&text), unfolded)
 }
 
 /// Puts a value on one line: a line end and the blanks after it become one blank (RFC 5322 section
@@ -516,6 +538,10 @@ mod tests {
 
     #[test]
     fn encoded_words_are_decoded() {
+        assert_eq!(
+            shown_text(b"Re:=?utf-8?Q?caf=C3=A9?=s\r\n x"),
+            "Re:caf\u{e9}s x"
+        );
         assert_eq!(field_text(b"=?iso-8859-1?Q?caf=E9?=\r\n x"), "caf\u{e9} x");
     }
 

@@ -3,7 +3,7 @@
 use super::archived_page;
 use super::date::{Date, parse_date};
 use super::field_names::KnownField;
-use super::header::{HeaderField, HeaderFields, field_text};
+use super::header::{HeaderField, HeaderFields, shown_text};
 use super::mime_walk::document_header;
 use super::region::HeaderLines;
 use crate::split::{HeaderForm, Message};
@@ -351,7 +351,7 @@ fn group_names(text: &str) -> Vec<String> {
 
 /// Returns the text of a field's value, trimmed.
 fn trimmed(value: &[u8]) -> String {
-    let text = field_text(value);
+    let text = shown_text(value);
     match text.trim() {
         trimmed if trimmed.len() == text.len() => text,
         trimmed => trimmed.to_owned(),
