@@ -284,7 +284,7 @@ fn spool_text(spool: &Value) -> String {
             "watching, last change {} s ago",
             seconds(&spool["last_notice_ms"])
         ),
-        Some("set") => "watching, no change yet".to_owned(),
+        Some("set") => "watching, no change since the start or a reload".to_owned(),
         _ => "polled".to_owned(),
     };
     let lag = match seconds(&spool["lag_ms"]).as_str() {
@@ -361,6 +361,8 @@ mod tests {
             assert!(lines.contains(&line), "{line}\n{page}");
         }
         assert!(!page.contains("last error"));
+        let unchanged = spool_text(&json!({"notices": "set"}));
+        assert!(unchanged.contains("no change since the start or a reload"));
         // A daemon of another version may lack fields.
         assert!(status_page(&json!({})).starts_with("state       none"));
     }

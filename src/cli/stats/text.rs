@@ -157,7 +157,7 @@ fn members(summary: &Summary) -> String {
 }
 
 fn add_unread(text: &mut String, skipped: u64, failed: u64) {
-    for (count, words) in [(skipped, "skipped"), (failed, "not readable")] {
+    for (count, words) in [(skipped, "skipped"), (failed, "damaged or not readable")] {
         if 0 < count {
             *text += &format!(", {} {words}", grouped(count));
         }

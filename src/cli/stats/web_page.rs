@@ -107,7 +107,7 @@ fn facts(overview: &Overview) -> Markup {
                 dt { "Files" } dd {
                     (grouped(summary.files_read)) " read, "
                     (grouped(summary.files_skipped.sum())) " skipped, "
-                    (grouped(summary.files_failed.sum())) " not readable"
+                    (grouped(summary.files_failed.sum())) " damaged or not readable"
                 } "\n"
                 dt { "Bytes" } dd { (grouped(summary.bytes_read)) } "\n"
                 dt { "Attachments" } dd {
