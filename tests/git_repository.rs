@@ -77,7 +77,7 @@ pub(crate) fn repository(path: &str, changes: &[Change<'_>]) {
     );
 }
 
-fn mail(host: &str) -> String {
+pub(crate) fn mail(host: &str) -> String {
     format!(
         "From: a@b.example\nSubject: s\nMessage-ID: <{host}@b.example>\n\n\
          See http://{host}.example/x\n"

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::git_repository::mail;
 use crate::scene::{Ended, Folder, done, ended, lines, urlspool};
 
 /// Formats a number as an object id with `digits` hex digits.
@@ -11,13 +12,6 @@ fn oid(number: usize, digits: usize) -> String {
 
 fn object(oid: &str, kind: &str, content: &str) -> String {
     format!("{oid} {kind} {}\n{content}\n", content.len())
-}
-
-fn mail(host: &str) -> String {
-    format!(
-        "From: a@b.example\nSubject: s\nMessage-ID: <{host}@b.example>\n\n\
-         See http://{host}.example/x\n"
-    )
 }
 
 /// Scans a stream on standard input with more arguments.

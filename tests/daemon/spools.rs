@@ -15,6 +15,7 @@ use urlspool_files::config::DedupeScope;
 use super::cli::{code, configure, configured, once, program, signal};
 use super::tombstones::Scene;
 use super::{SegmentContents, mbox_message, message, read_segments};
+use crate::containers::gzip;
 use crate::scene::{Folder, wait_until};
 
 /// A running daemon.
@@ -65,12 +66,6 @@ fn times(written: &SegmentContents, n: u64) -> [u32; 2] {
 
 fn mbox(n: u64) -> String {
     mbox_message(n, 1)
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    writer.write_all(bytes).unwrap();
-    writer.finish().unwrap()
 }
 
 /// Moves messages between Maildirs, MH folders and mboxes. Returns how often each URL was written.
