@@ -50,6 +50,8 @@ pub struct Field {
     pub(super) is_prose: bool,
     /// `true` for fields that loaders read.
     pub is_loaded: bool,
+    /// Offset of the last dot in the name, or 0.
+    dot: usize,
 }
 
 /// Inputs that a field's value depends on. They determine how long its encoding stays valid.
@@ -106,7 +108,12 @@ pub enum FieldValues {
 
 impl Field {
     const fn new(name: &'static str, json_type: FieldType) -> Field {
+        let mut dot = name.len() - 1;
+        while 0 < dot && name.as_bytes()[dot] != b'.' {
+            dot -= 1;
+        }
         Field {
+            dot,
             name,
             json_type,
             is_nullable: false,
@@ -203,13 +210,13 @@ impl Field {
     /// line itself.
     #[must_use]
     pub fn parent(&self) -> Option<&'static str> {
-        self.name.rsplit_once('.').map(|(parent, _)| parent)
+        (0 < self.dot).then(|| &self.name[..self.dot])
     }
 
     /// Returns the name within the object that contains the field.
     #[must_use]
     pub fn key(&self) -> &'static str {
-        self.name.rsplit_once('.').map_or(self.name, |(_, key)| key)
+        &self.name[self.dot + usize::from(0 < self.dot)..]
     }
 }
 
