@@ -279,11 +279,19 @@ fn unfolded(raw: &str) -> String {
     if memchr::memchr2(b'\n', b'\r', raw.as_bytes()).is_none() {
         return raw.to_owned();
     }
-    let mut lines = raw
-        .split('\n')
-        .map(|line| line.strip_suffix('\r').unwrap_or(line));
-    let first = lines.next().unwrap_or_default().to_owned();
-    lines.fold(first, |text, line| text + " " + line.trim_ascii_start())
+    let mut text = String::with_capacity(raw.len());
+    for (index, line) in raw.split('\n').enumerate() {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        if 0 < index {
+            text.push(' ');
+        }
+        text.push_str(if index == 0 {
+            line
+        } else {
+            line.trim_ascii_start()
+        });
+    }
+    text
 }
 
 /// Returns `true` if the decoded value of a field may contain a URL. Prefilter without false

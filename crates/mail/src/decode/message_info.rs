@@ -369,7 +369,9 @@ fn message_ids(text: &str) -> Vec<String> {
         Some(before + memchr::memrchr(b'<', &bytes[before..end])?..end + 1)
     });
     let ids = bracketed.map(|range| &text[range]);
-    let whole = ids.filter(|id| id.contains('@') && !id.chars().any(char::is_whitespace));
+    let is_plain = |id: &str| id.bytes().all(|byte| byte.is_ascii_graphic());
+    let whole =
+        ids.filter(|id| id.contains('@') && (is_plain(id) || !id.chars().any(char::is_whitespace)));
     whole.map(str::to_owned).collect()
 }
 
