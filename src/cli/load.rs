@@ -95,7 +95,7 @@ fn secret(name: &str) -> Option<Secret> {
 
 /// Converts an error of a command that uses a loaded database.
 pub(super) fn load_error(error: &LoadError) -> CommandError {
-    let exit = match error.kind() {
+    let exit = match error.kind {
         LoadErrorKind::Unusable => Exit::Usage,
         LoadErrorKind::Unreachable | LoadErrorKind::Busy => Exit::Unreachable,
         LoadErrorKind::Locked => Exit::Locked,
@@ -225,7 +225,7 @@ impl StderrReport {
             } => {
                 let end = match end {
                     RetryEnd::Within(_) if !failed.is_power_of_two() => return None,
-                    _ if error.kind() == LoadErrorKind::Busy && failed < BUSY_ATTEMPTS => {
+                    _ if error.kind == LoadErrorKind::Busy && failed < BUSY_ATTEMPTS => {
                         return None;
                     }
                     RetryEnd::Within(left) => format!("for at most {} s more", left.as_secs()),

@@ -198,7 +198,8 @@ type SharedReport<'r> = Rc<RefCell<&'r mut dyn FnMut(LoadEvent<'_>)>>;
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct LoadError {
-    kind: LoadErrorKind,
+    /// What a caller does about it.
+    pub kind: LoadErrorKind,
     /// Names the file or the server, the reason and the way out.
     message: String,
     source: Option<Box<dyn StdError + Send + Sync>>,
@@ -268,12 +269,6 @@ impl LoadError {
     ) -> LoadError {
         self.source = Some(source.into());
         self
-    }
-
-    /// Returns the kind of the error.
-    #[must_use]
-    pub fn kind(&self) -> LoadErrorKind {
-        self.kind
     }
 
     /// Returns `true` if the load may succeed later without any change to the target or the input.

@@ -88,8 +88,7 @@ impl FileSink {
     /// Checks that the name of the partial file still refers to it: locks do not work on every file
     /// system.
     fn check_name(&self) -> io::Result<()> {
-        let named = fs::symlink_metadata(&self.partial);
-        match named {
+        match fs::symlink_metadata(&self.partial) {
             Ok(named) if Some(DeviceInode::of(&named)) == self.id() => Ok(()),
             _ => Err(io::Error::other(format!(
                 "{} was replaced by another program",

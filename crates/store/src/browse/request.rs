@@ -1,13 +1,14 @@
 //! The head of a request, and the filter in its query.
 
+use std::num::NonZero;
+
 use hyper::header::HOST;
 use hyper::{Method, StatusCode};
 use url::form_urlencoded;
 
 use crate::load::{SearchOrder, SearchQuery, clean_key, key_of, split_words};
-use urlspool_files::config::region_name;
+use urlspool_files::config::{hazard_name, region_name};
 use urlspool_files::options::{DatePeriod, date_period};
-use urlspool_record::record::hazard_names;
 use urlspool_text::limits::{BROWSE_FILTER_BYTES, BROWSE_WORDS};
 use urlspool_text::named_enum;
 
@@ -156,11 +157,8 @@ impl Filter {
             } else if name == LIST_FIELDS {
                 filter.shows_list_fields = value == "1";
             } else if name == "page" {
-                page = value
-                    .parse()
-                    .ok()
-                    .filter(|page| 0 < *page)
-                    .ok_or(StatusCode::BAD_REQUEST)?;
+                let number: Result<NonZero<usize>, _> = value.parse();
+                page = number.map_err(|_| StatusCode::BAD_REQUEST)?.get();
             }
         }
         Ok((filter, page))
@@ -253,16 +251,13 @@ impl Filter {
         if !search.is_searchable() || !typed.is_empty() && !has_words(typed) {
             return Err(NoSearch::Field(FilterField::Words));
         }
-        if search
-            .region
-            .as_deref()
-            .is_some_and(|name| region_name(name).is_err())
+        if let Some(name) = &search.region
+            && region_name(name).is_err()
         {
             return Err(NoSearch::Field(FilterField::Region));
         }
-        let hazards = hazard_names();
         if let Some(name) = &search.hazard
-            && !hazards.contains(&&**name)
+            && hazard_name(name).is_err()
         {
             return Err(NoSearch::Field(FilterField::Hazard));
         }

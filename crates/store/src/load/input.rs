@@ -596,7 +596,7 @@ mod tests {
         fs::write(&segment.path, "[]\n").unwrap();
         let mut lines = segment.lines(file, "nothing was loaded").unwrap();
         let error = unreadable("", lines.read_to_end(&mut Vec::new()).unwrap_err());
-        assert_eq!(error.kind(), crate::load::LoadErrorKind::Inconsistent);
+        assert_eq!(error.kind, crate::load::LoadErrorKind::Inconsistent);
         fs::remove_file(&segment.path).unwrap();
         assert!(segment.open().unwrap().is_none());
     }

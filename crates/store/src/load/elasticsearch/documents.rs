@@ -17,7 +17,7 @@ use crate::load::columns::{CLEAN_KEY, SEARCHED_FIELDS, searched_text};
 use crate::load::target::{ChangedRows, GoneMessages, LoadRow, MailboxName, today};
 use crate::load::tracking::clean_key;
 use crate::load::words::Words;
-use crate::load::{LoadError, LoadErrorKind, LoadEvent};
+use crate::load::{LoadError, LoadEvent};
 use urlspool_record::record::{FieldId, LoadedRecord, LoadedValue};
 use urlspool_text::hash::hash_pieces;
 use urlspool_text::limits::{
@@ -305,7 +305,7 @@ fn delete_by_query(client: &HttpClient<'_>, index: &str, query: &Value) -> Resul
             backoff.reset();
         }
         let reason = "the server did not delete all documents of messages that are gone";
-        backoff.wait(LoadError::new(LoadErrorKind::Unreachable, reason), None)?;
+        backoff.wait(LoadError::unreachable(reason), None)?;
     }
 }
 
