@@ -218,6 +218,6 @@ fn config_error(error: &ConfigError, is_given: bool) -> PyErr {
         format!(" ({CONFIG_VARIABLE} names this file)")
     };
     let mut lines = vec![format!("{error}{note}")];
-    lines.extend_from_slice(error.excerpt());
+    lines.extend_from_slice(&error.excerpt);
     value_error(lines.join("\n"))
 }

@@ -38,7 +38,7 @@ impl CommandError {
     /// The error for an unusable configuration file.
     pub(super) fn config(error: &ConfigError) -> CommandError {
         CommandError {
-            excerpt: error.excerpt().to_vec(),
+            excerpt: error.excerpt.clone(),
             ..CommandError::usage(error)
         }
     }

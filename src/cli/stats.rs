@@ -46,7 +46,7 @@ pub(super) fn stats(args: &StatsArgs) -> CommandResult {
     let folder = folder.map(TableFolder::create).transpose()?;
     let outputs = ReportOutputs {
         file,
-        folder: folder.as_ref().map(TableFolder::path),
+        folder: folder.as_ref().map(|folder| &*folder.path),
         tables: &data::headers(),
         replacement: if args.force {
             Replacement::Allowed
@@ -63,7 +63,7 @@ pub(super) fn stats(args: &StatsArgs) -> CommandResult {
         let mut files = TableFiles::create(folder, data::headers())?;
         data::write(&overview, &mut files)?;
         files.finish()?;
-        report_written(args, folder.path());
+        report_written(args, &folder.path);
         return Ok(exit);
     }
     let style = text::PageStyle {

@@ -94,7 +94,7 @@ impl TableFiles {
     ) -> Result<TableFiles, OutputError> {
         let mut files = Vec::new();
         for (name, columns) in tables {
-            let file = OutputFile::create(&folder.path().join(name))?;
+            let file = OutputFile::create(&folder.path.join(name))?;
             let mut options = WriterBuilder::new();
             options.has_headers(false).buffer_capacity(BUFFER_BYTES);
             let mut file = options.from_writer(file);
@@ -127,7 +127,7 @@ impl TableFiles {
     /// A file cannot be written.
     pub fn finish(self) -> Result<(), OutputError> {
         for (_, file) in self.files {
-            let path = file.get_ref().path().to_owned();
+            let path = file.get_ref().path.clone();
             let file = file.into_inner();
             let file = file.map_err(|error| OutputError::unwritable(&path, error.into_error()));
             file?.finish()?;
@@ -138,7 +138,7 @@ impl TableFiles {
 
 fn put(file: &mut Writer<OutputFile>, row: impl Serialize) -> Result<(), OutputError> {
     file.serialize(row)
-        .map_err(|error| OutputError::unwritable(file.get_ref().path(), error.into()))
+        .map_err(|error| OutputError::unwritable(&file.get_ref().path, error.into()))
 }
 
 /// Untrusted text in a table. If a spreadsheet would read it as a formula, it is prefixed with an

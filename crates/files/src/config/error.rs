@@ -16,7 +16,9 @@ pub struct ConfigError {
     message: String,
     /// The error that prevented the file from being read.
     source: Option<io::Error>,
-    excerpt: Vec<String>,
+    /// The faulty line, with a mark below the faulty characters, to print after the message. Empty
+    /// if the error is not about a line, or the line is long.
+    pub excerpt: Vec<String>,
 }
 
 /// A path, as messages show it.
@@ -97,13 +99,6 @@ impl ConfigError {
         };
         ConfigError { message, ..self }
     }
-
-    /// The faulty line, with a mark below the faulty characters, to print after the message. Empty
-    /// if the error is not about a line, or the line is long.
-    #[must_use]
-    pub fn excerpt(&self) -> &[String] {
-        &self.excerpt
-    }
 }
 
 /// Rewords a message of the TOML reader in the terms of the documentation.
@@ -149,8 +144,8 @@ mod tests {
     fn the_wrong_characters_are_marked() {
         let error = ConfigError::at("a = 1\n\u{e9} = bad\n", &(11..14), "no");
         assert_eq!(error.to_string(), "line 2, column 5: no");
-        assert_eq!(error.excerpt(), ["  2 | \u{e9} = bad", "    |     ^^^"]);
+        assert_eq!(error.excerpt, ["  2 | \u{e9} = bad", "    |     ^^^"]);
         let end = ConfigError::at("a = ", &(4..4), "no value");
-        assert_eq!(end.excerpt(), ["  1 | a = ", "    |     ^"]);
+        assert_eq!(end.excerpt, ["  1 | a = ", "    |     ^"]);
     }
 }

@@ -188,7 +188,7 @@ fn distribute(
             return Ok(false);
         }
         order.add(unit);
-        if units.is_waiting() && !write_batches(context, order, nothing, writer)? {
+        if units.is_waiting && !write_batches(context, order, nothing, writer)? {
             return Ok(false);
         }
     }

@@ -52,8 +52,9 @@ pub(super) struct Units<'j> {
     current: Option<MessageSource>,
     /// A step of the walk that waits until the small files before it were returned.
     next_step: Option<WalkStep>,
-    /// `true` if the next unit may wait for bytes of a stream that have not arrived yet.
-    is_waiting: bool,
+    /// `true` if the next unit may wait for bytes of a stream that have not arrived yet. The caller
+    /// then writes the results so far first.
+    pub(super) is_waiting: bool,
     /// Maximum number of distinct roots per batch. Each root holds one directory descriptor open.
     max_roots: usize,
 }
@@ -108,12 +109,6 @@ impl<'j> Units<'j> {
             found => found,
         };
         Ok(units)
-    }
-
-    /// Returns `true` if the next unit may wait for bytes that have not arrived yet. The caller
-    /// then writes the results so far first.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.is_waiting
     }
 
     /// Returns the next small files of the walk, up to the next other step.

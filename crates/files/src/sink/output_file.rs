@@ -56,7 +56,8 @@ impl OutputError {
 /// An output being written: standard output, a device, or a file that gets its name when it is
 /// complete.
 pub struct OutputFile {
-    path: PathBuf,
+    /// The path, as it was given.
+    pub path: PathBuf,
     /// Receiver of lines or records.
     pub sink: Box<dyn Sink>,
     /// `true` for a terminal.
@@ -135,12 +136,6 @@ impl OutputFile {
             sink: sink.map_err(|error| OutputError::unwritable(path, error))?,
             is_terminal,
         })
-    }
-
-    /// Returns the path as the user gave it.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Appends a text.
@@ -262,7 +257,8 @@ fn named(path: PathBuf) -> (PathBuf, FileIdentity) {
 /// The folder of the CSV files. If it has no files when it is dropped, it is removed, along with
 /// the parent folders that this run created.
 pub struct TableFolder {
-    path: PathBuf,
+    /// The path, as it was given.
+    pub path: PathBuf,
     /// The folders that this run created, innermost first.
     new: Vec<PathBuf>,
 }
@@ -294,12 +290,6 @@ impl TableFolder {
                 source,
             }),
         }
-    }
-
-    /// Returns the path as the user gave it.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 }
 
