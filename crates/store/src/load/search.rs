@@ -169,10 +169,10 @@ pub struct SearchQuery {
     pub schemes: Vec<String>,
     /// A registrable domain with all its hosts.
     pub domain: Option<String>,
-    /// A URL in any spelling with the same key ([`key_of`]).
+    /// A URL in any spelling with the same key.
     pub url: Option<String>,
     /// A substring of the innermost message's sender in any case, or an address in angle brackets,
-    /// as [`sender_address`](crate::stats::sender_address) returns it.
+    /// as `sender_address` of `stats` returns it.
     pub sender: Option<String>,
     /// `List-Id` of a mailing list, or a newsgroup. ASCII letters match in both cases.
     pub list: Option<String>,
