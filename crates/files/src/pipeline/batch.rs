@@ -155,6 +155,7 @@ impl<'w> BatchBuilder<'w> {
             Finding::Unwrapped(record) => {
                 summary.records += 1;
                 summary.unwrapped += 1;
+                summary.count_url(record.found);
                 self.add_record(record);
             }
             Finding::Reject {

@@ -87,7 +87,7 @@ summary! {
     /// Events, by kind.
     events: NamedCounts,
     /// URLs that passed the filters, by scheme. Like the next three fields, it includes duplicates
-    /// within the run.
+    /// within the run, and the targets of redirectors.
     schemes: SchemeCounts,
     /// URLs that passed the filters, by wrapper.
     wrappers: NamedCounts,
