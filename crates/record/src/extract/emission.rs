@@ -355,7 +355,9 @@ pub fn key_hash(found: &FoundUrl<'_>) -> u128 {
 /// URL that is longer than this is cut between characters: scripts without blanks have such words.
 fn context(text: &[u8], span: Span, max_bytes: usize) -> UrlContext<'_> {
     let (text_before, text_after) = (&text[..span.start], &text[span.end..]);
-    let from = context_border(text, span.start.saturating_sub(max_bytes)).min(span.start);
+    let lowest = span.start.saturating_sub(max_bytes);
+    let from = (lowest..span.start).find(|&at| context_border(text, at) == at);
+    let from = from.unwrap_or(span.start);
     let to = text.len().min(span.end.saturating_add(max_bytes));
     let to = context_border(text, to).max(span.end);
     let (before, after) = (&text[from..span.start], &text[span.end..to]);
@@ -399,4 +401,23 @@ fn is_kept<'t>(whole: &[u8], bytes: impl Iterator<Item = &'t u8>, max_bytes: usi
 
 fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_context_is_at_most_as_long_as_asked() {
+        let text = "\u{E9}\u{4E2D}\u{1F600} http://a.example/ \u{1F600}\u{4E2D}\u{E9}";
+        let start = text.find("http").unwrap();
+        let span = Span::new(start, start + "http://a.example/".len());
+        for max_bytes in 0..12 {
+            let found = context(text.as_bytes(), span, max_bytes);
+            for side in [found.before, found.after] {
+                assert!(side.len() <= max_bytes, "{max_bytes}");
+                assert!(std::str::from_utf8(side).is_ok(), "{max_bytes}");
+            }
+        }
+    }
 }
