@@ -770,14 +770,11 @@ impl<'w> PartWalk<'w, '_> {
     fn leaf(&mut self, body: usize, mut part: MimePart) -> EntityStep {
         let range = self.body_range(body);
         if part.media_type == ABUSE_REPORT {
-            // The reported message follows. It has the reported URLs.
+            // The reported message follows.
             if let Some(report) = self.open.0.last_mut() {
                 report.place.messages = AuthorKind::Arf;
             }
-            if let Some(next) = range.boundary {
-                let reported = self.body_range(self.fields(next.end).body).span;
-                part.author = self.author_in_part(reported).or(part.author);
-            }
+            part.author = Some(self.reporter(part.author.as_deref()));
         } else if HEADERS.contains(&part.media_type.as_str()) {
             part.author = self.author_in_part(range.span).or(part.author);
         }

@@ -468,10 +468,10 @@ mod tests {
     const CASES: &str = "\
 MULTI/mixed; boundary=b||--b|INNER|--b||URL => rfc822 Joe, outer
 MULTI/digest; boundary=b||--b||HEAD|URL|--b||Date: x||URL => digest Joe, digest
-REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b|INNER => arf Joe, arf Joe
-REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b-- => outer
+REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b|INNER => reporter outer, arf Joe
+REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b-- => reporter outer
 MULTI/ARF|Subject: URL||--b||URL|--b|Content-Type: message/feedback-report||URL|--b|INNER => \
-reporter outer, reporter outer, arf Joe, arf Joe
+reporter outer, reporter outer, reporter outer, arf Joe
 MULTI/mixed; boundary=c||--c|MULTI/ARF||--b||URL => reporter outer
 Content-Type: message/rfc822||From: Joe|MULTI/ARF||--b||URL => reporter Joe
 REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
