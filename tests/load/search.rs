@@ -479,14 +479,17 @@ fn datasette_finds_the_full_text_table() {
     }
 }
 
-/// Mail of people who quote, forward or report a URL, and a copy of a reported message. `|` is a
-/// line end.
+/// Mail of people who quote, forward or report a URL, with marks or in HTML, and a copy of a
+/// reported message. `|` is a line end.
 const ACCUSATIONS: &str = "\
 From jane@q.example Mon May  1 08:00:00 2006|From: Jane <jane@q.example>|DATE|> http://m.example/a|\
 |-----Original Message-----|http://m.example/b||From desk@r.example Mon May  1 09:00:00 2006|\
 From: Desk <desk@r.example>|Subject: http://m.example/c|MIME-Version: 1.0|\
 Content-Type: multipart/report; report-type=feedback-report; boundary=b|DATE|\
---b||http://m.example/d|--b|INNER/e|--b|Content-Type: message/feedback-report||--b|INNER/f|";
+--b||http://m.example/d|--b|INNER/e|--b|Content-Type: message/feedback-report||\
+Reported-URI: http://m.example/g|--b|INNER/f|--b--||From tim@c.example Mon May  1 10:00:00 2006|\
+From: Tim <tim@c.example>|Message-ID: <2@c.example>|References: <1@c.example>|\
+Content-Type: text/html|DATE|<blockquote><a href=\"http://m.example/h\">x</a></blockquote>|";
 
 #[test]
 fn only_the_author_of_a_url_is_reported_and_once() {
@@ -498,7 +501,7 @@ fn only_the_author_of_a_url_is_reported_and_once() {
     loaded(&folder, &[], &lines);
     let reporter = "--reporter=Lamp Desk <abuse@lamp.example>";
     let reports = search(&folder, &["--host=m.example", "--format=xarf", reporter]);
-    reports.check(0, "4 matches not reported");
+    reports.check(0, "6 matches not reported");
     assert_contains(reports.text(), "\"source_identifier\":\"thief.example\"");
     let links = "\"suspicious_links\":[\"http://m.example/e\",\"http://m.example/f\"]";
     assert_contains(reports.text(), links);

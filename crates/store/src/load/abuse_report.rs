@@ -199,10 +199,16 @@ impl Report {
     }
 }
 
-/// Returns `true` if the structure of the mail proves that the author wrote the URL.
+/// Returns `true` if the structure of the mail proves that the author wrote the URL. Quotes in the
+/// HTML of a reply have no marks.
 fn is_by_author(citation: &Citation) -> bool {
     let unproven = [AuthorKind::Text.name(), AuthorKind::Reporter.name()];
+    let is_reply = citation.thread != citation.found.message.id;
+    let may_be_quoted = is_reply
+        && citation.found.author.by == AuthorKind::Outer.name()
+        && citation.found.region.starts_with("html:");
     citation.quote_depth == 0
+        && !may_be_quoted
         && citation.found.region != BodyRegion::Forwarded.name()
         && !unproven.contains(&&*citation.found.author.by)
 }
