@@ -205,7 +205,10 @@ pub fn names_page(text: &[u8], at: usize) -> bool {
     let path = cut(word, b'?').before;
     let mut segments = path.split(|byte| b"/@".contains(byte));
     let host = segments.next().unwrap_or_default();
-    let is_other_host = segments.next().is_some_and(is_registered);
+    let is_other_host = segments.next().is_some_and(|name| {
+        let mark = suffix_len(name, u8::is_ascii_punctuation);
+        is_registered(&name[..name.len() - mark])
+    });
     let third = segments.nth(1);
     let is_package = matches!(host, b"github.com" | b"gitlab.com")
         && third.is_some_and(|name| !name.is_empty() && !is_in_list(name, REPOSITORY_PAGES));
@@ -427,7 +430,8 @@ mod tests {
     fn a_page_is_named_in_prose() {
         let pages = "at:\n> > a.org/b.|x86_64\n\n(a.org/b)|[12] a.org/b v12|- a.org/b\nTo-do: c";
         let others = "as a.org/b-\nc|get a.org/b v1.2.3|get -u a.org/b|a  [.] a.org/b.c|\
-            git://\n> a.org/b|the a.org/b=c|the a.org/b:v1|for a.org/b.net|at a.org/b\n> c-1.pdf";
+            git://\n> a.org/b|the a.org/b=c|the a.org/b:v1|for a.org/b.net|or a.org/b.net.|\
+            at a.org/b\n> c-1.pdf";
         for text in pages.split('|').chain(others.split('|')) {
             let found = names_page(text.as_bytes(), text.find("a.org").unwrap());
             assert_eq!(found, pages.contains(text), "{text:?}");
