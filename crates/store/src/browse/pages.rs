@@ -567,7 +567,8 @@ fn timeline(page: &SearchPage<'_>) -> Markup {
         figure.timeline { "\n"
             figcaption { "Citations by year"
                 @if 0 < page.asked.list.undated {
-                    span.soft { " (" (counted(page.asked.list.undated, "has", "have")) " no date)" }
+                    @let undated = counted(page.asked.list.undated, "has", "have");
+                    span.soft { " (" (undated) " no usable date)" }
                 }
             } "\n"
             svg role="group" aria-label="Citations by year" height=(coordinate(TIMELINE + 18.0)) {
@@ -687,7 +688,7 @@ pub(super) fn snapshot(row: &Row<'_>) -> rusqlite::Result<Markup> {
 fn date(date: Option<&str>) -> Markup {
     match date {
         Some(date) => day(date),
-        None => html! { span.none { "no date" } },
+        None => html! { span.none { "no usable date" } },
     }
 }
 
