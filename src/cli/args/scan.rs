@@ -159,6 +159,9 @@ pub(crate) struct ScanArgs {
     pub(crate) schemes: Vec<String>,
 
     /// Write a URL once within this scope
+    ///
+    /// URLs with the same key and fragment are one. The record describes the first place; the link
+    /// text of a later one may be a mismatch.
     #[arg(long, value_name = "WITHIN", value_parser = named::<Unique>(), help_heading = EXTRACT)]
     pub(crate) unique: Option<Unique>,
 
