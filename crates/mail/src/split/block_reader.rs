@@ -585,8 +585,8 @@ impl<'s> BlockReader<'s> {
         next.extend_from_slice(rest);
         let mut bytes = std::mem::replace(&mut self.buffer, next);
         bytes.truncate(end);
-        // Two blocks per thread may wait for processing, each with the room of another one.
-        if bytes.len() + BLOCK_BYTES < bytes.capacity() {
+        // Many small blocks may wait for processing.
+        if bytes.len() < bytes.capacity() / 4 {
             bytes.shrink_to_fit();
         }
         let offset = self.offset;

@@ -32,19 +32,19 @@ fn blocks(text: &[u8], format: Format, max_message_bytes: usize) -> Vec<(usize, 
 }
 
 #[test]
-fn a_block_has_at_most_the_room_of_another() {
-    let messages =
-        [5, 40_000, 5].map(|lines| "From x\na: b\n\n".to_owned() + &"c d\n\n".repeat(lines));
-    let text = messages.concat();
+fn small_blocks_take_little_memory() {
+    let text = "From x\n\n".to_owned() + &"a b\n".repeat(50);
     let stream = Box::new(text.as_bytes());
-    let mut reader = BlockReader::new(stream, Format::Mbox, usize::MAX);
-    let mut read = Vec::new();
-    while let Some(block) = reader.next_block().unwrap() {
-        let room = block.bytes.capacity() - block.bytes.len();
-        assert!(room <= BLOCK_BYTES, "{room}");
-        read.extend(block.bytes);
-    }
-    assert_eq!(read, text.as_bytes());
+    let block = BlockReader::new(stream, Format::Mbox, usize::MAX)
+        .next_block()
+        .unwrap()
+        .unwrap();
+    assert_eq!(block.bytes, text.as_bytes());
+    assert!(
+        block.bytes.capacity() <= 4 * text.len(),
+        "{}",
+        block.bytes.capacity()
+    );
 }
 
 fn line_ends(text: &[u8]) -> u64 {
