@@ -203,6 +203,9 @@ pub(super) struct WalkState<'s> {
     parts: usize,
     /// Memory in bytes held by the layers.
     held_bytes: usize,
+    /// The reporter of the last abuse report, and the author of the message that holds it. A message
+    /// may have thousands of reports.
+    reporter: Option<(Option<Arc<Author>>, Arc<Author>)>,
     /// `true` once the nesting limit was reached. The limit is reported once, because a message may
     /// have thousands of parts beyond it.
     is_nesting_reported: bool,
@@ -228,6 +231,7 @@ impl<'s> WalkState<'s> {
             attached: None,
             parts: 0,
             held_bytes: 0,
+            reporter: None,
             is_nesting_reported: false,
             balance: None,
         }
@@ -411,7 +415,7 @@ impl<'w> PartWalk<'w, '_> {
         }
         let mut part = MimePart::new(self.raw, fields, &entity.place);
         if part.is_abuse_report {
-            part.author = Some(self.reporter(part.author.as_deref()));
+            part.author = Some(self.reporter(part.author.take()));
             entity.place.author.clone_from(&part.author);
         }
         // The fields of the outermost message belong to no part.
@@ -458,20 +462,34 @@ impl<'w> PartWalk<'w, '_> {
         }
     }
 
-    /// Returns the author of an abuse report in the message `within`; `None` is the outermost one.
-    fn reporter(&self, within: Option<&Author>) -> Arc<Author> {
-        let (
-            kind,
-            WalkState {
-                message, limits, ..
-            },
-        ) = (AuthorKind::Reporter, &*self.state);
-        let author = within.cloned().or_else(|| {
+    /// Returns the author of an abuse report in the message of `author`; `None` is the outermost
+    /// one. The author of a reported message stays: he may call his mail a report.
+    fn reporter(&mut self, author: Option<Arc<Author>>) -> Arc<Author> {
+        let kind = AuthorKind::Reporter;
+        if let Some(author) = author
+            .as_ref()
+            .filter(|author| author.kind != AuthorKind::Rfc822)
+        {
+            return Arc::clone(author);
+        }
+        let place = author.as_ref().map(Arc::as_ptr);
+        let known = self.state.reporter.as_ref();
+        if let Some((_, reporter)) =
+            known.filter(|(author, _)| author.as_ref().map(Arc::as_ptr) == place)
+        {
+            return Arc::clone(reporter);
+        }
+        let (message, limits) = (self.state.message, self.state.limits);
+        let found = author.as_deref().cloned().or_else(|| {
             let fields = HeaderFields::of(message.raw, limits.header_bytes);
             Author::of_header(kind, message.raw, &fields, limits.field_bytes)
         });
-        let author = author.unwrap_or_default();
-        Arc::new(Author { kind, ..author })
+        let reporter = Arc::new(Author {
+            kind,
+            ..found.unwrap_or_default()
+        });
+        self.state.reporter = Some((author, Arc::clone(&reporter)));
+        reporter
     }
 
     /// Returns the map of the layer's bytes that start at `at`.
@@ -774,7 +792,7 @@ impl<'w> PartWalk<'w, '_> {
             if let Some(report) = self.open.0.last_mut() {
                 report.place.messages = AuthorKind::Arf;
             }
-            part.author = Some(self.reporter(part.author.as_deref()));
+            part.author = Some(self.reporter(part.author.take()));
         } else if HEADERS.contains(&part.media_type.as_str()) {
             part.author = self.author_in_part(range.span).or(part.author);
         }

@@ -473,6 +473,8 @@ REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b-- => reporte
 MULTI/ARF|Subject: URL||--b||URL|--b|Content-Type: message/feedback-report||URL|--b|INNER => \
 reporter outer, reporter outer, reporter outer, arf Joe
 MULTI/mixed; boundary=c||--c|MULTI/ARF||--b||URL => reporter outer
+MULTI/ARF||--b|Content-Type: message/feedback-report||--b|Content-Type: message/rfc822||From: Joe|\
+MULTI/report; report-type=feedback-report; boundary=c||--c||URL => arf Joe
 Content-Type: message/rfc822||From: Joe|MULTI/ARF||--b||URL => reporter Joe
 REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
 |MIME-Version: 1.0||URL => outer
