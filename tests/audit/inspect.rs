@@ -34,15 +34,9 @@ fn answering(urls: &[String]) -> Folder {
     );
     let mut hosts: Vec<_> = (1..=10).map(|host| format!("127.0.0.{host}")).collect();
     hosts.push("localhost".to_owned());
-    let allowed = hosts.iter().flat_map(|host| ["--allow-private", host]);
-    audited(
-        &folder,
-        "plan",
-        &["-q", "--contact", "a@m.test"]
-            .into_iter()
-            .chain(allowed)
-            .collect::<Vec<_>>(),
-    );
+    let mut options = vec!["-q", "--contact", "a@m.test"];
+    options.extend(hosts.iter().flat_map(|host| ["--allow-private", host]));
+    audited(&folder, "plan", &options);
     run(
         &folder,
         "INSERT INTO audit_checks(key, checked_at, state, status, checker)
@@ -157,6 +151,10 @@ fn pages_are_judged_by_what_can_be_shown() {
     let summary = audit(&folder, "inspect", &[]);
     assert_contains(&summary.stderr, "no URL to inspect");
     assert_eq!(targets(&site).len(), seen.len());
+    // A link that has died since has no living page.
+    let died = "INSERT INTO audit_checks(key, checked_at, state, checker)
+         SELECT key, '2026-11-21', 'dead_page', 'x' FROM audit_links WHERE url LIKE '%/ads'";
+    run(&folder, died);
     let [html, csv] = ["report.html", "csv"].map(|name| folder.path(name).display().to_string());
     audited(&folder, "report", &["-q", "-o", &html]);
     audited(&folder, "report", &["-q", "--format", "csv", "-o", &csv]);
@@ -164,7 +162,7 @@ fn pages_are_judged_by_what_can_be_shown() {
     assert_eq!(
         read("csv/pages-by-year.csv"),
         "year,no_sign,other_domain,front_page,parked,soft_404,undecided,not_read\n\
-         1996,3,1,1,2,1,2,2\n"
+         1996,3,1,1,1,1,2,2\n"
     );
     let row = format!(
         "{},front_page,redirected to {1},200,,{1},",
@@ -173,6 +171,7 @@ fn pages_are_judged_by_what_can_be_shown() {
     );
     assert!(read("csv/pages.csv").contains(&row), "{row}");
     assert!(read("report.html").contains("Pages that readers cannot find"));
+    assert!(read("report.html").contains("Dead or unknown since: 1 link."));
 }
 
 /// On a known host, only pages are requested.

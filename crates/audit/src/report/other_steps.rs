@@ -35,21 +35,15 @@ impl PageTally {
 
     /// Returns the number of links whose page has a decided state.
     fn judged(&self) -> u64 {
-        BARS.iter()
-            .map(|(state, _)| self.counts[*state as usize])
-            .sum()
+        let counts = BARS.map(|(state, _)| self.counts[state as usize]);
+        counts.iter().sum()
     }
 
-    /// Returns the share of a state among the links whose page has a decided state.
+    /// Returns the share of a state among the links whose page has a decided state; NaN without
+    /// such links.
     fn share(&self, state: PageState) -> f64 {
-        let judged: f64 = BARS
-            .iter()
-            .map(|(state, _)| self.weights[*state as usize])
-            .sum();
-        if judged <= 0.0 {
-            return 0.0;
-        }
-        self.weights[state as usize] / judged
+        let weights = BARS.map(|(state, _)| self.weights[state as usize]);
+        self.weights[state as usize] / weights.iter().sum::<f64>()
     }
 }
 
@@ -70,22 +64,23 @@ pub(super) struct PageFigures {
     named: Vec<NamedPage>,
     /// Number of such links.
     lost: u64,
+    /// Number of inspected links that are dead or unknown since. No other number includes them.
+    ended: u64,
 }
 
-const COUNTS: &str = "
-SELECT year, stratum, state, count(*) FROM audit_pages JOIN audit_links USING(key)
-WHERE planned GROUP BY year, stratum, state";
+const INSPECTED: &str = "FROM audit_pages AS pages JOIN audit_links USING(key) WHERE planned";
 
-const NAMED: &str = "
-SELECT url, state, evidence FROM audit_pages
-WHERE key IN (SELECT key FROM audit_links WHERE planned) AND state IN (?1, ?2, ?3)
-ORDER BY key";
+/// Selects those of the inspected links that are alive or redirected at their newest check.
+const LIVING: &str = "AND (SELECT state FROM audit_checks AS checks WHERE checks.key = pages.key
+  ORDER BY checked_at DESC, id DESC LIMIT 1) IN ('alive', 'redirected')";
 
 impl PageFigures {
     /// Reads the counts of inspected links, and the links listed in the report.
     pub(super) fn read(audit: &AuditDb, origin: &Provenance) -> Result<PageFigures, AuditError> {
         let mut figures = PageFigures::default();
-        audit.rows(COUNTS, [], |row| {
+        let living = format!("{INSPECTED} {LIVING}");
+        let sql = format!("SELECT year, stratum, state, count(*) {living} GROUP BY 1, 2, 3");
+        audit.rows(&sql, [], |row| {
             let weight = origin.weight(row.get_ref(1)?.as_str()?);
             let (state, count) = (state(row, 2)?, row.get::<_, i64>(3)?.cast_unsigned());
             let year = figures.by_year.entry(row.get(0)?).or_default();
@@ -96,7 +91,11 @@ impl PageFigures {
             }
             Ok(())
         })?;
-        let sql = format!("{NAMED} LIMIT {REPORT_GROUPS}");
+        let inspected = audit.count(&format!("SELECT count(*) {INSPECTED}"), [])?;
+        figures.ended = inspected - figures.total.counts.iter().sum::<u64>();
+        let lost = "state IN (?1, ?2, ?3) ORDER BY key";
+        let sql =
+            format!("SELECT pages.url, state, evidence {living} AND {lost} LIMIT {REPORT_GROUPS}");
         let named = audit.rows(&sql, LOST.map(PageState::name), |row| {
             Ok(NamedPage {
                 url: row.get(0)?,
@@ -135,16 +134,18 @@ const BARS: [(PageState, &str); 5] = [
 pub(super) fn pages(figures: &PageFigures) -> Markup {
     html! {
         @if figures.by_year.is_empty() {
-            p { "No page was inspected." } "\n"
+            p { "No page of a living link was inspected." } "\n"
         } @else {
             p {
-                "Pages of links that answered at a check. In the fixed states, all these links are \
-                 alive or redirected. Shares, and the numbers after bars, are of the pages that \
-                 were judged."
+                "Inspected pages of links that are alive or redirected at their newest check. \
+                 Shares, and the numbers after bars, are of the pages that were judged."
             } "\n"
             (page_bars(figures))
             (page_table(figures))
             (lost_pages(figures))
+        }
+        @if 0 < figures.ended {
+            p.soft { "Dead or unknown since: " (counted(figures.ended, "link", "links")) "." } "\n"
         }
     }
 }
@@ -154,11 +155,9 @@ fn page_bars(figures: &PageFigures) -> Markup {
         class,
         name: state.meaning(),
     });
-    let years = figures
-        .by_year
-        .iter()
-        .filter(|(_, tally)| 0 < tally.judged());
+    let years = figures.by_year.iter();
     let rows: Vec<_> = years
+        .filter(|(_, tally)| 0 < tally.judged())
         .map(|(year, tally)| BarRow {
             name: year,
             parts: BARS.map(|(state, _)| tally.share(state)).to_vec(),
@@ -187,11 +186,7 @@ fn page_table(figures: &PageFigures) -> Markup {
 
 /// Renders the links that no longer lead readers to the cited page, with the evidence.
 fn lost_pages(figures: &PageFigures) -> Markup {
-    let columns = [
-        text_column("Link"),
-        text_column("State"),
-        text_column("Evidence"),
-    ];
+    let columns = ["Link", "State", "Evidence"].map(text_column);
     let rows = figures.named.iter().map(|page| {
         vec![
             Cell::Foreign(&page.url),
