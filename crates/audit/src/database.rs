@@ -27,17 +27,19 @@ pub(super) struct AuditDb {
 }
 
 impl AuditDb {
-    /// Opens a loaded database to plan an audit. Creates missing audit tables.
+    /// Opens a loaded database to plan an audit, and begins a transaction. Creates missing audit
+    /// tables in it, so a refused plan leaves none.
     pub(super) fn open_to_plan(path: &Path) -> Result<AuditDb, AuditError> {
         let audit = AuditDb {
             db: open_to_extend(path)?,
             path: path.to_owned(),
         };
+        audit.run("BEGIN IMMEDIATE")?;
         if audit.has_plan()? {
             audit.check_version()?;
         } else {
             let version = format!("INSERT INTO audit_meta VALUES('{META_VERSION}', {VERSION})");
-            audit.write(|db| db.execute_batch(&[TABLES, &version].concat()))?;
+            audit.run(&[TABLES, &version].concat())?;
         }
         Ok(audit)
     }

@@ -108,9 +108,7 @@ pub struct Stratum {
 pub fn plan(job: &PlanJob) -> Result<PlanCounts, AuditError> {
     user_agent(job.contact.as_deref())?;
     let audit = AuditDb::open_to_plan(&job.database)?;
-    audit.run(&format!(
-        "PRAGMA cache_size=-{AUDIT_CACHE_KIB}; BEGIN IMMEDIATE"
-    ))?;
+    audit.run(&format!("PRAGMA cache_size=-{AUDIT_CACHE_KIB}"))?;
     let counts = make(&audit, job)?;
     audit.run("COMMIT")?;
     Ok(counts)
@@ -163,9 +161,8 @@ fn check_size(sample: Sample, strata: u64) -> Result<(), AuditError> {
 
 /// Marks the links of the sample.
 fn mark(audit: &AuditDb, chosen: &[i64]) -> rusqlite::Result<()> {
-    let mut statement = audit.db.prepare(
-        "UPDATE audit_links SET planned=1 WHERE key=(SELECT key FROM links WHERE id=?1)",
-    )?;
+    let sql = "UPDATE audit_links SET planned=1 WHERE key=(SELECT key FROM links WHERE id=?1)";
+    let mut statement = audit.db.prepare(sql)?;
     for link in chosen {
         statement.execute(params![link])?;
     }
