@@ -87,7 +87,8 @@ fn parse_place(text: &OsStr) -> Result<Place, CommandError> {
     place_of(text).ok_or_else(|| {
         let form = "PATH:START-END or PATH:START, with PATH!MEMBER for a member of an archive";
         CommandError::usage(format!(
-            "{:?} is not a place; write it as {form}",
+            "{:?} is not a place; write it as {form}. Without an argument, `show` reads records \
+             from standard input",
             text.to_string_lossy()
         ))
     })
