@@ -232,21 +232,20 @@ fn check_web(job: &CheckJob, is_quiet: bool, stop: &Arc<AtomicBool>) -> Result<b
     if 0 < counts.silent {
         report_on(is_quiet, &silence(counts.silent));
     }
-    report_later_links(is_quiet, counts.later_links);
+    report_changes(is_quiet, &counts.changes);
     Ok(counts.is_interrupted)
 }
 
-/// Prints the number of links that were added after the plan, if any.
-fn report_later_links(is_quiet: bool, count: u64) {
-    if 0 < count {
-        let links = counted(count, "link", "links");
-        let text = format!("{links} loaded after the plan; {PLAN_AGAIN}");
-        report_on(is_quiet, &text);
+/// Prints the numbers of links that were loaded or removed after the plan, if any.
+fn report_changes(is_quiet: bool, changes: &BTreeMap<String, u64>) {
+    for (words, count) in changes {
+        let links = counted(*count, "link", "links");
+        report_on(is_quiet, &format!("{links} {words}; {PLAN_AGAIN}"));
     }
 }
 
-/// Advice to include links of later loads.
-const PLAN_AGAIN: &str = "`audit plan` adds them and keeps the results";
+/// Advice to include links of later loads, and to omit removed ones.
+const PLAN_AGAIN: &str = "`audit plan` updates the plan and keeps the results";
 
 /// Returns the advice for stored results that a machine without a network connection would also
 /// produce.
@@ -304,9 +303,8 @@ const LISTED_DAYS: usize = 60;
 fn status_summary(status: &AuditStatus) -> String {
     let checked = status.states.values().sum();
     let mut text = row(status.planned, 0, "URLs planned", "");
-    if 0 < status.later_links {
-        let later = status.later_links;
-        text += &row(later, 0, "links loaded after the plan", PLAN_AGAIN);
+    for (words, count) in &status.changes {
+        text += &row(*count, 0, &format!("links {words}"), PLAN_AGAIN);
     }
     text += &row(checked, 1, "checked", "");
     for (state, count) in &status.states {
@@ -608,12 +606,12 @@ fn report(args: AuditReportArgs, is_quiet: bool) -> CommandResult {
         },
     };
     let written = audit::report(&job)?;
-    report_on(is_quiet, &report_summary(&job, written));
-    report_later_links(is_quiet, written.later_links);
+    report_on(is_quiet, &report_summary(&job, &written));
+    report_changes(is_quiet, &written.changes);
     Ok(Exit::Done)
 }
 
-fn report_summary(job: &ReportJob, written: ReportFiles) -> String {
+fn report_summary(job: &ReportJob, written: &ReportFiles) -> String {
     let path = job.output.display();
     match job.format {
         ReportFormat::Html if OutputPlace::of(&job.output) == OutputPlace::Stdout => {

@@ -1,6 +1,6 @@
 //! `urlspool audit plan`.
 
-use super::{audit, audited, loaded, message, rows};
+use super::{audit, audited, loaded, message, rows, run};
 use crate::scene::{Folder, assert_contains, done};
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\nList-Id: <l.m.test>\n";
@@ -149,8 +149,7 @@ fn loading_goes_on_after_a_plan_and_a_plan_keeps_results() {
     let database = folder.path("urls.db");
     let check = "INSERT INTO audit_checks(key, checked_at, state, status, checker)
       SELECT key, '2026-01-01T00:00:00Z', 'alive', 200, 'x' FROM audit_links";
-    let db = rusqlite::Connection::open(&database).unwrap();
-    db.execute_batch(check).unwrap();
+    run(&folder, check);
     loaded(&folder, &message(2, DATED, "http://l.cern.ch/b\n"));
     let status = audited(&folder, "status", &[]);
     let line = "\n         1  links loaded after the plan  `audit plan`";
@@ -159,8 +158,8 @@ fn loading_goes_on_after_a_plan_and_a_plan_keeps_results() {
     let later = "1 link loaded after the plan";
     assert!(report.text().contains(later) && report.stderr.contains(later));
     audited(&folder, "plan", &[]);
-    let status = audited(&folder, "status", &[]);
-    assert!(!status.text().contains("after the plan"));
+    let planned = audited(&folder, "status", &[]);
+    assert!(!planned.text().contains("the plan"));
     assert_eq!(plan_of(&folder).len(), 2);
     assert_eq!(
         rows(&database, "SELECT key, state FROM audit_checks"),
@@ -168,4 +167,13 @@ fn loading_goes_on_after_a_plan_and_a_plan_keeps_results() {
     );
     let found = done(&["search", database.to_str().unwrap(), "cern"]);
     assert_eq!(found.text().lines().count(), 2);
+    run(
+        &folder,
+        "PRAGMA foreign_keys=OFF; DELETE FROM links WHERE key LIKE '%/a'",
+    );
+    let gone = "of the plan no longer in the database";
+    let status = audited(&folder, "status", &[]);
+    assert_contains(status.text(), &format!("1  links {gone}  `audit plan`"));
+    let report = audited(&folder, "report", &["-o", "-"]);
+    assert!(report.text().contains(gone) && report.stderr.contains(gone));
 }

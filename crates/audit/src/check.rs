@@ -69,8 +69,8 @@ pub struct CheckCounts {
     pub states: BTreeMap<LinkState, u64>,
     /// Planned URLs.
     pub planned: u64,
-    /// Links that were loaded after the plan was made.
-    pub later_links: u64,
+    /// Links that were loaded or removed after the plan was made, by words that follow "links".
+    pub changes: BTreeMap<String, u64>,
     /// URLs for which a server replied; part of `checked`.
     pub replied: u64,
     /// URLs in batches in which servers were contacted but none replied, nor did any host that had
@@ -111,7 +111,7 @@ pub fn check(
         counts: CheckCounts {
             due: due.len() as u64,
             planned: audit.planned_urls()?,
-            later_links: audit.later_links()?,
+            changes: audit.changes()?,
             forgotten,
             ..CheckCounts::default()
         },

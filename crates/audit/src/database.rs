@@ -5,6 +5,7 @@
 //!
 //! Times are UTC texts such as `2026-11-22T10:00:00Z`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -137,10 +138,13 @@ impl AuditDb {
         self.named(count).map(i64::cast_unsigned)
     }
 
-    /// Returns the number of links that were loaded after the plan was made.
-    pub(super) fn later_links(&self) -> Result<u64, AuditError> {
-        let sql = "SELECT count(*) FROM links WHERE key NOT IN (SELECT key FROM audit_links)";
-        self.count(sql, [])
+    /// Returns the numbers of links that were loaded or removed after the plan was made, by words
+    /// that follow "links". An absent number is 0.
+    pub(super) fn changes(&self) -> Result<BTreeMap<String, u64>, AuditError> {
+        let changes = self.rows(CHANGES, [], |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
+        })?;
+        Ok(changes.into_iter().collect())
     }
 
     /// Returns the number of planned URLs.
@@ -199,6 +203,12 @@ impl AuditDb {
         )))
     }
 }
+
+const CHANGES: &str = "
+SELECT 'loaded after the plan', count(*) FROM links
+  WHERE key NOT IN (SELECT key FROM audit_links) HAVING 0 < count(*)
+UNION ALL SELECT 'of the plan no longer in the database', count(*) FROM audit_links
+  WHERE key NOT IN (SELECT key FROM links) HAVING 0 < count(*)";
 
 /// Version of the tables, stored in `audit_meta`.
 const VERSION: u32 = 1;

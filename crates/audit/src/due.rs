@@ -147,11 +147,11 @@ fn add(found: &mut HashMap<String, NextCheck>, check: Option<NextCheck>) {
     }
 }
 
-/// Status of an audit. All numbers except `later_links` count URLs.
+/// Status of an audit. All numbers except `changes` count URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditStatus {
-    /// Links that were loaded after the plan was made. No other number includes them.
-    pub later_links: u64,
+    /// Links that were loaded or removed after the plan was made, by words that follow "links".
+    pub changes: BTreeMap<String, u64>,
     /// Planned URLs.
     pub planned: u64,
     /// URLs with a result, by state at the latest check.
@@ -186,7 +186,7 @@ pub fn status(database: &Path, max_age: Duration) -> Result<AuditStatus, AuditEr
     };
     let mut status = AuditStatus {
         rule: rules.confirmation,
-        later_links: audit.later_links()?,
+        changes: audit.changes()?,
         not_asked: not_asked(&audit)?,
         saves: outcomes(&audit)?,
         ..AuditStatus::default()

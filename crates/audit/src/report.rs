@@ -10,6 +10,7 @@ mod page;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -68,12 +69,12 @@ pub enum SenderPolicy {
 }
 
 /// Summary of a written report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportFiles {
     /// Number of CSV files; 0 for an HTML file.
     pub csv_files: usize,
-    /// Links that were loaded after the plan was made. No number in the report includes them.
-    pub later_links: u64,
+    /// Links that were loaded or removed after the plan was made, by words that follow "links".
+    pub changes: BTreeMap<String, u64>,
 }
 
 /// Writes a report. Existing files are replaced once the new ones are complete.
@@ -116,7 +117,7 @@ pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     let page = page(&content);
     let mut written = ReportFiles {
         csv_files: 0,
-        later_links: content.later_links,
+        changes: content.changes,
     };
     if let Some(files) = csv_files {
         files.finish()?;
@@ -166,7 +167,7 @@ fn content(
         rule: audit.confirmation_rule()?,
         survival: BothSurvivals::of(&figures.ages),
         most_cited: audit.named(most_cited.with_citations(&audit.db))?,
-        later_links: audit.later_links()?,
+        changes: audit.changes()?,
         provenance,
         figures,
         senders: job.senders,

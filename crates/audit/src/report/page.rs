@@ -58,8 +58,8 @@ const SECTIONS: [Section; 11] = [
 pub(super) struct PageContent {
     pub(super) provenance: Provenance,
     pub(super) figures: Figures,
-    /// Links that were loaded after the plan was made.
-    pub(super) later_links: u64,
+    /// Links that were loaded or removed after the plan was made, by words that follow "links".
+    pub(super) changes: BTreeMap<String, u64>,
     /// `None` if no link has a result and an age.
     pub(super) survival: Option<BothSurvivals>,
     pub(super) most_cited: Vec<CitedLink>,
@@ -350,10 +350,10 @@ fn summary(content: &PageContent) -> Markup {
                     total.lost_shares(),
                 ))
             } "\n"
-            @if 0 < content.later_links {
+            @for (words, count) in &content.changes {
                 p {
-                    (counted(content.later_links, "link", "links"))
-                    " loaded after the plan and not counted in this report."
+                    (counted(*count, "link", "links")) " " (words)
+                    ". This report counts the links of the plan."
                 } "\n"
             }
             // A machine without a network would also produce such figures.
