@@ -203,8 +203,8 @@ pub(super) struct WalkState<'s> {
     parts: usize,
     /// Memory in bytes held by the layers.
     held_bytes: usize,
-    /// The reporter of the last abuse report, and the author of the message that holds it. A message
-    /// may have thousands of reports.
+    /// The reporter of the last abuse report, and the author of the message that holds it. A
+    /// message may have thousands of reports.
     reporter: Option<(Option<Arc<Author>>, Arc<Author>)>,
     /// `true` once the nesting limit was reached. The limit is reported once, because a message may
     /// have thousands of parts beyond it.
