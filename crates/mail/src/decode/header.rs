@@ -247,7 +247,8 @@ pub(super) fn field_text(raw: &[u8]) -> String {
 }
 
 /// Returns the text of a field for people. Other than [`field_text`], decodes encoded words next to
-/// other characters too, as mail clients do, although RFC 2047 section 5 forbids them.
+/// other characters too, as mail clients do, although RFC 2047 section 5 forbids them, and words
+/// in an unknown charset. Undecodable words stay unchanged.
 pub(super) fn shown_text(raw: &[u8]) -> String {
     if !has_encoded_word(raw) {
         return text_without_words(raw);
@@ -354,8 +355,8 @@ static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"=?"));
 
 /// Decodes the encoded words of a field's value. Keeps line breaks.
 ///
-/// White space between two encoded words is not part of the text (section 6.2). Undecodable words
-/// stay unchanged.
+/// White space between two encoded words is not part of the text (section 6.2). A word in an unknown
+/// charset is read in the detected one. A word whose text decodes to nothing stays unchanged.
 pub(super) fn decode_words(raw: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(raw.len());
     append(raw, &mut text, None);
@@ -384,9 +385,8 @@ fn append(raw: &[u8], text: &mut Vec<u8>, mut map: Option<&mut ByteMap>) {
         if !(after_word && between.of(raw).iter().all(u8::is_ascii_whitespace)) {
             append_plain(raw, between, text, map.as_deref_mut());
         }
-        word.append(raw, text, map.as_deref_mut());
+        after_word = word.append(raw, text, map.as_deref_mut());
         at = word.span.end;
-        after_word = true;
     }
     append_plain(raw, Span::new(at, raw.len()), text, map);
 }
@@ -443,9 +443,15 @@ fn word_at(raw: &[u8], start: usize) -> Option<EncodedWord<'_>> {
 }
 
 impl EncodedWord<'_> {
-    /// Appends the decoded text and its map.
-    fn append(&self, raw: &[u8], text: &mut Vec<u8>, map: Option<&mut ByteMap>) {
-        let decoded = (self.decode)(self.text.of(raw));
+    /// Appends the decoded text and its map. Appends the word itself and returns `false` if its text
+    /// decodes to nothing.
+    fn append(&self, raw: &[u8], text: &mut Vec<u8>, map: Option<&mut ByteMap>) -> bool {
+        let encoded = self.text.of(raw);
+        let decoded = (self.decode)(encoded);
+        if decoded.bytes.is_empty() && !encoded.is_empty() {
+            append_plain(raw, self.span, text, map);
+            return false;
+        }
         // A language may follow the charset name (RFC 2231 section 5).
         let charset = self.charset.split(|&byte| byte == b'*').next();
         let charset = std::str::from_utf8(charset.unwrap_or_default()).ok();
@@ -463,6 +469,7 @@ impl EncodedWord<'_> {
             }
         }
         text.extend_from_slice(&converted.unwrap_or(decoded).bytes);
+        true
     }
 }
 
@@ -551,6 +558,7 @@ mod tests {
             "Re:caf\u{e9}s x"
         );
         assert_eq!(field_text(b"=?iso-8859-1?Q?caf=E9?=\r\n x"), "caf\u{e9} x");
+        assert_eq!(shown_text(b"=?x-unknown?Q?caf=E9?= foo"), "caf\u{e9} foo");
     }
 
     #[test]
@@ -636,8 +644,15 @@ mod tests {
 
     #[test]
     fn text_that_is_not_an_encoded_word_stays() {
-        for raw in ["=?x", "=?a?z?b?=", "a =? b", "=?utf-8?q?open"] {
+        for raw in [
+            "=?x",
+            "=?a?z?b?=",
+            "a =? b",
+            "=?utf-8?q?open",
+            "=?utf-8?B?!!!?= =?utf-8?B?Y?= a",
+        ] {
             assert_eq!(words(raw), raw);
+            assert_eq!(shown_text(raw.as_bytes()), raw);
         }
     }
 
