@@ -6,12 +6,12 @@
 //! compared. A link that a mail gateway rewrote is compared as it was before rewriting.
 
 use super::components::{
-    Site, components, has_known_suffix, host_name, is_default_port, scheme_of_absolute,
+    Site, components, has_known_suffix, host_name, is_default_port, scheme, scheme_of_absolute,
 };
 use super::found::FoundUrl;
 use super::redirector::{LinkRewriter, QUERY_TARGET, redirect_targets};
 use super::verdict::Verdicts;
-use crate::byte_scan::{is_one_of, prefix_len};
+use crate::byte_scan::{is_one_of, prefix_len, suffix_len};
 use crate::grammar::decode;
 use crate::repair::Repair;
 use crate::scan::{cut, plausible_host};
@@ -186,19 +186,17 @@ fn is_neutral(script: Script) -> bool {
 /// Returns `true` if a link's text names a different host than its target `url`.
 ///
 /// `shown` names a host if it starts with a URL, has exactly one, or is one word that can only be a
-/// host. A leading `www.` is ignored, and a domain and its subdomains count as one host. `url` may
-/// be a redirector's: then its target counts as well; of a URL with another in its query the inner
-/// one counts alone, and if that cannot be read, nothing differs.
+/// host. Next to other words, only URLs of http, https and ftp count, and none whose host is cut
+/// off by an ellipsis. A leading `www.` is ignored, and a domain and its subdomains count as one
+/// host. `url` may be a redirector's: then its target counts as well; of a URL with another in its
+/// query the inner one counts alone, and if that cannot be read, nothing differs.
 #[must_use]
 pub fn mismatch(shown: &[u8], url: &[u8]) -> bool {
-    let Some(shown) = shown_url(shown.trim_ascii()) else {
+    // The gateway may have rewritten the text as well.
+    let Some(shown) = shown_url(shown.trim_ascii()).and_then(|url| hosts_in_chain(&url)) else {
         return false;
     };
     let Some(targets) = hosts_in_chain(url) else {
-        return false;
-    };
-    // The gateway may have rewritten the text as well.
-    let Some(shown) = hosts_in_chain(&shown) else {
         return false;
     };
     !targets.is_empty()
@@ -235,16 +233,19 @@ fn hosts_in_chain(url: &[u8]) -> Option<Vec<String>> {
         Some(LinkRewriter {
             target_host: Some(host),
         }) => {
-            hosts.extend(host_name(&String::from_utf8_lossy(&host)).map(without_www));
+            hosts.extend(host_of(&[b"http://", &host[..]].concat()));
             Some(hosts)
         }
     }
 }
 
-/// Returns the normalized host of a URL, without a leading `www.`.
+/// Returns the normalized host of a URL, without a leading `www.`. Letters that IDNA 2003 mapped to
+/// others are mapped, because a link may have either spelling.
 fn host_of(url: &[u8]) -> Option<String> {
     let site = Site::of(&components(cut(url, b'#').before))?;
-    (!site.host.is_empty()).then(|| without_www(site.host.into_owned()))
+    let host = idna::domain_to_unicode(&site.host).0;
+    let host = host.replace('ß', "ss").replace('ς', "σ");
+    (!host.is_empty()).then(|| without_www(&host))
 }
 
 /// Returns the URL that a link's text starts with, or the only one in it. A host alone becomes a
@@ -258,22 +259,30 @@ fn shown_url(shown: &[u8]) -> Option<Vec<u8>> {
         _ => first,
     };
     let is_one_word = !shown.iter().any(u8::is_ascii_whitespace);
-    if is_absolute(word) {
+    if is_absolute(word) && (is_one_word || is_one_of(scheme(word), &["http", "https", "ftp"])) {
         let host = components(word).host?;
         // A URL that is cut off inside its host does not name a host. It may be cut off if more
-        // words follow.
+        // words follow; an ellipsis shows that it is.
         let is_whole = is_one_word || !word.ends_with(host);
-        let is_named = is_public(host) || is_whole && is_domain(host);
-        return is_named.then(|| word.to_vec());
+        let is_named = is_whole && is_domain(host) || is_public(host);
+        return (is_named && (is_whole || !is_before_ellipsis(word, shown))).then(|| word.to_vec());
     }
-    let len = word
-        .iter()
-        .position(|byte| matches!(byte, b'/' | b'?' | b'#' | b':'))
-        .unwrap_or(word.len());
+    let len = prefix_len(word, |byte| !b"/?#:".contains(byte));
     let (host, rest) = word.split_at(len);
     let is_named =
         is_one_word && !word.contains(&b'@') && is_public(host) && !is_ambiguous(host, rest);
     is_named.then(|| [b"http://", word].concat())
+}
+
+/// Returns `true` if dots follow the word in `shown`, perhaps in brackets.
+fn is_before_ellipsis(word: &[u8], shown: &[u8]) -> bool {
+    let mut words = shown
+        .split(u8::is_ascii_whitespace)
+        .filter(|next| !next.is_empty())
+        .skip_while(|next| without_marks(next) != word);
+    let next = words.nth(1).unwrap_or_default();
+    let dots = &next[prefix_len(next, |byte| b"<([{".contains(byte))..];
+    dots.starts_with(b"..") || dots.starts_with("\u{2026}".as_bytes())
 }
 
 fn is_absolute(word: &[u8]) -> bool {
@@ -288,12 +297,8 @@ fn without_marks(word: &[u8]) -> &[u8] {
     if word.ends_with(b"..") {
         return word;
     }
-    let start = prefix_len(word, |byte| is_opening(byte));
-    let end = word
-        .iter()
-        .rposition(|byte| !is_closing(byte))
-        .map_or(start, |last| last + 1);
-    &word[start.min(end)..end]
+    let word = &word[prefix_len(word, is_opening)..];
+    &word[..word.len() - suffix_len(word, is_closing)]
 }
 
 /// Returns `true` for an IPv4 address, and for a domain under a public suffix or the reserved
@@ -303,7 +308,7 @@ fn is_public(host: &[u8]) -> bool {
         return false;
     };
     plausible_host(host)
-        && without_www(text.to_ascii_lowercase()).contains('.')
+        && without_www(&text.to_ascii_lowercase()).contains('.')
         && (text.parse::<std::net::Ipv4Addr>().is_ok()
             || host_name(text)
                 .is_some_and(|host: String| has_known_suffix(&host) || host.ends_with(".example")))
@@ -345,11 +350,8 @@ const FILE_EXTENSIONS: [&str; 41] = [
 ];
 
 /// Returns a host without a leading `www.`.
-fn without_www(host: String) -> String {
-    match host.strip_prefix("www.") {
-        Some(rest) => rest.to_owned(),
-        None => host,
-    }
+fn without_www(host: &str) -> String {
+    host.strip_prefix("www.").unwrap_or(host).to_owned()
 }
 
 /// Returns `true` if `host` is `domain` or a subdomain of it.
@@ -422,6 +424,8 @@ mod tests {
             "http://b\u{fc}cher.test/",
             "Visit https://bank.corp/login now",
             "Bank: <https://bank.com>",
+            "see https://bank.com/ ...",
+            "chrome://bank.com/x",
         ] {
             check(shown, thief, true);
         }
@@ -444,6 +448,9 @@ mod tests {
             "https://localhost/",
             "see http://bank.com/ and http://bank.org/",
             "see https://www.ban ...",
+            "see https://www.bank.co ...",
+            "https://www.bank.co [\u{2026}]",
+            "Error at chrome://browser.content/x",
             "",
         ] {
             check(shown, thief, false);
@@ -452,6 +459,9 @@ mod tests {
         check("https://bank.com", "https://login.bank.com/", false);
         check("b\u{fc}cher.de", "http://xn--bcher-kva.de/", false);
         check("bank.com", "mailto:joe@thief.example", false);
+        let street = "http://stra\u{df}e.test/";
+        check(street, "http://strasse.test/", false);
+        check(street, "http://xn--strae-oqa.test/", false);
     }
 
     #[test]
