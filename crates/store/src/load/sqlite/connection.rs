@@ -123,7 +123,7 @@ impl DatabaseFile {
             return Ok(false);
         }
         // Use another connection, which has no cached pages.
-        let (db, _) = open_unchanged(&self.path)?;
+        let (db, _) = open_for_queries(&self.path)?;
         let checked = db.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
         if checked.is_ok_and(|result| result == "ok") {
             return Ok(true);
@@ -185,7 +185,7 @@ pub fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
     })?;
     check_kind(path, &found)?;
     check_owner(path)?;
-    let (db, owner) = open_unchanged(path)?;
+    let (db, owner) = open_for_queries(path)?;
     match owner {
         Owner::Nobody | Owner::Ourselves(NO_TABLES) => {
             let name = path.display();
@@ -197,9 +197,10 @@ pub fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
     }
 }
 
-/// Opens a database for reading and determines its owner. A connection that could write removes the
-/// log when it is closed, if it is the last one; a read-only one leaves it.
-fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
+/// Opens a database for reading and determines its owner. Changes no rows. When the last connection
+/// is closed, SQLite merges the log, which a killed writer may have left, into the database file and
+/// removes it; if the user may not write the file, the log stays.
+fn open_for_queries(path: &Path) -> Result<(Connection, Owner), LoadError> {
     let error = match open_and_ask(&plain(path), OpenFlags::SQLITE_OPEN_READ_WRITE) {
         Ok(opened) => return Ok(opened),
         Err(error) => error,
