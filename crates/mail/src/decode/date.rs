@@ -114,7 +114,8 @@ pub fn parse_date(raw: &str) -> Date {
 }
 
 /// Reads a date of RFC 5322 with an offset in digits, as nearly all mail has. Returns the seconds
-/// since 1970, as [`DateTokens`] would. `None` for any other form, and for years that no mail has.
+/// since 1970, as [`DateTokens`] would except for blanks around the colons of a time (`10 : 00`).
+/// `None` for any other form, and for years that no mail has.
 fn common_moment(raw: &str) -> Option<i64> {
     const ZONE_BYTES: usize = 5;
     const PARSER: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);

@@ -103,7 +103,7 @@ pub struct AbuseReports {
     current: HashMap<Option<FoundAuthor>, Option<Report>>,
     /// Ids of the first matches of the reports so far: a message may be in several mailboxes.
     reported: HashSet<String>,
-    /// Number of matches that do not prove who wrote the URL, without a date, or beyond
+    /// Number of matches that do not prove who wrote the URL, have no date, or exceed
     /// [`REPORTED_BYTES`].
     pub unreported: u64,
 }

@@ -106,7 +106,7 @@ impl SqliteTarget {
     fn begin_batch(&mut self) -> rusqlite::Result<()> {
         let mut version = self.db.prepare_cached("PRAGMA data_version")?;
         let version = version.query_row([], |row| row.get(0))?;
-        // Otherwise another program may have written to the database in the meantime.
+        // Another program may have written to the database in the meantime.
         if self.data_version.replace(version) != Some(version) {
             self.links.forget();
         }
