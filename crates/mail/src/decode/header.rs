@@ -644,13 +644,7 @@ mod tests {
 
     #[test]
     fn text_that_is_not_an_encoded_word_stays() {
-        for raw in [
-            "=?x",
-            "=?a?z?b?=",
-            "a =? b",
-            "=?utf-8?q?open",
-            "=?utf-8?B?!!!?= =?utf-8?B?Y?= a",
-        ] {
+        for raw in ["=?a?z?b?=", "a =? b", "=?u?q?o", "=?u?B?!?= =?u?B?Y?="] {
             assert_eq!(words(raw), raw);
             assert_eq!(shown_text(raw.as_bytes()), raw);
         }
