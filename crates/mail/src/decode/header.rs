@@ -355,8 +355,9 @@ static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"=?"));
 
 /// Decodes the encoded words of a field's value. Keeps line breaks.
 ///
-/// White space between two encoded words is not part of the text (section 6.2). A word in an unknown
-/// charset is read in the detected one. A word whose text decodes to nothing stays unchanged.
+/// White space between two encoded words is not part of the text (section 6.2). A word in an
+/// unknown charset is read in the detected one. A word whose text decodes to nothing stays
+/// unchanged.
 pub(super) fn decode_words(raw: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(raw.len());
     append(raw, &mut text, None);
@@ -443,8 +444,8 @@ fn word_at(raw: &[u8], start: usize) -> Option<EncodedWord<'_>> {
 }
 
 impl EncodedWord<'_> {
-    /// Appends the decoded text and its map. Appends the word itself and returns `false` if its text
-    /// decodes to nothing.
+    /// Appends the decoded text and its map. Appends the word itself and returns `false` if its
+    /// text decodes to nothing.
     fn append(&self, raw: &[u8], text: &mut Vec<u8>, map: Option<&mut ByteMap>) -> bool {
         let encoded = self.text.of(raw);
         let decoded = (self.decode)(encoded);

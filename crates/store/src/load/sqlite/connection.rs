@@ -198,8 +198,8 @@ pub fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
 }
 
 /// Opens a database for reading and determines its owner. Changes no rows. When the last connection
-/// is closed, SQLite merges the log, which a killed writer may have left, into the database file and
-/// removes it; if the user may not write the file, the log stays.
+/// is closed, `SQLite` merges the log, which a killed writer may have left, into the database file
+/// and removes it; if the user may not write the file, the log stays.
 fn open_for_queries(path: &Path) -> Result<(Connection, Owner), LoadError> {
     let error = match open_and_ask(&plain(path), OpenFlags::SQLITE_OPEN_READ_WRITE) {
         Ok(opened) => return Ok(opened),
