@@ -15,7 +15,7 @@ CREATE TABLE records AS SELECT row_number() OVER () AS row, * FROM read_json('{r
     format='newline_delimited', maximum_object_size=67108864, union_by_name=true, columns={{
     type: 'VARCHAR', id: 'VARCHAR', key: 'VARCHAR', href: 'VARCHAR', url: 'VARCHAR',
     scheme: 'VARCHAR', host: 'VARCHAR', domain: 'VARCHAR', confidence: 'DOUBLE', region: 'VARCHAR',
-    source: 'STRUCT(path VARCHAR, member VARCHAR[])',
+    repairs: 'VARCHAR[]', source: 'STRUCT(path VARCHAR, member VARCHAR[])',
     message: 'STRUCT(digest VARCHAR, date VARCHAR, newsgroups VARCHAR[], list_id VARCHAR)'}})
   WHERE type = 'url' AND key IS NOT NULL;
 DELETE FROM records WHERE row NOT IN (SELECT min(row) FROM records GROUP BY id, source);
@@ -23,15 +23,15 @@ CREATE VIEW rows AS SELECT *, message.date AS date, NOT starts_with(region, 'hea
   NOT starts_with(region, 'header:') AND 0.8 <= confidence AS confident,
   CASE WHEN length(date) = 20 AND left(date, 10) <= '{today}' AND left(date, 10) >=
     CASE WHEN scheme IN ('http', 'https') THEN '1991-01-01' ELSE '1970-01-02' END
-    THEN date END AS cited,
-  coalesce(message.list_id, message.newsgroups[1], source.path) AS list FROM records;
+    THEN date END AS cited, round(confidence, 3) = 0.7 AND len(repairs) = 0 AS cut,
+  coalesce(trim(message.list_id, '<>'), message.newsgroups[1], source.path) AS list FROM records;
 CREATE TABLE links AS SELECT key, any_value(scheme) AS scheme, any_value(host) AS host,
   any_value(domain) AS domain, count(*) AS citations, count(DISTINCT message.digest) AS messages,
   min(cited) AS first_cited, max(cited) AS last_cited, bool_or(in_body) AS in_body,
   bool_or(confident) AS confident, coalesce(left(min(cited), 4),
     CASE WHEN count(date) > 0 THEN 'implausible' ELSE 'undated' END) AS year FROM rows GROUP BY key;
 CREATE TABLE firsts AS SELECT key, coalesce(regexp_replace(href, '#.*', ''), url) AS url,
-  href IS NOT NULL AS has_href, list FROM rows
+  href IS NOT NULL AS has_href, list, cut FROM rows
   QUALIFY row_number() OVER (PARTITION BY key ORDER BY confident DESC, cited NULLS LAST, row) = 1;
 """
 
@@ -75,7 +75,7 @@ def is_public(host):
     return address.is_global and not any(address in network for network in SPECIAL)
 
 
-def exclusion(scheme, url, has_href, in_body, confident):
+def exclusion(scheme, url, has_href, in_body, confident, cut):
     """The reason for excluding a link, as defined in docs/audit.md."""
     if scheme not in ("http", "https"):
         return "scheme"
@@ -87,8 +87,8 @@ def exclusion(scheme, url, has_href, in_body, confident):
         ("header-only", not in_body),
         ("credentials", bool(parts.username or parts.password)),
         ("action", asks_for_action(text)),
-        ("shortened", text.endswith("..") or "..." in text or "\u2026" in text),
-        ("confidence", not confident),
+        ("shortened", cut or text.endswith("..") or "..." in text or "\u2026" in text),
+        ("confidence", not confident and not cut),
         ("private-host", not is_public(parts.hostname)),
     ]
     return next((reason for reason, applies in reasons if applies), None)
@@ -118,7 +118,7 @@ def fill(db, audit):
     db.execute(LINKS.format(records=audit.records.replace("'", "''"), today=today))
     for table in ("audit_links", "audit_checks", "audit_strata"):
         copy_table(db, audit, table)
-    rows = db.execute("SELECT key, scheme, host, url, has_href, in_body, confident FROM links "
+    rows = db.execute("SELECT key, scheme, host, url, has_href, in_body, confident, cut FROM links "
                       "JOIN firsts USING(key)").fetchall()
     facts = f"{audit.folder}/facts.csv"
     archived = archive_keys(audit)
@@ -128,7 +128,7 @@ def fill(db, audit):
     with open(facts, "w", newline="") as out:
         writer = csv.writer(out)
         writer.writerow(["key", "reason", "tld", "state", "result", "capture", "outcome"])
-        for key, scheme, host, url, has_href, in_body, confident in rows:
+        for key, scheme, host, url, has_href, in_body, confident, cut in rows:
             state, status, error = "unknown", None, None
             if url in planned:
                 state, status, error = audit.plan.expected(url)
@@ -136,7 +136,7 @@ def fill(db, audit):
             if url in archived:
                 capture = nearest(audit.plan.captures(archived[url]), cited[url])
                 outcome = "captured" if capture else "none"
-            writer.writerow([key, exclusion(scheme, url, has_href, in_body, confident) or "",
+            writer.writerow([key, exclusion(scheme, url, has_href, in_body, confident, cut) or "",
                              tld(host, has_href) or "", state,
                              status or error or "", capture or "", outcome])
     db.execute(f"""
