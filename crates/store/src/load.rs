@@ -198,7 +198,7 @@ type SharedReport<'r> = Rc<RefCell<&'r mut dyn FnMut(LoadEvent<'_>)>>;
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct LoadError {
-    /// What a caller does about it.
+    /// Kind of the error, which decides the exit code.
     pub kind: LoadErrorKind,
     /// Names the file or the server, the reason and the way out.
     message: String,

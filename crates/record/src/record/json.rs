@@ -29,8 +29,9 @@ pub(super) struct Caches {
     urls: UrlCache<Vec<u8>>,
     /// One buffer per run of fields. Empty before the first record of a message.
     message: Vec<Vec<u8>>,
-    /// The same for the fields of `of_source`.
+    /// One buffer per run of fields of `of_source`. Empty before its first record.
     source: Vec<Vec<u8>>,
+    /// Source and kind of the previous record.
     of_source: Option<(Source, SourceKind)>,
 }
 
