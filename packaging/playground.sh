@@ -23,7 +23,9 @@ cargo build --locked --quiet --profile playground --target "$target" --package p
 rm -rf "$out"
 mkdir -p "$out"
 cp examples/playground/page/* "$out"
-wasm-bindgen --target web --no-typescript --out-dir "$out" --out-name urlspool \
+# Without the names of functions, which are a twentieth of the module and only for debuggers.
+wasm-bindgen --target web --no-typescript --remove-name-section \
+  --out-dir "$out" --out-name urlspool \
   "${CARGO_TARGET_DIR:-target}/$target/playground/playground.wasm"
 module=$out/urlspool_bg.wasm
 if command -v wasm-opt >/dev/null; then
