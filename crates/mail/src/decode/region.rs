@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 use urlspool_text::named_enum;
 
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 
 use super::message_info::{Author, AuthorKind};
 use super::{DecodedText, LineLayout};
@@ -370,6 +370,7 @@ impl<'t> HeaderLines<'t> {
             };
             place.get_or_insert(Cow::Borrowed(value));
         }
+        found.from = found.from.map(represented);
         let is_sent = found.from.as_ref().is_some_and(|from| !from.is_empty());
         is_sent.then_some(found)
     }
@@ -384,12 +385,27 @@ impl<'t> HeaderLines<'t> {
 /// 4.5.3.1) and a name.
 const SENDER_BYTES: usize = 512;
 
-/// Appends `part` to a sender whose address has no `>` yet. Gmail breaks a line after `<`, and a
-/// long address anywhere.
+/// Appends `part` to a sender whose address has no `>` yet, or that lacks an author. Gmail breaks a
+/// line after `<`, and a long address anywhere.
 fn continue_address(from: &mut Cow<'_, [u8]>, part: &[u8]) {
     let last = memchr::memrchr2(b'<', b'>', from).map(|at| from[at]);
-    if last == Some(b'<') && !part.contains(&b' ') && from.len() + part.len() <= SENDER_BYTES {
+    let is_open = last == Some(b'<') && !part.contains(&b' ');
+    let lacks_author = from.ends_with(BEHALF);
+    if (is_open || lacks_author) && from.len() + part.len() < SENDER_BYTES {
+        from.to_mut().extend(lacks_author.then_some(b' '));
         from.to_mut().extend_from_slice(part);
+    }
+}
+
+/// Words before the author, after the mailing list that sent the message: Outlook writes the fields
+/// Sender and From in one line.
+const BEHALF: &[u8] = b" On Behalf Of";
+
+/// Returns the author of a sender that was written by Outlook.
+fn represented(from: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    match memmem::rfind(&from, BEHALF).map(|at| from[at + BEHALF.len()..].trim_ascii()) {
+        Some(author @ [_, ..]) => Cow::Owned(author.to_vec()),
+        _ => from,
     }
 }
 
@@ -626,6 +642,8 @@ mod tests {
             ("From: Joe <\nsome words\nDate: x", "Joe <", true),
             ("From: Joe <j@a>\nSmith\nDate: x", "Joe <j@a>", true),
             ("From: Joe <\n-\nDate: x", "Joe <", false),
+            ("From: L <l@a> On Behalf Of Joe\nDate: x", "Joe", true),
+            ("From: L <l@a> On Behalf Of\nJoe S\nDate: x", "Joe S", true),
             ("From: Joe\nTo: A\n<a@a>,\nB\nDate: x", "Joe", true),
             (&format!("From: Joe\n{eight}Date: x"), "Joe", true),
             (&format!("From: Joe\n{eight}x\nDate: x"), "Joe", false),
