@@ -75,7 +75,7 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Explain why each candidate in a message is a URL or not
     Explain(ExplainArgs),
-    /// Print work items of similar size for `scan --splits`
+    /// Print work items for `scan --splits`: files, and parts of large mboxes
     #[command(hide = true)]
     Splits(SplitsArgs),
     /// Load records into a database, each exactly once
@@ -195,9 +195,13 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "FILE[!MEMBER][:OFFSET]")]
     pub(crate) place: OsString,
 
-    /// Decode FILE from base64, as in the field `source.path_b64`
-    #[arg(long)]
-    pub(crate) base64: bool,
+    /// Use the URLs of SOURCE, as `scan --evidence` does: its records, or a database
+    ///
+    /// Explains a record of `scan --evidence self`, which may have joined a URL because it occurs
+    /// whole in another message: pass the records of that scan, or the database. A list of URLs,
+    /// one per line, is a SOURCE too.
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) evidence: Option<PathBuf>,
 
     /// Kind of the file, which decides how it is split into messages
     #[arg(long, value_parser = named::<KindOption>(), default_value = "auto")]

@@ -5,21 +5,21 @@
 
 mod printed_page;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-
-use data_encoding::BASE64;
 
 use self::printed_page::page;
 
 use super::args::{ExplainArgs, When};
 use super::error::{CommandError, CommandResult, Exit};
 use super::location::{FileLocation, MemberStream, open_member, repository_streams, without_url};
+use super::scan::job::evidence;
 use super::terminal::StdoutLines;
 use urlspool_files::config::Config;
+use urlspool_files::evidence::EvidenceSource;
 use urlspool_files::pipeline::{InputStep, MessageBlock, MessageSource};
 use urlspool_mail::split::{Format, SplitOutput};
 use urlspool_record::explain::{ExplainedMessage, Explanation, NamedReason};
@@ -29,17 +29,22 @@ use urlspool_sources::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFi
 use urlspool_text::diagnostic::Diagnostic;
 
 pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
-    let location = if args.base64 {
-        MessageLocation::parse_base64(&args.place)?
-    } else {
-        MessageLocation::parse(&without_url(&args.place))
-    };
+    let location = MessageLocation::parse(&without_url(&args.place));
     let path = &location.file.path;
     let mut config = Config::default();
     args.settings.apply(&mut config)?;
     let has_colors = color.colors(&io::stdout());
-    let extractor = Extractor::new(config.options());
+    let mut extractor = Extractor::new(config.options());
     let limits = *extractor.limits();
+    match evidence(args.evidence.as_deref(), limits.evidence_urls)? {
+        Some(EvidenceSource::Read(urls)) => extractor = extractor.with_evidence(urls),
+        Some(EvidenceSource::Own) => {
+            let message = "`explain` reads one message; for --evidence, name the records of `scan \
+                           --evidence self`, or its database";
+            return Err(CommandError::usage(message));
+        }
+        None => {}
+    }
     let streams = if walk::is_repository(path) {
         repository_streams(path, &location.file.member, &limits)
             .map_err(|error| CommandError::unreadable(path, error))?
@@ -64,10 +69,21 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
         return Err(failed(path, message));
     }
     let mut out = StdoutLines::of_escaped_lines();
-    out.put(page(&explained, location.noun(), location.offset, has_colors).as_bytes())?;
+    let noun = match location.file.member[..] {
+        [] => "file",
+        _ => "member",
+    };
+    out.put(page(&explained, noun, location.offset, has_colors).as_bytes())?;
+    if args.evidence.is_none() {
+        out.put(NO_EVIDENCE.as_bytes())?;
+    }
     out.finish()?;
     Ok(Exit::Done)
 }
+
+/// The last line of a page without the URLs of other messages, which may change how a URL is read.
+const NO_EVIDENCE: &str = "The URLs of other messages were not used, as by `scan` without \
+                           --evidence; see `urlspool explain --help`.\n";
 
 /// The error that the file at `path` cannot be explained.
 fn failed(path: &Path, reason: impl Display) -> CommandError {
@@ -109,9 +125,8 @@ fn find_message(
                 explained.format.get_or_insert_with(|| {
                     NamedReason::of_format(block.format, &block.block.bytes)
                 });
-                explained
-                    .messages
-                    .extend(message_at(extractor, offset, &block));
+                let found = message_at(extractor, offset, &block);
+                explained.messages.extend(found);
                 if !explained.messages.is_empty() {
                     break;
                 }
@@ -169,29 +184,6 @@ impl MessageLocation {
         MessageLocation {
             file: FileLocation::parse(OsStr::from_bytes(names)),
             offset,
-        }
-    }
-
-    /// Parses the same syntax with the file in base64, whose alphabet has neither `!` nor `:`.
-    fn parse_base64(text: &OsStr) -> Result<MessageLocation, CommandError> {
-        let (names, offset) = split_offset(text.as_bytes());
-        let end = memchr::memchr(b'!', names).unwrap_or(names.len());
-        let path = BASE64.decode(&names[..end]).map_err(|error| {
-            let file = String::from_utf8_lossy(&names[..end]);
-            CommandError::usage(format!("`{file}` is not base64: {error}"))
-        })?;
-        Ok(MessageLocation {
-            file: FileLocation::of_file(OsString::from_vec(path).into(), &names[end..]),
-            offset,
-        })
-    }
-
-    /// The noun for the opened input.
-    fn noun(&self) -> &'static str {
-        if self.file.member.is_empty() {
-            "file"
-        } else {
-            "member"
         }
     }
 }

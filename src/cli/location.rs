@@ -36,14 +36,6 @@ impl FileLocation {
             member: names(&text[end..]),
         }
     }
-
-    /// Returns the file at `path`, or its member with the names in `text`, each after a `!`.
-    pub(super) fn of_file(path: PathBuf, text: &[u8]) -> FileLocation {
-        FileLocation {
-            path,
-            member: names(text),
-        }
-    }
 }
 
 /// The first bytes of a database.

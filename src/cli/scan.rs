@@ -3,14 +3,14 @@
 mod conflicts;
 pub(super) mod hints;
 mod into;
-mod job;
+pub(super) mod job;
 mod output;
 pub(super) mod report;
 
 pub(super) use self::output::SharedOutputs;
 
 use std::io::{IsTerminal, stderr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use self::conflicts::{NamedInputs, OwnFiles};
@@ -28,6 +28,7 @@ use urlspool_files::sink::Replacement;
 use urlspool_record::extract::Extractor;
 use urlspool_record::record::Demand;
 use urlspool_sources::read;
+use urlspool_text::diagnostic::counted;
 use urlspool_text::origin::Source;
 
 pub(super) fn scan(args: &ScanArgs) -> CommandResult {
@@ -69,6 +70,12 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
         _ => (pipeline::run(&job, &extractor, &mut report), None),
     };
     report.bar.finish_and_clear();
+    if 0 < report.unprinted {
+        let count = counted(report.unprinted, "ambiguity", "ambiguities");
+        print_message(format_args!(
+            "urlspool: {count} more in these files; --events lists all"
+        ));
+    }
     let summary = {
         // Held to the end: an interruption either leaves all outputs as they are, or finds them
         // complete.
@@ -146,6 +153,8 @@ fn open_outputs(
         events: event_output(args),
         bar,
         counts: EventCounts::default(),
+        ambiguous: PathBuf::new(),
+        unprinted: 0,
         named: job.roots.iter().cloned().collect(),
         loaded: None,
         is_cut_short: false,

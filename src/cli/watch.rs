@@ -218,12 +218,9 @@ fn push_state(page: &mut String, status: &Value) {
     for issue in items(&status["issues"]) {
         push_row(page, "", &format!("- {}", text(issue)));
     }
-    let process = format!(
-        "urlspool {}, pid {}, since {}",
-        text(&status["version"]),
-        status["pid"],
-        text(&status["started"])
-    );
+    let [version, started] = ["version", "started"].map(|name| text(&status[name]));
+    let pid = &status["pid"];
+    let process = format!("urlspool {version}, pid {pid}, since {started}");
     push_row(page, "process", &process);
 }
 
@@ -231,7 +228,8 @@ fn push_state(page: &mut String, status: &Value) {
 fn push_output(page: &mut String, status: &Value) {
     let counts = &status["counts"];
     let written = format!(
-        "{} records of {} messages, {} URLs filtered, {} duplicates, {} gone, in {} commits",
+        "{} records; {} messages known or read, {} URLs filtered, {} duplicates, {} gone, in {} \
+         commits",
         number(&counts["records"]),
         number(&counts["messages"]),
         number(&counts["filtered"]),
@@ -240,33 +238,25 @@ fn push_output(page: &mut String, status: &Value) {
         number(&counts["commits"])
     );
     push_row(page, "written", &written);
-    let segment = format!(
-        "{} is open, with {} bytes",
-        number(&status["segment"]),
-        number(&status["committed_bytes"])
-    );
+    let [segment, bytes] = ["segment", "committed_bytes"].map(|name| number(&status[name]));
+    let segment = format!("{segment} is open, with {bytes} bytes");
     push_row(page, "segment", &segment);
     let sealed = &status["last_sealed"];
     if sealed.is_object() {
-        let sealed = format!(
-            "{} at {}, {} records",
-            text(&sealed["name"]),
-            text(&sealed["time"]),
-            number(&sealed["records"])
-        );
+        let [name, time] = ["name", "time"].map(|name| text(&sealed[name]));
+        let records = number(&sealed["records"]);
+        let sealed = format!("{name} at {time}, {records} records");
         push_row(page, "sealed", &sealed);
     }
 }
 
 /// Appends the numbers of queued files, and the failures.
 fn push_files(page: &mut String, status: &Value) {
+    let names = ["queue", "resting", "locked", "failing", "quarantined"];
+    let [queued, resting, locked, retried, abandoned] = names.map(|name| number(&status[name]));
     let files = format!(
-        "{} queued, {} still being written, {} locked, {} retried, {} abandoned",
-        number(&status["queue"]),
-        number(&status["resting"]),
-        number(&status["locked"]),
-        number(&status["failing"]),
-        number(&status["quarantined"])
+        "{queued} queued, {resting} still being written, {locked} locked, {retried} retried, \
+         {abandoned} abandoned"
     );
     push_row(page, "files", &files);
     for failure in items(&status["failures"]) {
@@ -351,8 +341,8 @@ mod tests {
         assert_eq!(lines[0], "state       paused (no space), needs attention");
         assert_eq!(lines[1], "            - paused: \\u{1b}[2J");
         for line in [
-            "written     1,234 records of 600 messages, 7 URLs filtered, 2 duplicates, 1 gone, in \
-             9 commits",
+            "written     1,234 records; 600 messages known or read, 7 URLs filtered, 2 duplicates, \
+             1 gone, in 9 commits",
             "segment     3 is open, with 12,345 bytes",
             "sealed      0000000002.jsonl at 2026-11-24T10:05:00Z, 1,000 records",
             "            - /m/a: Permission denied",

@@ -531,6 +531,18 @@ fn only_the_files_of_genuine_records_are_shown() {
 }
 
 #[test]
+fn the_bytes_of_a_url_joined_with_evidence_are_shown() {
+    let folder = Folder::new();
+    let mail = "From a\n\nhttp://a.example/lamp\nwick x\n\nFrom b\n\nhttp://a.example/lampwick\n";
+    let path = folder.file("a", mail);
+    let database = folder.path("urls.db");
+    let mut scan = urlspool(["scan", "--evidence", "self", &path, "--into"]);
+    ended(scan.arg(&database), b"").check(0, "");
+    let page = Served::at(&folder, "127.0.0.1:0").page("bytes?row=1");
+    assert_contains(&page, "<mark>http://a.example/lamp\nwick</mark>");
+}
+
+#[test]
 fn files_are_shown_to_others_only_below_a_folder() {
     let folder = Folder::new();
     let mail = "From: a@m.example\n\nsee http://m.example/lamp\n";

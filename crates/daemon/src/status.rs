@@ -357,7 +357,7 @@ counters! {
     files_read = files_read_total "Scans of files with new messages."
     messages_read "Messages searched; some may not be committed yet."
     repeated = messages_repeated_total "Duplicate messages that were skipped."
-    messages = messages_total "Messages committed."
+    messages = messages_total "Messages committed, with existing mail that is not written."
     records = records_total "Records committed."
     filtered = urls_filtered_total "URLs that a filter held back."
     duplicates = urls_duplicate_total "Duplicates of URLs within a message, which were left out."

@@ -77,8 +77,8 @@ pub(crate) struct SearchArgs {
     ///
     /// A word is a run of letters and digits in any case. Several words in one argument, such as
     /// `info.cern.ch`, must be adjacent, and so must quoted words: `'lamp "red wick"'`. `goph*`
-    /// matches words with this prefix. `-lamp` excludes matches with that word; write it after
-    /// `--`, at the end. All other signs only separate words.
+    /// matches words with this prefix, `"red la*"` phrases. `-lamp` excludes matches with that
+    /// word; write it after `--`, at the end. All other signs only separate words.
     #[arg(value_name = "WORD")]
     pub(crate) words: Vec<String>,
 
@@ -169,9 +169,11 @@ pub(crate) struct SearchArgs {
 
     /// Name and address of the organization that reports, for --format xarf
     ///
-    /// Each report is about the innermost message that holds the URLs. A match is not reported if
-    /// its author is only named by header lines in a text, which anybody can write, if the author
-    /// has no address or the message no date, and after the first MiB of URLs of a message.
+    /// Each report is about the innermost message that holds the URLs, and names the domain of its
+    /// From field, which anybody can forge: check it before you send the report. A match is not
+    /// reported if its author is only named by header lines in a text, if the sender repeats URLs
+    /// of a message that he attached, if the author has no address or the message no date, and
+    /// after the first MiB of URLs of a message.
     #[arg(long, value_name = "NAME <ADDRESS>", value_parser = Party::of_reporter,
         required_if_eq("format", "xarf"), help_heading = OUTPUT)]
     pub(crate) reporter: Option<Party>,

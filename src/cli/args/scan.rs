@@ -94,8 +94,8 @@ pub(crate) struct ScanArgs {
     /// With --into: also remove rows that the files no longer hold
     ///
     /// This includes the rows of deleted files, in one transaction. A file that is not read, or not
-    /// to its end, keeps its rows, and so do all files of a path that is missing or has no file.
-    /// With --dry-run the rows are only counted.
+    /// to its end, keeps its rows, and so do all files of a path that is missing or empty. With
+    /// --dry-run the rows are only counted.
     #[arg(long, requires = "into", conflicts_with_all = ["splits", "since", "until", "list"],
         help_heading = OUTPUT)]
     pub(crate) replace: bool,
@@ -204,7 +204,10 @@ pub(crate) struct SplitsArgs {
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Approximate size of an item; only uncompressed mboxes are divided
+    /// Maximum size of a part of an uncompressed mbox; any other file is one item
+    ///
+    /// Small files are not combined. `scan --splits` takes any number of items, so pass several to
+    /// each process: `parallel -N100`.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = item_size)]
     pub(crate) size: u64,
 
@@ -284,8 +287,9 @@ pub(crate) struct StatsArgs {
     /// Mail, records (JSON lines, folders of these or of segments), or a database of `load`
     ///
     /// `-`, or no path, reads mail or records from standard input. The first bytes of a file decide
-    /// what it is. To summarize a part of an archive, pipe a scan into it: `urlspool scan --include
-    /// GLOB PATH | urlspool stats`.
+    /// what it is. Mail is read like `scan` without options. To summarize a part of it, or what
+    /// `scan --evidence self` finds, pipe a scan into it: `urlspool scan --include GLOB PATH |
+    /// urlspool stats`.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 

@@ -190,7 +190,7 @@ impl Page {
         self.text += ": ";
         self.colored(color, verdict);
         self.text += ": ";
-        self.colored(BOLD, &shortened(url));
+        self.colored(BOLD, url);
         self.text.push('\n');
     }
 
@@ -209,12 +209,12 @@ impl Page {
             self.join(join);
         }
         for other in &url.alternates {
-            let (why, url) = (&other.why.text, shortened(&other.text));
+            let (why, url) = (&other.why.text, &other.text);
             let confidence = other.confidence;
             self.line(2, &format!("or, {why}, confidence {confidence:.2}: {url}"));
         }
         for target in &url.targets {
-            let (by, url) = (target.redirector, shortened(&target.text));
+            let (by, url) = (target.redirector, &target.text);
             self.line(2, &format!("inside it, redirected by {by}: {url}"));
         }
     }
@@ -258,17 +258,6 @@ fn range(candidate: &ExplainedCandidate) -> String {
     let about = if candidate.exact { "" } else { "about " };
     let (start, end, line) = (candidate.start, candidate.end, candidate.line);
     format!("{about}bytes {start} to {end}, line {line}")
-}
-
-/// Cuts a text after 300 characters.
-fn shortened(text: &str) -> String {
-    const MAX_CHARS: usize = 300;
-    let kept: String = text.chars().take(MAX_CHARS).collect();
-    if kept.len() < text.len() {
-        format!("{kept} ... ({} bytes)", text.len())
-    } else {
-        kept
-    }
 }
 
 #[cfg(test)]

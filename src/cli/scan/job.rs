@@ -44,7 +44,7 @@ pub(super) fn options(args: &ScanArgs) -> Result<ScanOptions, CommandError> {
     }
     config.check_filters().map_err(CommandError::usage)?;
     Ok(ScanOptions {
-        evidence: evidence(args, config.limits.evidence_urls)?,
+        evidence: evidence(args.evidence.as_deref(), config.limits.evidence_urls)?,
         config,
         since: args.since,
         until: args.until,
@@ -55,8 +55,11 @@ pub(super) fn options(args: &ScanArgs) -> Result<ScanOptions, CommandError> {
 }
 
 /// Returns the source of the evidence for joins. Reads it if it is a file or a database.
-fn evidence(args: &ScanArgs, max_urls: usize) -> Result<Option<EvidenceSource>, CommandError> {
-    let Some(path) = &args.evidence else {
+pub(in crate::cli) fn evidence(
+    path: Option<&Path>,
+    max_urls: usize,
+) -> Result<Option<EvidenceSource>, CommandError> {
+    let Some(path) = path else {
         return Ok(None);
     };
     if path.as_os_str() == Source::STDIN {

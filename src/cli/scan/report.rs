@@ -28,6 +28,10 @@ pub(super) struct ScanReport {
     pub(super) events: EventOutput,
     pub(super) bar: ProgressBar,
     pub(super) counts: EventCounts,
+    /// The file with the latest ambiguity on standard error. Others in it are only counted: an
+    /// archive may have one in each message.
+    pub(super) ambiguous: PathBuf,
+    pub(super) unprinted: u64,
     /// The paths that the user named.
     pub(super) named: HashSet<PathBuf>,
     /// The destination of loaded records, and the files that they come from.
@@ -94,6 +98,7 @@ impl Report for ScanReport {
         } else {
             self.counts.notes += 1;
         }
+        let is_ambiguous = event.diagnostic.kind == DiagnosticKind::Ambiguous;
         match &self.events {
             EventOutput::Lines => {
                 let mut line = Vec::new();
@@ -101,8 +106,15 @@ impl Report for ScanReport {
                 or_error(self.outputs.lock().put(OutputContent::Events, &line)).map(|_| ())
             }
             EventOutput::Stderr { quiet: true, .. } if !is_failure => Ok(()),
+            _ if is_ambiguous && self.ambiguous == *event.source.path => {
+                self.unprinted += 1;
+                Ok(())
+            }
             EventOutput::Stderr { has_colors, .. } => {
                 print_event(event, *has_colors, &self.bar);
+                if is_ambiguous {
+                    self.ambiguous = event.source.path.to_path_buf();
+                }
                 Ok(())
             }
         }
@@ -253,36 +265,29 @@ fn step_bytes(step: WalkStep) -> Option<u64> {
 /// Formats the summary as four lines.
 pub(super) fn summary_text(summary: &Summary) -> String {
     format!(
-        "urlspool: {} files: {} read, {} skipped{}, {} failed{}\n\
-         urlspool: {} members: {} read, {} skipped{}, {} failed{}; {} bytes unpacked\n\
-         urlspool: {} messages: {} scanned, {} skipped{}; {} bytes\n\
-         urlspool: {} candidates, {} unwrapped: {} records, {} rejects{}, {} filtered{}, {} \
-         duplicates; {} records by another author than the sender of the message",
+        "urlspool: {} files: {} read, {}, {}\n\
+         urlspool: {} members: {} read, {}, {}; {} bytes unpacked\n\
+         urlspool: {} messages: {} scanned, {}; {} bytes\n\
+         urlspool: {} candidates, {} unwrapped: {} records, {}, {}, {} duplicates; {} records by \
+         another author than the sender of the message",
         summary.files,
         summary.files_read,
-        summary.files_skipped.sum(),
-        by_name(&summary.files_skipped),
-        summary.files_failed.sum(),
-        by_name(&summary.files_failed),
+        by_name(&summary.files_skipped, "skipped"),
+        by_name(&summary.files_failed, "failed"),
         summary.members,
         summary.members_read,
-        summary.members_skipped.sum(),
-        by_name(&summary.members_skipped),
-        summary.members_failed.sum(),
-        by_name(&summary.members_failed),
+        by_name(&summary.members_skipped, "skipped"),
+        by_name(&summary.members_failed, "failed"),
         summary.bytes_unpacked,
         summary.messages,
         summary.messages_scanned,
-        summary.messages_skipped.sum(),
-        by_name(&summary.messages_skipped),
+        by_name(&summary.messages_skipped, "skipped"),
         summary.bytes_read,
         summary.candidates,
         summary.unwrapped,
         summary.records,
-        summary.rejects.sum(),
-        by_name(&summary.rejects),
-        summary.filtered.sum(),
-        by_name(&summary.filtered),
+        by_name(&summary.rejects, "rejects"),
+        by_name(&summary.filtered, "filtered"),
         summary.duplicates,
         summary.other_authors,
     )
@@ -313,17 +318,17 @@ pub(super) fn last_line(summary: &Summary, counts: EventCounts, elapsed: Duratio
     line
 }
 
-/// Formats the counts in parentheses, or an empty text.
-fn by_name(counts: &NamedCounts) -> String {
+/// Formats the sum of the counts, and in parentheses the counts: `2 skipped (1 image, 1 empty)`.
+fn by_name(counts: &NamedCounts, word: &str) -> String {
+    let sum = counts.sum();
+    let counts = counts.by_name().into_iter();
     let counts: Vec<String> = counts
-        .by_name()
-        .iter()
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
     if counts.is_empty() {
-        String::new()
+        format!("{sum} {word}")
     } else {
-        format!(" ({})", counts.join(", "))
+        format!("{sum} {word} ({})", counts.join(", "))
     }
 }
 

@@ -71,6 +71,8 @@ fn evidence_comes_from_the_run_records_a_list_or_a_database() {
     for source in [&database, &records, &list] {
         let urls = done(&["scan", "--evidence", source, &broken]).urls();
         assert_eq!(urls, ["http://a.example/lampwick"], "{source}");
+        let page = done(&["explain", "--evidence", source, &broken]);
+        assert_contains(page.text(), "accepted: http://a.example/lampwick\n");
     }
     let own = done(&["scan", "--evidence", "self", &broken, &whole]);
     assert_eq!(own.urls()[0], "http://a.example/lampwick");

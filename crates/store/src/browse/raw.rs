@@ -8,9 +8,10 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::load::FoundRow;
-use urlspool_files::pipeline::{InputFailure, InputStep, MessageSource, StreamEnd};
+use urlspool_files::pipeline::{InputStep, MessageSource};
 use urlspool_mail::decode::digested_bytes;
 use urlspool_mail::split::{Format, Message, SourceStart, SplitOutput};
 use urlspool_record::extract::{Extractor, Finding};
@@ -18,6 +19,7 @@ use urlspool_sources::read::{self, Input};
 use urlspool_sources::walk::{WalkedFile, path_hint};
 use urlspool_text::limits::{BROWSE_AROUND_BYTES, BROWSE_RAW_BYTES, BROWSE_SEARCHED_BYTES, Limits};
 use urlspool_text::origin::{FileRange, Source, SourceKind};
+use urlspool_text::repair::UrlEvidence;
 
 /// A passage of a file: the bytes of a record, and the bytes around them up to line ends.
 #[derive(Debug, PartialEq, Eq)]
@@ -122,8 +124,7 @@ fn messages_around(
 /// record.
 fn passage_in(messages: MessageSource, row: &FoundRow) -> io::Result<Option<RawPassage>> {
     let range = row.source.start.cast_unsigned()..row.source.end.cast_unsigned();
-    let mut passage = None;
-    let mut first = None;
+    let (mut passage, mut first) = (None, None);
     for step in messages {
         match step {
             InputStep::Block(block) => {
@@ -142,12 +143,8 @@ fn passage_in(messages: MessageSource, row: &FoundRow) -> io::Result<Option<RawP
                     _ => {}
                 });
             }
-            InputStep::Ended(StreamEnd {
-                error: Some(error), ..
-            })
-            | InputStep::Failed(InputFailure {
-                error: Some(error), ..
-            }) => return Err(error),
+            InputStep::Ended(end) => end.error.map_or(Ok(()), Err)?,
+            InputStep::Failed(failure) => failure.error.map_or(Ok(()), Err)?,
             _ => {}
         }
         if passage.is_some() {
@@ -160,18 +157,24 @@ fn passage_in(messages: MessageSource, row: &FoundRow) -> io::Result<Option<RawP
 /// Returns `true` if the message contains the record of `row`, with the same URL at the same
 /// offsets.
 ///
-/// Bytes that the id's hash does not cover must be exactly the URL.
+/// Bytes that the id's hash does not cover must be exactly the URL. The scan may have used evidence
+/// (`--evidence`), in which the URL was whole.
 fn has_record(message: &Message<'_>, source: &Source, row: &FoundRow, range: &Range<u64>) -> bool {
     let hashed = message.raw_start() + digested_bytes(message) as u64;
+    let mut whole = UrlEvidence::new(2);
+    whole.add_whole(row.url.as_bytes());
+    let with_evidence = Extractor::default().with_evidence(Arc::new(whole));
     let mut is_there = false;
-    Extractor::default().extract(message, source, &mut |finding| {
-        if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
-            is_there |= (record.origin.start..record.origin.end) == *range
-                && (record.origin.exact || range.end <= hashed)
-                && String::from_utf8_lossy(record.found.url()) == row.url
-                && format!("{:032x}", record.id) == row.id;
-        }
-    });
+    for extractor in [&Extractor::default(), &with_evidence] {
+        extractor.extract(message, source, &mut |finding| {
+            if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
+                is_there |= (record.origin.start..record.origin.end) == *range
+                    && (record.origin.exact || range.end <= hashed)
+                    && String::from_utf8_lossy(record.found.url()) == row.url
+                    && format!("{:032x}", record.id) == row.id;
+            }
+        });
+    }
     is_there
 }
 

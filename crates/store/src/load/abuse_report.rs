@@ -112,6 +112,7 @@ pub struct AbuseReports {
 struct Report {
     sender: Party,
     first: Citation,
+    matches: u64,
     urls: BTreeSet<String>,
     url_bytes: usize,
 }
@@ -133,15 +134,25 @@ impl AbuseReports {
                 let url = citation.found.whole_url();
                 report.url_bytes += url.len();
                 report.urls.insert(url);
+                report.matches += 1;
             }
             _ => self.unreported += 1,
         }
     }
 
-    /// Appends the last reports, unless they were written before.
+    /// Appends the last reports, unless they were written before. The sender of a message is not
+    /// reported if it repeats URLs of a message that it contains: he may complain about that one.
     pub fn finish(&mut self, reporter: &Party, out: &mut Vec<u8>) {
-        let reports = std::mem::take(&mut self.current).into_values();
-        let mut reports: Vec<_> = reports.flatten().collect();
+        let reports = std::mem::take(&mut self.current).into_values().flatten();
+        let (outer, mut reports): (Vec<_>, Vec<_>) =
+            reports.partition(|it: &Report| it.first.found.author.by == AuthorKind::Outer.name());
+        for report in outer {
+            if reports.iter().all(|it| it.urls.is_disjoint(&report.urls)) {
+                reports.push(report);
+            } else {
+                self.unreported += report.matches;
+            }
+        }
         reports.sort_unstable_by_key(|report| report.first.row);
         for report in reports {
             if self.reported.insert(report.first.found.id.clone()) {
@@ -159,6 +170,7 @@ impl Report {
         Some(Report {
             sender: Party::parse(author.from.as_deref()?)?,
             first: citation.clone(),
+            matches: 0,
             urls: BTreeSet::new(),
             url_bytes: 0,
         })
@@ -168,7 +180,8 @@ impl Report {
         let author = &self.first.found.author;
         let cut = |text: Option<&str>| shortened(text.unwrap_or_default(), TEXT_CHARS).into_owned();
         let links: Vec<_> = self.urls.iter().filter(|url| is_uri(url)).collect();
-        let mut description = format!("URLs in a message from {}", cut(Some(&self.sender.contact)));
+        let contact = cut(Some(&self.sender.contact));
+        let mut description = format!("URLs in a message from {contact} (From, not verified)");
         match self.urls.len() - links.len() {
             0 => {}
             others => description.push_str(&format!("; {others} not valid, only in the evidence")),

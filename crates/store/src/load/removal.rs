@@ -72,12 +72,9 @@ impl ScannedFiles {
                 by_root.entry(root.to_owned()).or_default().push(file);
             }
         }
+        let broken = self.broken.iter();
         let mut replaced = ReplacedFiles {
-            incomplete: self
-                .broken
-                .iter()
-                .map(|path| StoredFile::at(path))
-                .collect(),
+            incomplete: broken.map(|path| StoredFile::at(path)).collect(),
             ..ReplacedFiles::default()
         };
         for (root, files) in by_root {
@@ -87,8 +84,8 @@ impl ScannedFiles {
                 replaced.without_rows.extend(files);
             } else {
                 omitted(&format!(
-                    "{} is missing or has no file, so the rows of its files were kept; is its file \
-                     system mounted?",
+                    "{} is missing or empty, so its rows were kept; is its file system mounted? If \
+                     its mail was deleted, scan the folder above it",
                     root.display()
                 ));
             }
@@ -116,9 +113,7 @@ pub(super) fn missing_files(
         let Some(root) = root_of(&path, |folder| roots.iter().any(|root| root == folder)) else {
             continue;
         };
-        if !known.contains(root) {
-            known.insert(root.to_owned());
-        }
+        known.insert(root.to_owned());
         if is_missing(&path) {
             gone.without_rows.push(file);
         } else if let Some(maildir) = maildir_of(&path) {
@@ -130,11 +125,8 @@ pub(super) fn missing_files(
         .retain(|file| file.path().is_some_and(|path| !renamed.hold(&path)));
     let kept = count - gone.without_rows.len();
     if 0 < kept {
-        let kept = counted(
-            kept as u64,
-            "message of a Maildir was",
-            "messages of Maildirs were",
-        );
+        let (one, many) = ("message of a Maildir was", "messages of Maildirs were");
+        let kept = counted(kept as u64, one, many);
         omitted(&format!(
             "{kept} renamed, and the rows of the old name were kept; scan the folder with \
              `urlspool scan --into`, and prune again"
@@ -155,17 +147,16 @@ pub(super) fn missing_files(
 
 /// Checks that each root exists and contains a file.
 pub(super) fn check_roots(roots: &[PathBuf]) -> Result<(), LoadError> {
-    let wrong = roots
-        .iter()
-        .find(|root| root.as_os_str() == Source::STDIN || !holds_files(root));
-    match wrong {
-        None => Ok(()),
-        Some(root) => Err(LoadError::unusable(format!(
-            "{} is missing, has no file or cannot be read, so no rows were removed; is its file \
-             system mounted? If its files were deleted, name the folder above it",
-            root.display()
-        ))),
+    for root in roots {
+        if root.as_os_str() == Source::STDIN || !holds_files(root) {
+            return Err(LoadError::unusable(format!(
+                "{} is missing, empty or cannot be read, so no rows were removed; is its file \
+                 system mounted? If its files were deleted, name the folder above it",
+                root.display()
+            )));
+        }
     }
+    Ok(())
 }
 
 /// Returns the innermost root that contains a path.
@@ -176,16 +167,12 @@ fn root_of(path: &Path, is_root: impl Fn(&Path) -> bool) -> Option<&Path> {
 /// Returns `true` if a root is standard input, a file that is not empty, or a folder with a file in
 /// it. The root of an unmounted file system is none of these.
 fn holds_files(root: &Path) -> bool {
+    use WalkStep::{File, Repository, Skipped};
     match root.metadata() {
         Ok(found) if found.is_dir() => {
             let (roots, all) = ([root.to_owned()], PathFilter::default());
             let mut steps = walk(&roots, &all, SymlinkPolicy::default());
-            steps.any(|step| {
-                matches!(
-                    step,
-                    WalkStep::File(_) | WalkStep::Repository(_) | WalkStep::Skipped { .. }
-                )
-            })
+            steps.any(|step| matches!(step, File(_) | Repository(_) | Skipped { .. }))
         }
         Ok(found) => !found.is_file() || 0 < found.len(),
         Err(_) => root.as_os_str() == Source::STDIN,

@@ -141,7 +141,7 @@ impl Phrases {
     fn add(&mut self, piece: &str, words: &mut Words) -> rusqlite::Result<()> {
         let unsigned = piece.strip_prefix('-');
         let text = unsigned.unwrap_or(piece);
-        let beginning = text.strip_suffix('*');
+        let beginning = text.strip_suffix('*').or_else(|| text.strip_suffix("*\""));
         let mut phrase = Phrase {
             words: Vec::new(),
             is_prefix: beginning.is_some(),
@@ -370,7 +370,7 @@ mod tests {
             (&["Info.CERN.ch"][..], &["info cern ch"][..]),
             (&["the oth*"], &["the oth*"]),
             (&["the \"other lamp\" oil"], &["the", "other lamp", "oil"]),
-            (&["\"goph*\"", "\"go ph\"*"], &["goph", "go ph*"]),
+            (&["\"goph*\"", "\"go ph\"*"], &["goph*", "go ph*"]),
             (&["-lamp", "-\"a b\" c"], &["c", "-lamp", "-a b"]),
             (&["a\"b", "a-b", "a*b", "--x"], &["a b", "a b", "a b", "-x"]),
             (
