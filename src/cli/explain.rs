@@ -82,7 +82,7 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
 }
 
 /// The last line of a page without the URLs of other messages, which may change how a URL is read.
-const NO_EVIDENCE: &str = "The URLs of other messages were not used, as by `scan` without \
+const NO_EVIDENCE: &str = "Read without the URLs of other messages, as by `scan` without \
                            --evidence; see `urlspool explain --help`.\n";
 
 /// The error that the file at `path` cannot be explained.

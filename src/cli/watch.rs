@@ -282,7 +282,7 @@ fn spool_text(spool: &Value) -> String {
         seconds => format!("{seconds} s behind"),
     };
     format!(
-        "{}: {}, {}, {reports}, {lag}",
+        "{}: {}, {} scanned, {reports}, {lag}",
         text(&spool["path"]),
         text(&spool["state"]),
         counted(spool["files"].as_u64().unwrap_or(0), "file", "files"),
@@ -346,7 +346,7 @@ mod tests {
             "segment     3 is open, with 12,345 bytes",
             "sealed      0000000002.jsonl at 2026-11-24T10:05:00Z, 1,000 records",
             "            - /m/a: Permission denied",
-            "spool       /m: ok, 4 files, watching, last change 61 s ago, 2 s behind",
+            "spool       /m: ok, 4 files scanned, watching, last change 61 s ago, 2 s behind",
         ] {
             assert!(lines.contains(&line), "{line}\n{page}");
         }
