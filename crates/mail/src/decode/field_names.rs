@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use urlspool_text::byte_scan::{CaselessPrefix, first_letters};
+use urlspool_text::byte_scan::{CaselessPrefix, first_letters, first_lowercase};
 
 /// Roles of a header field, which depend on its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,13 +142,13 @@ const CHANGING: &[&str] = &[
 /// matter.
 pub(super) fn field_roles(text: &[u8], len: usize) -> FieldRoles {
     static NAMES: LazyLock<[Vec<FieldNameEntry>; BUCKETS]> = LazyLock::new(field_name_table);
-    let first = first_letters(text);
-    NAMES[bucket(first)]
+    let first = first_lowercase(text);
+    NAMES[bucket(first_letters(text))]
         .iter()
         .filter(|entry| {
             let is_long_enough =
                 len == entry.name.len() || entry.is_prefix && len > entry.name.len();
-            is_long_enough && entry.caseless.begins(text, first)
+            is_long_enough && entry.caseless.begins(&first)
         })
         .fold(FieldRoles::default(), |roles, entry| roles.and(entry.roles))
 }

@@ -14,9 +14,9 @@ use super::field_names::{FieldRoles, KnownField, field_roles};
 use super::seven_bit::ESC;
 use super::transfer::{base64, quoted_printable};
 use super::{MappedBytes, charset};
-use crate::lines::{end_run_len, is_blank, is_line_end, line_end, run_len};
+use crate::lines::{end_run_len, is_blank, is_line_end, run_len};
 use crate::split::{HeaderForm, Message};
-use urlspool_text::byte_scan::{field_name_len, is_inert_value};
+use urlspool_text::byte_scan::{ByteOffsets, field_name_len, is_inert_value};
 use urlspool_text::limits::{ENCODED_WORDS, HEADER_FIELDS};
 use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
 use urlspool_text::span::{ByteMap, Span};
@@ -58,20 +58,25 @@ impl HeaderFields {
             ..HeaderFields::default()
         };
         let limit = text.len().min(max_bytes);
+        let mut line_feeds = ByteOffsets::new(text, b'\n');
+        let mut next_line = || line_feeds.next().map_or(text.len(), |at| at + 1);
         let mut at = 0;
         while at < limit && fields.all.len() < HEADER_FIELDS {
             let line = &text[at..];
             if let Some((name, colon)) = field_name(line) {
                 let (name, start) = (Span::new(at, at + name), at + colon + 1);
-                at = field_end(text, start, limit);
+                at = next_line();
+                while at < limit && matches!(text[at], b' ' | b'\t') {
+                    at = next_line();
+                }
                 fields.all.push(header_field(text, name, start, at));
             } else if let [b'\n', ..] | [b'\r'] | [b'\r', b'\n', ..] = line {
-                fields.body = line_end(text, at);
+                fields.body = next_line();
                 return fields;
             } else if fields.all.is_empty()
                 && (line.starts_with(b">From ") || line.starts_with(b"From "))
             {
-                at = line_end(text, at);
+                at = next_line();
             } else {
                 break;
             }
@@ -202,16 +207,6 @@ fn field_name(line: &[u8]) -> Option<(usize, usize)> {
     // `http://...` at the start of a line is text, although it has the syntax of a field.
     (len > 0 && line.get(colon) == Some(&b':') && !line[colon + 1..].starts_with(b"//"))
         .then_some((len, colon))
-}
-
-/// Returns the end of the field that contains `at`: the first line end without a continuation line.
-/// A continuation line that starts at or after `limit` is not part of the field.
-fn field_end(text: &[u8], at: usize, limit: usize) -> usize {
-    let mut end = line_end(text, at);
-    while end < limit && matches!(text[end], b' ' | b'\t') {
-        end = line_end(text, end);
-    }
-    end
 }
 
 /// Returns the field whose value is in `start..end`, without the surrounding white space. `end` is
