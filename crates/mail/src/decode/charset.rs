@@ -31,6 +31,10 @@ pub fn decode(raw: &[u8], label: Option<&str>) -> Option<MappedBytes> {
     if is_ascii && label.is_none_or(is_usual) {
         return None;
     }
+    let is_utf8 = label.is_some_and(|label| label.eq_ignore_ascii_case("utf-8"));
+    if is_utf8 && std::str::from_utf8(raw).is_ok() {
+        return None;
+    }
     if label.is_some_and(is_utf7) {
         return Some(seven_bit::decode_utf7(raw));
     }
