@@ -17,8 +17,7 @@ use ureq::http::Method;
 
 use super::LoadError;
 use super::target::{
-    ChangedRows, GoneMessages, LineTexts, LoadRow, ReplacedFiles, SegmentId, SegmentStatus,
-    StoredFile, Target,
+    ChangedRows, GoneMessages, LineTexts, LoadRow, ReplacedFiles, SegmentId, StoredFile, Target,
 };
 use super::target_name::IndexServer;
 use super::words::no_words;
@@ -104,16 +103,16 @@ impl<'r> ElasticsearchTarget<'r> {
         format!("/{}/{endpoint}/{}", self.segments_index, path_part(&name))
     }
 
-    fn stored_segment(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
+    fn stored_hash(&mut self, segment: &SegmentId) -> Result<Option<String>, LoadError> {
         let request = HttpRequest::get(self.segment_path("_doc", segment));
         let reply = self.client.send(&request)?;
         if reply.status == 404 {
-            return Ok(SegmentStatus::New);
+            return Ok(None);
         }
         let SegmentSource { hash, indexes } = reply.succeeded()?.json::<SegmentDocument>()?.source;
         // Otherwise, its documents were deleted together with their index.
         let has_documents = !indexes.is_disjoint(&self.records_ids);
-        Ok(SegmentStatus::of(segment, has_documents.then_some(hash)))
+        Ok(has_documents.then_some(hash))
     }
 
     /// Checks that the names still refer to the same indexes as before. A user's alias may refer to
@@ -140,15 +139,15 @@ impl<'r> ElasticsearchTarget<'r> {
         let request = HttpRequest::new(Method::PUT, self.segment_path("_create", segment), &source);
         let mut reply = self.client.send(&request)?;
         if reply.status == 409 {
-            match self.stored_segment(segment)? {
+            match self.stored_hash(segment)? {
                 // The server stored it in an earlier attempt, but its answer was lost.
-                SegmentStatus::Loaded => return Ok(()),
-                SegmentStatus::New => {
+                Some(hash) if hash == segment.hash => return Ok(()),
+                None => {
                     let request =
                         HttpRequest::new(Method::PUT, self.segment_path("_doc", segment), &source);
                     reply = self.client.send(&request)?;
                 }
-                SegmentStatus::OtherHash(_) => {}
+                Some(_) => {}
             }
         }
         reply.succeeded().map(|_| ())
@@ -261,11 +260,11 @@ impl Target for ElasticsearchTarget<'_> {
         self.check_indexes()
     }
 
-    fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
+    fn loaded_hash(&mut self, segment: &SegmentId) -> Result<Option<String>, LoadError> {
         let mut segments = self.segments.iter();
         match segments.find(|other| other.place() == segment.place()) {
-            None => self.stored_segment(segment),
-            Some(other) => Ok(SegmentStatus::of(segment, Some(other.hash.clone()))),
+            None => self.stored_hash(segment),
+            Some(other) => Ok(Some(other.hash.clone())),
         }
     }
 

@@ -11,7 +11,7 @@ use super::input::{
     LineStep, LoadInput, ParsedLine, SegmentFile, each_batch, each_step, inputs_of, unreadable,
 };
 use super::removal::{ScannedFiles, missing_files};
-use super::target::{GoneMessages, LoadRow, ReplacedFiles, SegmentStatus, Target};
+use super::target::{GoneMessages, LoadRow, ReplacedFiles, Target};
 use super::{LoadCounts, LoadEvent, LoadJob, LoadMode, LoadedSegments, SharedReport};
 use urlspool_record::record::{GoneLine, LineError, RecordLine};
 use urlspool_text::limits::{LOAD_BATCH_ROWS, LOAD_BATCH_SECONDS};
@@ -248,8 +248,8 @@ impl<'r> Loader<'r> {
             self.commit_between_lines()?;
         }
         self.begin()?;
-        match self.target.segment_status(&segment.id)? {
-            SegmentStatus::New => {
+        match self.target.loaded_hash(&segment.id)? {
+            None => {
                 let Some(file) = self.or_commit(segment.open())? else {
                     // A load into this target did not remove it: the target would have its name.
                     let reason = "it was removed after its folder was listed";
@@ -272,7 +272,7 @@ impl<'r> Loader<'r> {
                 self.batch.segments.push(segment.clone());
                 self.counts.segments += 1;
             }
-            SegmentStatus::Loaded => {
+            Some(hash) if hash == segment.id.hash => {
                 if self.job.segments == LoadedSegments::Delete {
                     // The segment or its sidecar may have been replaced since it was loaded. If it
                     // is missing, another load removed it.
@@ -282,7 +282,7 @@ impl<'r> Loader<'r> {
                 }
                 self.counts.known_segments += 1;
             }
-            SegmentStatus::OtherHash(other) => {
+            Some(other) => {
                 let ((instance, epoch, seq), hash) = (segment.id.place(), &segment.id.hash);
                 return self.or_commit(Err(LoadError::inconsistent(format!(
                     "{name}: segment {seq} of instance {instance}, epoch {epoch}, has the hash \

@@ -15,8 +15,7 @@ use tokio_postgres::{Client, Config, Error};
 
 use super::columns::{Column, SEARCHED_FIELDS, column_value, records_view, searched_text};
 use super::target::{
-    ChangedRows, GoneMessages, LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile,
-    Target, today,
+    ChangedRows, GoneMessages, LoadRow, ReplacedFiles, SegmentId, StoredFile, Target, today,
 };
 use super::target_name::{Credentials, Secret};
 use super::tracking::clean_key;
@@ -323,12 +322,12 @@ impl Target for PostgresTarget {
         begun.inspect_err(|_| self.roll_back())
     }
 
-    fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
+    fn loaded_hash(&mut self, segment: &SegmentId) -> Result<Option<String>, LoadError> {
         let sql = "SELECT hash FROM segments WHERE instance=$1 AND epoch=$2 AND seq=$3";
         let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
         let values: [&(dyn ToSql + Sync); 3] = [&segment.instance, &epoch, &seq];
         let row = self.with(async |client| client.query_opt(sql, &values).await)?;
-        Ok(SegmentStatus::of(segment, row.map(|row| row.get(0))))
+        Ok(row.map(|row| row.get(0)))
     }
 
     fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError> {

@@ -26,8 +26,8 @@ use rusqlite::{Connection, OptionalExtension, Params, ToSql, params};
 
 use super::LoadError;
 use super::target::{
-    ChangedRows, GoneMessages, LoadRow, ReplacedFiles, SegmentId, SegmentStatus, StoredFile,
-    Target, is_in_list_field, today,
+    ChangedRows, GoneMessages, LoadRow, ReplacedFiles, SegmentId, StoredFile, Target,
+    is_in_list_field, today,
 };
 use super::tracking::clean_key;
 use crate::stats::replace_if;
@@ -197,12 +197,12 @@ impl Target for SqliteTarget {
         self.named(begun)
     }
 
-    fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
+    fn loaded_hash(&mut self, segment: &SegmentId) -> Result<Option<String>, LoadError> {
         let sql = "SELECT hash FROM segments WHERE instance=?1 AND epoch=?2 AND seq=?3";
         let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
         let values = params![segment.instance, epoch, seq];
         let hash = self.db.query_row(sql, values, |row| row.get(0));
-        Ok(SegmentStatus::of(segment, self.named(hash.optional())?))
+        self.named(hash.optional())
     }
 
     fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError> {

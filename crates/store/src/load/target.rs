@@ -33,28 +33,6 @@ impl SegmentId {
     }
 }
 
-/// Result of looking up a segment in a target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SegmentStatus {
-    /// The target does not have it.
-    New,
-    /// The target has its rows.
-    Loaded,
-    /// The target has a segment with the same number but this other hash.
-    OtherHash(String),
-}
-
-impl SegmentStatus {
-    /// Returns the status of `segment` in a target that has the hash `loaded` for its number.
-    pub(super) fn of(segment: &SegmentId, loaded: Option<String>) -> SegmentStatus {
-        match loaded {
-            None => SegmentStatus::New,
-            Some(hash) if hash == segment.hash => SegmentStatus::Loaded,
-            Some(hash) => SegmentStatus::OtherHash(hash),
-        }
-    }
-}
-
 /// A record to load.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
@@ -217,8 +195,9 @@ pub(super) trait Target {
     /// [`LoadError::replaced`] if the target's name no longer refers to the same database or index.
     fn begin(&mut self) -> Result<(), LoadError>;
 
-    /// Looks up a segment.
-    fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError>;
+    /// Returns the hash of the loaded segment in this place, or `None` if the target has no such
+    /// segment.
+    fn loaded_hash(&mut self, segment: &SegmentId) -> Result<Option<String>, LoadError>;
 
     /// Marks a segment as loaded.
     fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError>;
