@@ -17,6 +17,7 @@ use crate::load::{Citation, FoundContext};
 use crate::page::STYLE as PAGE_STYLE;
 use crate::page::html::{Text, card, coordinate, day, foreign, ratio};
 use crate::stats::sender_address;
+use urlspool_files::config::NamedValue;
 use urlspool_record::record::{MISMATCH, hazard_names};
 use urlspool_text::diagnostic::{counted, grouped, shortened};
 use urlspool_text::limits::{
@@ -200,7 +201,7 @@ fn document(root: &str, title: &str, filter: &Filter, main: &Markup) -> String {
 fn form(root: &str, filter: &Filter) -> Markup {
     let input = |field: FilterField, hint: &str| {
         html! {
-            label { (field.label()) " "
+            label { (field.meaning()) " "
                 input name=(field.name()) value=(filter.value(field)) placeholder=(hint); } "\n"
         }
     };
@@ -225,7 +226,7 @@ fn form(root: &str, filter: &Filter) -> Markup {
                     (input(FilterField::Sender, "a name or an address"))
                     (input(FilterField::List, "comp.infosystems.www"))
                     (input(FilterField::Region, "body or header:Subject"))
-                    label { (FilterField::Hazard.label()) " "
+                    label { (FilterField::Hazard.meaning()) " "
                         select name=(FilterField::Hazard.name()) {
                             option value="" { "any or none" }
                             @for name in hazard_names() {
@@ -235,7 +236,7 @@ fn form(root: &str, filter: &Filter) -> Markup {
                         }
                     } "\n"
                     @if filter.has_audit {
-                        label { (FilterField::State.label()) " "
+                        label { (FilterField::State.meaning()) " "
                             select name=(FilterField::State.name()) {
                                 option value="" { "any" }
                                 @for state in STATES {
@@ -288,7 +289,7 @@ const HIDDEN: [FilterField; 2] = [FilterField::Key, FilterField::Thread];
 /// Renders the page for conditions that cannot be searched.
 pub(super) fn not_searched(filter: &Filter, reason: NoSearch) -> String {
     let (subject, text) = match reason {
-        NoSearch::Field(field) => (field.label(), not_understood(field, filter.value(field))),
+        NoSearch::Field(field) => (field.meaning(), not_understood(field, filter.value(field))),
         NoSearch::ReversedDates => ("reversed dates", reversed_dates(filter)),
     };
     let main = html! { h1 { "Nothing was searched" } p { (text) } };
@@ -306,8 +307,8 @@ fn reversed_dates(filter: &Filter) -> Markup {
     let exchanged = filter.with(FilterField::Since, until);
     let exchanged = exchanged.with(FilterField::Until, since).to_query(1);
     html! {
-        "The dates are reversed: " (FilterField::Since.label()) " " (foreign(since)) " is after "
-        (FilterField::Until.label()) " " (foreign(until)) ". "
+        "The dates are reversed: " (FilterField::Since.meaning()) " " (foreign(since)) " is after "
+        (FilterField::Until.meaning()) " " (foreign(until)) ". "
         a href={ "./" (exchanged) } { "Swap them" } "."
     }
 }
@@ -320,13 +321,13 @@ fn not_understood(field: FilterField, value: &str) -> Markup {
             "A phrase has at most " (SEARCH_PHRASE_WORDS) " words, and a word "
             (SEARCH_WORD_BYTES) " bytes. Search for less."
         } @else if field == FilterField::Region {
-            (field.label()) ": " (foreign(value)) " is unknown. Write a name as in records, such "
+            (field.meaning()) ": " (foreign(value)) " is unknown. Write a name as in records, such "
             "as body, header or header:Subject."
         } @else if field == FilterField::Hazard {
-            (field.label()) ": " (foreign(value)) " is unknown. Choose one of those that "
+            (field.meaning()) ": " (foreign(value)) " is unknown. Choose one of those that "
             em { "Filters" } " lists."
         } @else {
-            (field.label()) ": " (foreign(value)) " is not a date. Write a year (1996), a "
+            (field.meaning()) ": " (foreign(value)) " is not a date. Write a year (1996), a "
             "month (1996-07) or a day (1996-07-02)."
         }
     }
@@ -476,7 +477,7 @@ fn title(page: &SearchPage<'_>) -> String {
         Subject::Name(field, name) => {
             let others = conditions_title(&page.asked.filter.with(*field, ""));
             let joint = if others.is_empty() { "" } else { ", " };
-            format!("{}: {name}{joint}{others}", field.label())
+            format!("{}: {name}{joint}{others}", field.meaning())
         }
         Subject::Search if page.asked.filter.conditions().next().is_none() => {
             let name = page.database.file_name().unwrap_or_default();
@@ -490,7 +491,7 @@ fn title(page: &SearchPage<'_>) -> String {
 fn conditions_title(filter: &Filter) -> String {
     let conditions = filter.conditions().map(|(field, value)| {
         let value = shortened(value, TITLE_CHARS);
-        format!("{}: {value}", field.label())
+        format!("{}: {value}", field.meaning())
     });
     conditions.collect::<Vec<_>>().join(", ")
 }
@@ -515,9 +516,9 @@ fn chips(filter: &Filter, path: &str) -> Markup {
         @if filter.conditions().next().is_some() {
             ul.chips aria-label="Conditions" { "\n"
                 @for (field, value) in filter.conditions() { li {
-                    (field.label()) ": " (foreign(value)) " "
+                    (field.meaning()) ": " (foreign(value)) " "
                     a href={ (path) (filter.with(field, "").to_query(1)) }
-                        aria-label={ "Remove the condition " (field.label()) } { "remove" }
+                        aria-label={ "Remove the condition " (field.meaning()) } { "remove" }
                 } "\n" }
             } "\n"
         }

@@ -7,10 +7,9 @@ use hyper::{Method, StatusCode};
 use url::form_urlencoded;
 
 use crate::load::{SearchOrder, SearchQuery, clean_key, key_of, split_words};
-use urlspool_files::config::{hazard_name, region_name};
+use urlspool_files::config::{hazard_name, named_values, region_name};
 use urlspool_files::options::{DatePeriod, date_period};
 use urlspool_text::limits::{BROWSE_FILTER_BYTES, BROWSE_WORDS};
-use urlspool_text::named_enum;
 
 /// A request for a page.
 #[derive(Debug, PartialEq)]
@@ -65,26 +64,25 @@ pub(super) struct Filter {
 /// Parameter that shows links which occur only in header fields of mailing lists.
 pub(super) const LIST_FIELDS: &str = "list-fields";
 
-named_enum! {
-    /// A condition of a page, with its name in queries. An option of `urlspool search` with the
-    /// same name means the same.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+named_values! {
+    /// A condition of a page, with its name in queries and the label of its input field. An option
+    /// of `urlspool search` with the same name means the same.
     pub(super) enum FilterField {
-        Words = "q",
-        Domain = "domain",
-        Host = "host",
-        Scheme = "scheme",
-        Sender = "sender",
-        List = "list",
+        Words = "q": "Words",
+        Domain = "domain": "Domain",
+        Host = "host": "Host",
+        Scheme = "scheme": "Scheme",
+        Sender = "sender": "Sender",
+        List = "list": "List or newsgroup",
         /// A thread, by its name ([`Citation::thread`](crate::load::Citation)).
-        Thread = "thread",
-        Region = "region",
-        Hazard = "hazard",
+        Thread = "thread": "Thread",
+        Region = "region": "Region",
+        Hazard = "hazard": "Hazard",
         /// The state of the link in an audit, in words.
-        State = "state",
-        Since = "since",
-        Until = "until",
-        Key = "key",
+        State = "state": "State in the audit",
+        Since = "since": "From",
+        Until = "until": "To",
+        Key = "key": "Link",
     }
 }
 
@@ -115,27 +113,6 @@ impl LinkOrder {
             LinkOrder::Address
         } else {
             LinkOrder::Citations
-        }
-    }
-}
-
-impl FilterField {
-    /// Returns the label of the input field.
-    pub(super) fn label(self) -> &'static str {
-        match self {
-            FilterField::Words => "Words",
-            FilterField::Domain => "Domain",
-            FilterField::Host => "Host",
-            FilterField::Scheme => "Scheme",
-            FilterField::Sender => "Sender",
-            FilterField::List => "List or newsgroup",
-            FilterField::Thread => "Thread",
-            FilterField::Region => "Region",
-            FilterField::Hazard => "Hazard",
-            FilterField::State => "State in the audit",
-            FilterField::Since => "From",
-            FilterField::Until => "To",
-            FilterField::Key => "Link",
         }
     }
 }
