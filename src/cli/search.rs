@@ -63,7 +63,7 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     };
     if matches!(format, SearchFormat::Csv | SearchFormat::Tsv) {
         let separator = char::from(syntax.separator()).to_string();
-        out.put((FoundRow::COLUMNS.join(&separator) + "\n").as_bytes())?;
+        out.put((FoundRow::COLUMNS.replace(',', &separator) + "\n").as_bytes())?;
     }
     let mut line = Vec::new();
     let mut found = 0;
@@ -252,7 +252,7 @@ pub(super) fn cited(args: &CitedArgs) -> CommandResult {
         CitedFormat::Csv => StdoutLines::new(EscapeForm::Text),
     };
     if args.format == CitedFormat::Csv {
-        out.put((Citation::COLUMNS.join(",") + "\n").as_bytes())?;
+        out.put(format!("{}\n", Citation::COLUMNS).as_bytes())?;
     }
     let mut found = 0;
     let mut lines = Vec::new();

@@ -385,7 +385,7 @@ fn piece<R: ListRow>(
 ) -> rusqlite::Result<RowsPiece> {
     let mut lines = Vec::new();
     if is_csv && from == 0 {
-        lines.extend_from_slice((R::COLUMNS.join(",") + "\n").as_bytes());
+        lines.extend_from_slice(format!("{}\n", R::COLUMNS).as_bytes());
     }
     for (next, row) in (from + 1..).zip(rows) {
         match row? {

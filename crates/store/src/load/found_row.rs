@@ -261,8 +261,8 @@ impl FoundRow {
 
 /// A row in a list of matches, citations or links.
 pub trait ListRow: Serialize + Sized {
-    /// Column names of [`ListRow::write_row`].
-    const COLUMNS: &'static [&'static str];
+    /// Column names of [`ListRow::write_row`], separated by commas.
+    const COLUMNS: &'static str;
 
     /// Appends a table row.
     fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>);
@@ -274,20 +274,8 @@ pub trait ListRow: Serialize + Sized {
 }
 
 impl ListRow for FoundRow {
-    const COLUMNS: &[&str] = &[
-        "message.date",
-        "message.from",
-        "message.subject",
-        "url",
-        "fragment",
-        "source.path",
-        "source.start",
-        "message.id",
-        "author.date",
-        "author.from",
-        "author.by",
-        "hazards",
-    ];
+    const COLUMNS: &str = "message.date,message.from,message.subject,url,fragment,\
+        source.path,source.start,message.id,author.date,author.from,author.by,hazards";
 
     fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
         let (start, hazards) = (self.source.start.to_string(), self.hazards.join(" "));
@@ -377,23 +365,8 @@ impl Citation {
 }
 
 impl ListRow for Citation {
-    const COLUMNS: &[&str] = &[
-        "message.date",
-        "message.from",
-        "message.subject",
-        "list",
-        "thread",
-        "quote_depth",
-        "url",
-        "anchor",
-        "passage",
-        "source.path",
-        "source.start",
-        "message.id",
-        "author.date",
-        "author.from",
-        "author.by",
-    ];
+    const COLUMNS: &str = "message.date,message.from,message.subject,list,thread,quote_depth,\
+        url,anchor,passage,source.path,source.start,message.id,author.date,author.from,author.by";
 
     fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
         let found = &self.found;
@@ -436,7 +409,7 @@ pub struct CitedLink {
 }
 
 impl ListRow for CitedLink {
-    const COLUMNS: &[&str] = &["url", "citations"];
+    const COLUMNS: &str = "url,citations";
 
     fn write_row(&self, syntax: TableSyntax, out: &mut Vec<u8>) {
         let citations = self.citations.to_string();
