@@ -95,12 +95,13 @@ pub(super) fn client_certificate(files: &ClientFiles) -> Result<ClientCert, Load
         .caused_by(error)
     })?;
     // Error messages must not reveal the content of the file.
-    let checked = PrivateKeyDer::from_pem_slice(&text).map_err(|_| {
-        LoadError::unusable(format!(
+    let checked = PrivateKeyDer::from_pem_slice(&text);
+    let (Ok(checked), Ok(key)) = (checked, PrivateKey::from_pem(&text)) else {
+        return Err(LoadError::unusable(format!(
             "{key_name} has no private key in PEM; remove a passphrase with: openssl pkey -in FILE \
              -out NEW"
-        ))
-    })?;
+        )));
+    };
     let provider = rustls::crypto::ring::default_provider();
     CertifiedKey::from_der(chain.clone(), checked, &provider).map_err(|error| {
         LoadError::unusable(format!(
@@ -109,11 +110,6 @@ pub(super) fn client_certificate(files: &ClientFiles) -> Result<ClientCert, Load
         ))
         .caused_by(error)
     })?;
-    let Ok(key) = PrivateKey::from_pem(&text) else {
-        return Err(LoadError::unusable(format!(
-            "{key_name} has no private key in PEM"
-        )));
-    };
     let chain = chain
         .iter()
         .map(|one| Certificate::from_der(one).to_owned());
