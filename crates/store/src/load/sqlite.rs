@@ -425,8 +425,12 @@ impl LinkUpdates {
                 let fields = [FieldId::Scheme, FieldId::Host, FieldId::Domain];
                 update.new = Some(fields.map(|field| record.text(field).map(str::to_owned)));
             }
+            update.citations += 1;
+            update.messages += i64::from(citation.is_first);
             update.in_list_fields += i64::from(is_in_list_field(record));
-            update.add(citation.is_first, date);
+            let Some(date) = date else { return };
+            replace_if(&mut update.first, date, |first| date < first);
+            replace_if(&mut update.last, date, |last| last < date);
         }
     }
 
@@ -462,16 +466,6 @@ impl LinkUpdates {
             };
         }
         Ok(())
-    }
-}
-
-impl LinkUpdate {
-    fn add(&mut self, is_first_of_message: bool, date: Option<&str>) {
-        self.citations += 1;
-        self.messages += i64::from(is_first_of_message);
-        let Some(date) = date else { return };
-        replace_if(&mut self.first, date, |first| date < first);
-        replace_if(&mut self.last, date, |last| last < date);
     }
 }
 
