@@ -6,15 +6,13 @@
 
 mod counts;
 
-pub use counts::{Estimate, TopList, TopName};
+pub use counts::{DistinctCount, Estimate, TopList, TopName};
 
 use std::collections::{BTreeMap, HashSet};
 
-use twox_hash::XxHash3_64;
-
-use counts::DistinctCount;
 use urlspool_mail::decode::CitedDate;
 use urlspool_record::record::{FieldId, Record};
+use urlspool_text::hash::hash_pieces;
 use urlspool_text::repair::Repair;
 
 /// Schemes that browsers and link checkers no longer open, in column order.
@@ -75,9 +73,12 @@ pub struct Stats {
     pub repairs: TopList,
     /// URLs extracted from redirector URLs, by redirector.
     pub redirectors: TopList,
-    keys: DistinctCount,
-    messages: DistinctCount,
-    sources: DistinctCount,
+    /// URLs with different keys.
+    pub distinct_urls: DistinctCount,
+    /// Messages with URLs.
+    pub messages: DistinctCount,
+    /// Files and archive members with URLs.
+    pub sources: DistinctCount,
     message: PendingMessage,
 }
 
@@ -113,17 +114,6 @@ struct PendingMessage {
     sent: u64,
     list: Option<String>,
     newsgroups: Vec<String>,
-}
-
-/// Counts of distinct values.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DistinctCounts {
-    /// URLs with different keys.
-    pub urls: Estimate,
-    /// Messages with URLs.
-    pub messages: Estimate,
-    /// Files and archive members with URLs.
-    pub sources: Estimate,
 }
 
 impl Stats {
@@ -163,7 +153,8 @@ impl Stats {
         self.message.sent += 1;
         let scheme = row.text(FieldId::Scheme).unwrap_or_default();
         let key = row.text(FieldId::Key).or_else(|| row.text(FieldId::Url));
-        self.keys.add(key.unwrap_or_default().as_bytes());
+        let key = key.unwrap_or_default();
+        self.distinct_urls.add(key.as_bytes());
         self.schemes.add(scheme, 1);
         self.wrappers
             .add(row.text(FieldId::Wrapper).unwrap_or_default(), 1);
@@ -245,16 +236,6 @@ impl Stats {
             self.newsgroups.add(group, message.urls);
         }
     }
-
-    /// Returns the counts of distinct values.
-    #[must_use]
-    pub fn distinct(&self) -> DistinctCounts {
-        DistinctCounts {
-            urls: self.keys.estimate(),
-            messages: self.messages.estimate(),
-            sources: self.sources.estimate(),
-        }
-    }
 }
 
 /// Replaces a missing date, or one that is not as good.
@@ -267,8 +248,9 @@ pub(crate) fn replace_if(kept: &mut Option<String>, date: &str, is_better: impl 
 impl StatsRow for Record {
     fn place(&self) -> [u64; 2] {
         let names = std::iter::once(self.path()).chain(self.texts(FieldId::SourceMember));
+        let names: Vec<&[u8]> = names.flat_map(|name| [name.as_bytes(), b"\0"]).collect();
         let start = self.integer(FieldId::MessageStart);
-        [source_hash(names), start.unwrap_or_default()]
+        [hash_pieces(&names) as u64, start.unwrap_or_default()]
     }
 
     fn text(&self, field: FieldId) -> Option<&str> {
@@ -278,16 +260,6 @@ impl StatsRow for Record {
     fn texts(&self, field: FieldId) -> Vec<String> {
         self.texts(field).map(str::to_owned).collect()
     }
-}
-
-/// Hashes a path and member names.
-fn source_hash<'n>(names: impl Iterator<Item = &'n str>) -> u64 {
-    let mut joined = String::new();
-    for name in names {
-        joined.push_str(name);
-        joined.push('\0');
-    }
-    XxHash3_64::oneshot(joined.as_bytes())
 }
 
 /// Returns the address in a From field in lower case: the text between angle brackets, or the first

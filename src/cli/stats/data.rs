@@ -69,12 +69,11 @@ fn estimated(
 
 fn totals(overview: &Overview) -> Vec<(&'static str, u64, Option<String>)> {
     let stats = &overview.stats;
-    let distinct = stats.distinct();
     let mut rows = vec![
         ("urls", stats.urls, None),
-        estimated("distinct_urls", distinct.urls),
-        estimated("messages_with_urls", distinct.messages),
-        estimated("sources_with_urls", distinct.sources),
+        estimated("distinct_urls", stats.distinct_urls.estimate()),
+        estimated("messages_with_urls", stats.messages.estimate()),
+        estimated("sources_with_urls", stats.sources.estimate()),
         ("undated", stats.undated, None),
         ("later", stats.later, None),
         ("hidden", stats.hidden, None),
@@ -157,7 +156,6 @@ impl From<Estimate> for NumberJson {
 /// Returns the line.
 pub(super) fn line(overview: &Overview) -> Vec<u8> {
     let stats = &overview.stats;
-    let distinct = stats.distinct();
     let protocols = stats.dead_protocols.iter();
     let lists = overview.lists().into_iter();
     let lists = lists.map(|list| (list.kind.key, list_json(list.names, overview.top)));
@@ -166,9 +164,9 @@ pub(super) fn line(overview: &Overview) -> Vec<u8> {
         input: &overview.name,
         kind: overview.kind,
         urls: stats.urls,
-        distinct_urls: distinct.urls.into(),
-        messages_with_urls: distinct.messages.into(),
-        sources_with_urls: distinct.sources.into(),
+        distinct_urls: stats.distinct_urls.estimate().into(),
+        messages_with_urls: stats.messages.estimate().into(),
+        sources_with_urls: stats.sources.estimate().into(),
         first_date: stats.first.as_deref(),
         last_date: stats.last.as_deref(),
         undated: stats.undated,

@@ -74,20 +74,23 @@ pub(super) fn page(overview: &Overview, style: PageStyle) -> String {
 
 fn totals(overview: &Overview, page: &mut TextPage) {
     let stats = &overview.stats;
-    let distinct = stats.distinct();
-    let sources = estimated(distinct.sources, "source", "sources");
+    let sources = estimated(stats.sources.estimate(), "source", "sources");
     if let Some(summary) = &overview.summary {
         page.total("Files", &files(summary));
         if 0 < summary.members {
             page.total("In archives", &members(summary));
         }
-        let with_urls = estimated(distinct.messages, "of them with URLs", "of them with URLs");
+        let with_urls = estimated(
+            stats.messages.estimate(),
+            "of them with URLs",
+            "of them with URLs",
+        );
         page.total(
             "Messages",
             &format!("{}, {with_urls}", grouped(summary.messages_scanned)),
         );
     } else {
-        let messages = estimated(distinct.messages, "message", "messages");
+        let messages = estimated(stats.messages.estimate(), "message", "messages");
         page.total("Messages", &format!("{messages} with URLs, in {sources}"));
     }
     let urls = grouped(stats.urls);
@@ -95,7 +98,7 @@ fn totals(overview: &Overview, page: &mut TextPage) {
         "URLs",
         &format!(
             "{urls}, {}",
-            estimated(distinct.urls, "distinct", "distinct")
+            estimated(stats.distinct_urls.estimate(), "distinct", "distinct")
         ),
     );
     if let (Some(first), Some(last)) = (&stats.first, &stats.last) {

@@ -50,8 +50,7 @@ pub(super) fn page(overview: &Overview) -> String {
 
 fn cards(overview: &Overview) -> Markup {
     let stats = &overview.stats;
-    let distinct = stats.distinct();
-    let messages = estimated(distinct.messages, "with URLs", "with URLs");
+    let messages = estimated(stats.messages.estimate(), "with URLs", "with URLs");
     let broken = "had been broken over lines";
     let broken = counted(stats.joined, broken, broken);
     let dates = match (&stats.first, &stats.last) {
@@ -66,11 +65,11 @@ fn cards(overview: &Overview) -> Markup {
         section aria-label="Summary" { "\n"
             dl.cards { "\n"
                 (card("URLs", &text(&grouped(stats.urls)), &text(&broken)))
-                (estimate_card("Distinct URLs", distinct.urls))
+                (estimate_card("Distinct URLs", stats.distinct_urls.estimate()))
                 @if let Some(summary) = &overview.summary {
                     (card("Messages", &text(&grouped(summary.messages_scanned)), &text(&messages)))
                 } @else {
-                    (estimate_card("Messages with URLs", distinct.messages))
+                    (estimate_card("Messages with URLs", stats.messages.estimate()))
                 }
                 (card("Years", &text(&dates), &range))
             } "\n"
@@ -116,7 +115,7 @@ fn facts(overview: &Overview) -> Markup {
                 } "\n"
             }
             dt { "Sources with URLs" } dd {
-                (grouped(stats.distinct().sources.count)) " " (error(stats.distinct().sources))
+                (grouped(stats.sources.estimate().count)) " " (error(stats.sources.estimate()))
             } "\n"
             dt { "Undated" } dd {
                 (counted(stats.undated, "URL", "URLs")) " in messages without a usable date"

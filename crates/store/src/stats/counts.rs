@@ -39,7 +39,7 @@ impl Estimate {
 
 /// Counter of distinct values.
 #[derive(Clone, Debug)]
-pub(super) struct DistinctCount {
+pub struct DistinctCount {
     max_exact: usize,
     /// Hashes of all values, until there are more than `max_exact`.
     hashes: HashSet<u64>,
@@ -76,7 +76,9 @@ impl DistinctCount {
         }
     }
 
-    pub(super) fn estimate(&self) -> Estimate {
+    /// Returns the number of values.
+    #[must_use]
+    pub fn estimate(&self) -> Estimate {
         Estimate::of(self.hashes.len(), self.registers.as_ref())
     }
 }
