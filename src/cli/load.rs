@@ -12,7 +12,7 @@ use super::signals::{EndSignal, stop_on_signals};
 use super::terminal::{escaped, print_message};
 use urlspool_store::load::{
     self, Credentials, LoadCounts, LoadError, LoadErrorKind, LoadEvent, LoadJob, LoadMode,
-    LoadedSegments, RetryEnd, Secret,
+    RetryEnd, Secret,
 };
 use urlspool_text::diagnostic::{counted, grouped};
 
@@ -68,9 +68,7 @@ fn job(args: &LoadArgs) -> LoadJob {
         job.mode = LoadMode::Prune;
     }
     job.is_dry_run = args.dry_run;
-    if args.delete_segments {
-        job.segments = LoadedSegments::Delete;
-    }
+    job.deletes_segments = args.delete_segments;
     job.credentials = credentials();
     job
 }

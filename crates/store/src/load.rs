@@ -69,8 +69,8 @@ pub struct LoadJob {
     pub inputs: Vec<PathBuf>,
     /// Handling of rows that the target already has.
     pub mode: LoadMode,
-    /// Handling of segments whose rows are committed.
-    pub segments: LoadedSegments,
+    /// Deletes segments whose rows are committed, together with their sidecars.
+    pub deletes_segments: bool,
     /// Runs everything in one transaction and rolls it back, which only counts rows.
     pub is_dry_run: bool,
     /// The credentials for the target.
@@ -88,7 +88,7 @@ impl LoadJob {
             target,
             inputs,
             mode: LoadMode::default(),
-            segments: LoadedSegments::default(),
+            deletes_segments: false,
             is_dry_run: false,
             credentials: Credentials::default(),
             stop: Arc::default(),
@@ -108,16 +108,6 @@ pub enum LoadMode {
     Prune,
     /// Adds rows, and loads new segments as they appear until the load is stopped.
     Follow,
-}
-
-/// Handling of segments whose rows are committed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LoadedSegments {
-    /// Keeps them.
-    #[default]
-    Keep,
-    /// Deletes them together with their sidecars.
-    Delete,
 }
 
 /// Counts of a load.

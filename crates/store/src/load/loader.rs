@@ -12,7 +12,7 @@ use super::input::{
 };
 use super::removal::{ScannedFiles, missing_files};
 use super::target::{GoneMessages, LoadRow, ReplacedFiles, Target};
-use super::{LoadCounts, LoadEvent, LoadJob, LoadMode, LoadedSegments, SharedReport};
+use super::{LoadCounts, LoadEvent, LoadJob, LoadMode, SharedReport};
 use urlspool_record::record::{GoneLine, LineError, RecordLine};
 use urlspool_text::limits::{LOAD_BATCH_ROWS, LOAD_BATCH_SECONDS};
 
@@ -273,7 +273,7 @@ impl<'r> Loader<'r> {
                 self.counts.segments += 1;
             }
             Some(hash) if hash == segment.id.hash => {
-                if self.job.segments == LoadedSegments::Delete {
+                if self.job.deletes_segments {
                     // The segment or its sidecar may have been replaced since it was loaded. If it
                     // is missing, another load removed it.
                     let file = self.or_commit(segment.open())?;
@@ -291,7 +291,7 @@ impl<'r> Loader<'r> {
                 ))));
             }
         }
-        if self.job.segments == LoadedSegments::Delete && !self.is_repeating {
+        if self.job.deletes_segments && !self.is_repeating {
             self.batch.to_delete.push(segment.clone());
         }
         self.commit_if_full()
