@@ -1,7 +1,6 @@
 //! Columns that hold record fields in `SQLite` and `PostgreSQL`, derived from the table of fields,
 //! and the view `records`, which joins the columns back into records.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use urlspool_mail::decode::AuthorKind;
@@ -46,8 +45,9 @@ pub(super) const SEARCHED_FIELDS: [FieldId; 6] = [
     FieldId::ContextAfter,
 ];
 
-/// Returns the words of a field for a search. Those of the URL include its fragment.
-pub(super) fn searched_text(record: &LoadedRecord, field: FieldId) -> Cow<'_, str> {
+/// Returns the text of a field for a search. That of the URL includes its fragment.
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+pub(super) fn searched_text(record: &LoadedRecord, field: FieldId) -> std::borrow::Cow<'_, str> {
     let text = record.text(field).unwrap_or_default();
     match record.text(FieldId::Fragment) {
         Some(fragment) if field == FieldId::Url => format!("{text}#{fragment}").into(),

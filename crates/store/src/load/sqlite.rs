@@ -176,8 +176,8 @@ impl SqliteBatch {
             return Ok(false);
         }
         self.next_url += 1;
-        let texts = self.ids.store(statements, row)?;
-        statements.insert_text(id, record, texts)?;
+        self.ids.store(statements, row)?;
+        statements.insert_text.execute([id])?;
         if let Some(citation) = citation {
             links.count(&citation, record, message, cited);
         }

@@ -10,7 +10,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params, params_from_iter};
 
 use super::connection::SEARCHED;
-use crate::load::columns::{Column, Table, column_value, searched_text};
+use crate::load::columns::{Column, Table, column_value};
 use crate::load::target::{GoneMessages, LoadRow, ReplacedFiles, StoredFile};
 use urlspool_record::record::{FieldId, LoadedRecord, LoadedValue, mailbox_key};
 
@@ -35,8 +35,7 @@ struct LastMessage {
     digest: String,
     mailbox_key: u128,
     row: MessageRow,
-    /// Searchable texts of the stored row; `None` until the row is added.
-    texts: Option<MessageTexts>,
+    is_stored: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,27 +102,25 @@ impl RowIds {
         } else {
             None
         };
-        let (id, texts) = found.unzip();
         let row = MessageRow {
-            id: id.unwrap_or(self.next_message),
+            id: found.unwrap_or(self.next_message),
             is_new: !has_digest,
         };
         self.message = Some(LastMessage {
             digest: digest.to_owned(),
             mailbox_key,
             row,
-            texts,
+            is_stored: found.is_some(),
         });
         Ok(row)
     }
 
-    /// Adds the rows of the last source and message if they are new. Returns the texts of the
-    /// message.
+    /// Adds the rows of the last source and message if they are new.
     pub(super) fn store(
         &mut self,
         statements: &mut RowStatements<'_>,
         row: &LoadRow<'_>,
-    ) -> rusqlite::Result<Option<&MessageTexts>> {
+    ) -> rusqlite::Result<()> {
         if let Some(source) = self.source.as_mut().filter(|last| !last.is_stored) {
             let leading: [&dyn ToSql; 2] = [&source.id, &source.key.to_be_bytes()];
             statements
@@ -132,24 +129,15 @@ impl RowIds {
             source.is_stored = true;
             self.next_source += 1;
         }
-        let Some(message) = self.message.as_mut() else {
-            return Ok(None);
-        };
-        let texts = match message.texts.take() {
-            Some(texts) => texts,
-            None => {
-                let record = row.record;
-                let leading: [&dyn ToSql; 2] =
-                    [&message.row.id, &message.mailbox_key.to_be_bytes()];
-                statements.insert_message.execute(&leading, record, None)?;
-                self.next_message += 1;
-                MessageTexts {
-                    subject: record.text(FieldId::MessageSubject).map(str::to_owned),
-                    sender: record.text(FieldId::MessageFrom).map(str::to_owned),
-                }
-            }
-        };
-        Ok(Some(message.texts.insert(texts)))
+        if let Some(message) = self.message.as_mut().filter(|last| !last.is_stored) {
+            let leading: [&dyn ToSql; 2] = [&message.row.id, &message.mailbox_key.to_be_bytes()];
+            statements
+                .insert_message
+                .execute(&leading, row.record, None)?;
+            message.is_stored = true;
+            self.next_message += 1;
+        }
+        Ok(())
     }
 }
 
@@ -164,7 +152,7 @@ pub(super) struct RowStatements<'db> {
     pub(super) db: &'db Connection,
     find_url: CachedStatement<'db>,
     pub(super) insert_url: RowInsert<'db>,
-    insert_text: CachedStatement<'db>,
+    pub(super) insert_text: CachedStatement<'db>,
     find_source: CachedStatement<'db>,
     insert_source: RowInsert<'db>,
     has_digest: CachedStatement<'db>,
@@ -242,19 +230,10 @@ pub(super) struct KnownUrl {
     pub(super) has_same_mailbox: bool,
 }
 
-/// Searchable texts of a row of `messages`. They come from the first record loaded; a later record
-/// with the same digest may have other texts.
-#[derive(Clone, Debug)]
-pub(super) struct MessageTexts {
-    pub(super) subject: Option<String>,
-    pub(super) sender: Option<String>,
-}
-
 const FIND_URL: &str = "SELECT urls.id, messages.id, messages.mailbox_key=?2
   FROM urls JOIN messages ON messages.id = urls.message WHERE record_key=?1";
 
-const FIND_MESSAGE: &str =
-    "SELECT id, subject, sender FROM messages WHERE digest=?1 AND mailbox_key=?2";
+const FIND_MESSAGE: &str = "SELECT id FROM messages WHERE digest=?1 AND mailbox_key=?2";
 
 /// Copies of a message cite the same links, so the search ends at the first copy. A plain join
 /// could scan the rows of the link instead, which may be many.
@@ -274,9 +253,7 @@ impl<'db> RowStatements<'db> {
                 6,
                 "ON CONFLICT(record_key) DO NOTHING",
             )?,
-            insert_text: db.prepare_cached(&format!(
-                "INSERT INTO search(rowid, {SEARCHED}) VALUES(?1,?2,?3,?4,?5,?6,?7)"
-            ))?,
+            insert_text: db.prepare_cached(&insert_text())?,
             find_source: db.prepare_cached("SELECT id FROM sources WHERE key=?1")?,
             insert_source: RowInsert::prepare(db, Table::Sources, 2, "")?,
             has_digest: db
@@ -302,39 +279,18 @@ impl<'db> RowStatements<'db> {
         found.optional()
     }
 
-    /// Indexes the texts of a row. They must equal the texts in the view `texts`; otherwise the
-    /// index could not be kept up to date.
-    pub(super) fn insert_text(
-        &mut self,
-        id: i64,
-        record: &LoadedRecord,
-        message: Option<&MessageTexts>,
-    ) -> rusqlite::Result<()> {
-        self.insert_text.execute(params![
-            id,
-            searched_text(record, FieldId::Url),
-            sql_value(record.value(FieldId::Anchor)),
-            message.and_then(|message| message.subject.as_deref()),
-            message.and_then(|message| message.sender.as_deref()),
-            sql_value(record.value(FieldId::ContextBefore)),
-            sql_value(record.value(FieldId::ContextAfter)),
-        ])?;
-        Ok(())
-    }
-
-    /// Returns the identifier and the texts of a message in a mailbox.
-    fn find_message(
-        &mut self,
-        digest: &str,
-        mailbox_key: u128,
-    ) -> rusqlite::Result<Option<(i64, MessageTexts)>> {
+    /// Returns the identifier of a message in a mailbox.
+    fn find_message(&mut self, digest: &str, mailbox_key: u128) -> rusqlite::Result<Option<i64>> {
         let values = params![digest, mailbox_key.to_be_bytes()];
-        let found = self.find_message.query_row(values, |row| {
-            let (subject, sender) = (row.get(1)?, row.get(2)?);
-            Ok((row.get(0)?, MessageTexts { subject, sender }))
-        });
+        let found = self.find_message.query_row(values, |row| row.get(0));
         found.optional()
     }
+}
+
+/// Returns the statement that indexes the texts of a row. To remove an entry, the index needs the
+/// same texts, so they come from the view in both cases.
+fn insert_text() -> String {
+    format!("INSERT INTO search(rowid, {SEARCHED}) SELECT id, {SEARCHED} FROM texts WHERE id=?1")
 }
 
 /// Creates temporary tables for the rows to remove and the rows they refer to. Counts of links are
@@ -356,15 +312,12 @@ pub(super) fn move_row(db: &Connection, row: KnownUrl, message: i64) -> rusqlite
          SELECT 'delete', id, {SEARCHED} FROM texts WHERE id=?1"
     );
     let move_row = "UPDATE urls SET message=?2 WHERE id=?1";
-    let add_texts = format!(
-        "INSERT INTO search(rowid, {SEARCHED}) SELECT id, {SEARCHED} FROM texts WHERE id=?1"
-    );
     let remove_message =
         "DELETE FROM messages WHERE id=?1 AND NOT EXISTS (SELECT 1 FROM urls WHERE message=?1)";
     for (sql, values) in [
         (&*remove_texts, &[row.id][..]),
         (move_row, &[row.id, message]),
-        (&*add_texts, &[row.id]),
+        (&insert_text(), &[row.id]),
         (remove_message, &[row.message]),
     ] {
         db.prepare_cached(sql)?.execute(params_from_iter(values))?;
