@@ -214,8 +214,7 @@ pub(super) fn start_of(path: &Path) -> io::Result<Vec<u8>> {
 pub(super) fn holds_no_records(start: &[u8]) -> bool {
     let lines = start.split(|&byte| byte == b'\n');
     let mut lines = lines.map(<[u8]>::trim_ascii_start);
-    !start.is_empty()
-        && !read::is_container(start)
+    !read::is_container(start)
         && !lines.any(|line| line.starts_with(b"{"))
         && !start.trim_ascii().is_empty()
 }

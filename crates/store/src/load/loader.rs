@@ -133,7 +133,8 @@ impl<'r> Loader<'r> {
         if self.job.mode != LoadMode::Replace {
             return Ok(());
         }
-        if 0 < self.counts.failures() {
+        let counts = &self.counts;
+        if 0 < counts.bad_lines + counts.refused_records + counts.failed_files {
             self.report(KEPT_ROWS);
             return Ok(());
         }
@@ -501,12 +502,5 @@ impl<'r> Loader<'r> {
             }
         }
         Ok(())
-    }
-}
-
-impl LoadCounts {
-    /// Number of lines, records and files that were not loaded.
-    fn failures(&self) -> u64 {
-        self.bad_lines + self.refused_records + self.failed_files
     }
 }

@@ -40,7 +40,7 @@ pub(super) struct HttpClient<'r> {
     pub(super) report: SharedReport<'r>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct HttpRequest {
     method: Method,
     /// Path and query, from the slash after the server.
@@ -62,10 +62,8 @@ impl HttpRequest {
     /// Creates a request for a resource.
     pub(super) fn get(path: String) -> HttpRequest {
         HttpRequest {
-            method: Method::GET,
             path,
-            fields: &[],
-            body: Vec::new(),
+            ..HttpRequest::default()
         }
     }
 

@@ -43,8 +43,10 @@ pub(super) fn open_to_load(path: &Path) -> Result<(Connection, DatabaseFile), Lo
     check_to_write(path)?;
     // SQLite does not reveal which file it opened. A file that is at `path` before and after is
     // that file.
-    create_if_missing(path).map_err(|error| not_opened(path, error))?;
-    let found = fs::metadata(path).map_err(|error| not_opened(path, error))?;
+    let found = create_if_missing(path).and_then(|()| fs::metadata(path));
+    let found = found.map_err(|error| {
+        LoadError::io(format!("cannot open {}: {error}", path.display())).caused_by(error)
+    })?;
     let database = DatabaseFile {
         path: path.to_owned(),
         identity: DeviceInode::of(&found),
@@ -253,10 +255,6 @@ fn open_immutable(path: &Path) -> rusqlite::Result<(Connection, Owner)> {
     let uri = format!("file:{path}?immutable=1");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     open_and_ask(uri.as_ref(), flags)
-}
-
-fn not_opened(path: &Path, error: io::Error) -> LoadError {
-    LoadError::io(format!("cannot open {}: {error}", path.display())).caused_by(error)
 }
 
 /// Returns a path that `SQLite` cannot mistake for `:memory:` or for a URI such as
