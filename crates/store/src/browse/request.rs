@@ -228,14 +228,11 @@ impl Filter {
         if !search.is_searchable() || !typed.is_empty() && !has_words(typed) {
             return Err(NoSearch::Field(FilterField::Words));
         }
-        if let Some(name) = &search.region
-            && region_name(name).is_err()
-        {
+        let (region, hazard) = (search.region.as_deref(), search.hazard.as_deref());
+        if region.is_some_and(|name| region_name(name).is_err()) {
             return Err(NoSearch::Field(FilterField::Region));
         }
-        if let Some(name) = &search.hazard
-            && hazard_name(name).is_err()
-        {
+        if hazard.is_some_and(|name| hazard_name(name).is_err()) {
             return Err(NoSearch::Field(FilterField::Hazard));
         }
         search.since = self.period(FilterField::Since)?.map(|period| period.start);

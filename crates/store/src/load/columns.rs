@@ -5,13 +5,17 @@ use std::sync::LazyLock;
 
 use urlspool_mail::decode::AuthorKind;
 use urlspool_record::record::{Field, FieldId, LoadedRecord, LoadedValue};
+use urlspool_text::named_enum;
 
-/// A table that has columns for fields. The columns of `links` and `segments` are in `tables.sql`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Table {
-    Sources,
-    Messages,
-    Urls,
+named_enum! {
+    /// A table that has columns for fields. The columns of `links` and `segments` are in
+    /// `tables.sql`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum Table {
+        Sources = "sources",
+        Messages = "messages",
+        Urls = "urls",
+    }
 }
 
 /// A column of a table.
@@ -93,14 +97,6 @@ const NOT_IN_VIEW: &[FieldId] = &[
 ];
 
 impl Table {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Table::Sources => "sources",
-            Table::Messages => "messages",
-            Table::Urls => "urls",
-        }
-    }
-
     /// Returns the table in which the view finds a field, or `None` for a field without a column.
     fn of(field: FieldId) -> Option<Table> {
         if !field.field().is_loaded || NO_COLUMN.contains(&field) {
@@ -121,8 +117,7 @@ impl Table {
     /// in the order of the record. The record's id is omitted because columns that hold no field
     /// separate it from the others.
     pub(super) fn columns(self) -> &'static [Column] {
-        static COLUMNS: LazyLock<[Vec<Column>; 3]> =
-            LazyLock::new(|| [Table::Sources, Table::Messages, Table::Urls].map(Table::made));
+        static COLUMNS: LazyLock<[Vec<Column>; 3]> = LazyLock::new(|| Table::ALL.map(Table::made));
         &COLUMNS[self as usize]
     }
 
@@ -204,7 +199,7 @@ pub(super) fn created_tables(
     words: &[(&str, &str)],
 ) -> String {
     let mut sql = TABLES.to_owned();
-    for table in [Table::Sources, Table::Messages, Table::Urls] {
+    for table in Table::ALL {
         let columns = table.definitions(sql_type);
         sql = sql.replace(&format!("{{{}}}", table.name()), &columns);
     }
@@ -309,7 +304,7 @@ mod tests {
     #[test]
     fn the_view_has_all_columns_except_the_omitted_ones() {
         let view = records_view();
-        for table in [Table::Sources, Table::Messages, Table::Urls] {
+        for table in Table::ALL {
             for column in table.columns() {
                 let Column::Field(field) = column else {
                     continue;

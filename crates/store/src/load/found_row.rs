@@ -115,16 +115,6 @@ pub struct PassagePiece {
 }
 
 impl FoundContext {
-    /// Creates a context without marks.
-    #[must_use]
-    pub fn new(before: String, after: String) -> FoundContext {
-        FoundContext {
-            before,
-            after,
-            ..FoundContext::default()
-        }
-    }
-
     /// Shortens both texts to the `max_chars` characters next to the URL. The context must have no
     /// marks.
     pub fn shorten(&mut self, max_chars: usize) {
@@ -477,7 +467,11 @@ mod tests {
             ),
             ("", "", ("", "")),
         ] {
-            let mut context = FoundContext::new(before.to_owned(), after.to_owned());
+            let mut context = FoundContext {
+                before: before.to_owned(),
+                after: after.to_owned(),
+                ..FoundContext::default()
+            };
             context.shorten(2);
             assert_eq!((&*context.before, &*context.after), expected);
         }

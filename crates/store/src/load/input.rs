@@ -52,9 +52,6 @@ const ENDINGS: &[&str] = &[
     ".jsonl.bz2",
 ];
 
-/// Argument that stands for standard input.
-const STDIN: &str = "-";
-
 impl LoadInput {
     /// Returns the input for `path`, which is not a folder.
     fn at(path: PathBuf) -> LoadInput {
@@ -105,7 +102,7 @@ pub(super) fn unreadable(name: impl Display, error: io::Error) -> LoadError {
 /// depth, in the order of their names. Links are followed, but a folder reached by several links is
 /// listed once.
 pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, LoadError>> {
-    if argument == Path::new(STDIN) {
+    if argument == Path::new(Source::STDIN) {
         return vec![Ok(LoadInput::Stdin)];
     }
     if !argument.is_dir() {

@@ -146,8 +146,11 @@ fn citation(row: &Row<'_>) -> rusqlite::Result<Citation> {
                 message_id: row.get(21)?,
                 by: row.get(22)?,
             },
-            context: Option::zip(row.get(16)?, row.get(17)?)
-                .map(|(before, after)| FoundContext::new(before, after)),
+            context: Option::zip(row.get(16)?, row.get(17)?).map(|(before, after)| FoundContext {
+                before,
+                after,
+                ..FoundContext::default()
+            }),
         },
     })
 }
