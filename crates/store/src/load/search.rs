@@ -409,8 +409,7 @@ impl SearchQuery {
     #[must_use]
     pub fn has_condition(&self) -> bool {
         // A symbol that Unicode counts as a letter may be a separator in the index.
-        self.conditions().next().is_some()
-            || self.phrases().map_or(true, |phrases| !phrases.is_empty())
+        self.conditions().next().is_some() || self.phrases().ok() != Some(Phrases::default())
     }
 }
 

@@ -92,9 +92,8 @@ impl SqliteTarget {
     fn put_rows(&mut self, rows: &[LoadRow<'_>]) -> rusqlite::Result<()> {
         let mut statements = RowStatements::prepare(&self.db)?;
         for row in rows {
-            let (batch, links) = (&mut self.batch, &mut self.links);
-            batch.put(links, &mut statements, row)?;
-            batch.changed.added += u64::from(!batch.was_known);
+            self.batch.put(&mut self.links, &mut statements, row)?;
+            self.batch.changed.added += u64::from(!self.batch.was_known);
             let is_first = self.is_replacing && rows::keep(&self.db, row.record.record_key)?;
             if is_first && self.batch.was_known {
                 rows::update_position(&self.db, row.record)?;
@@ -191,10 +190,7 @@ impl Target for SqliteTarget {
         self.file.check_whole(&self.db)?;
         self.run("BEGIN IMMEDIATE", [])?;
         let begun = self.begin_batch();
-        if begun.is_err() {
-            self.roll_back();
-        }
-        self.named(begun)
+        self.named(begun).inspect_err(|_| self.roll_back())
     }
 
     fn loaded_hash(&mut self, segment: &SegmentId) -> Result<Option<String>, LoadError> {

@@ -159,11 +159,6 @@ impl Phrases {
         Ok(())
     }
 
-    /// Returns `true` if there are no phrases.
-    pub(super) fn is_empty(&self) -> bool {
-        self.wanted.is_empty() && self.excluded.is_empty()
-    }
-
     /// Checks that the phrases are neither too many nor too long.
     pub(super) fn check(&self) -> Result<(), LoadError> {
         let all: Vec<_> = self.wanted.iter().chain(&self.excluded).collect();

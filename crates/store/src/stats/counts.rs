@@ -198,8 +198,7 @@ impl TopList {
         }
         let mut counts: Vec<u64> = self.counts.values().copied().collect();
         let middle = counts.len() / 2;
-        let (_, median, _) = counts.select_nth_unstable(middle);
-        let median = *median;
+        let median = *counts.select_nth_unstable(middle).1;
         self.taken += median;
         self.counts.retain(|_, count| {
             *count = count.saturating_sub(median);

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use std::{fmt, io, thread};
+use std::{fmt, thread};
 
 use rustls::CertificateError;
 use serde::Deserialize;
@@ -331,7 +331,11 @@ impl<'r> HttpClient<'r> {
     fn failed(&self, error: ureq::Error) -> Result<Attempt, LoadError> {
         let server = &self.server;
         let reason = match &error {
-            ureq::Error::Io(error) => tls_error(error).map(|error| self.tls_reason(error)),
+            // A TLS error that ended the connection.
+            ureq::Error::Io(error) => error
+                .get_ref()
+                .and_then(|error| error.downcast_ref())
+                .map(|error| self.tls_reason(error)),
             ureq::Error::Rustls(_)
             | ureq::Error::Tls(_)
             | ureq::Error::Pem(_)
@@ -364,11 +368,6 @@ impl<'r> HttpClient<'r> {
              append ?sslrootcert=FILE to the index"
         )
     }
-}
-
-/// Returns the TLS error that ended a connection, if there was one.
-fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
-    error.get_ref()?.downcast_ref()
 }
 
 /// Encodes a name as one path component.
