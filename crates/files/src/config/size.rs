@@ -2,8 +2,9 @@
 //! the units.
 
 use bytesize::ByteSize;
-use serde::de::{Deserializer, Error, Visitor};
+use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::Serializer;
+use toml::Value;
 
 /// Binary units, largest first.
 const UNITS: [(usize, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
@@ -39,30 +40,16 @@ pub(super) fn serialize<S: Serializer>(bytes: &usize, serializer: S) -> Result<S
 
 /// Reads a number of bytes, or a text with a unit.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
-    deserializer.deserialize_any(SizeVisitor)
-}
-
-struct SizeVisitor;
-
-impl Visitor<'_> for SizeVisitor {
-    type Value = usize;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a number of bytes, or a size such as \"16KiB\"")
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<usize, E> {
-        usize::try_from(number).map_err(|_| E::custom("a size cannot be negative"))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<usize, E> {
-        usize::try_from(number).map_err(|_| E::custom("the size is too large"))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<usize, E> {
-        parse_size(text)
-            .ok_or_else(|| E::custom(format!("{text:?} is not a size; write it as \"16KiB\"")))
-    }
+    let value = Value::deserialize(deserializer)?;
+    let size = match &value {
+        Value::Integer(number) => {
+            let size = usize::try_from(*number);
+            return size.map_err(|_| D::Error::custom("a size cannot be negative"));
+        }
+        Value::String(text) => parse_size(text),
+        _ => None,
+    };
+    size.ok_or_else(|| D::Error::custom(format!("{value} is not a size; write it as \"16KiB\"")))
 }
 
 #[cfg(test)]
