@@ -67,20 +67,13 @@ impl Scan {
         let worker = thread::Builder::new()
             .name("urlspool-scan".to_owned())
             .spawn(move || {
-                let mut report = BatchSender {
-                    sender,
-                    events: Vec::new(),
-                    more_events: 0,
-                };
+                let finished = Finished::default();
+                let mut report = BatchSender { sender, finished };
                 let extraction = options.extraction(&job.line_format, Demand::Unneeded);
                 let (source, extractor) = (options.evidence.as_ref(), Extractor::new(extraction));
                 let extractor = add_evidence(source, &job, extractor, &mut report)?;
-                let summary = run(&job, &extractor, &mut report)?;
-                Ok(Finished {
-                    summary,
-                    events: report.events,
-                    more_events: report.more_events,
-                })
+                report.finished.summary = run(&job, &extractor, &mut report)?;
+                Ok(report.finished)
             })?;
         Ok(Records {
             batches,
@@ -100,7 +93,7 @@ pub struct Records {
 }
 
 /// The result of a finished scan.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Finished {
     /// The counts of files, messages and URLs that were read, skipped or failed.
     pub summary: Summary,
@@ -142,9 +135,7 @@ impl Iterator for Records {
 /// A report that sends batches of records to another thread.
 struct BatchSender {
     sender: SyncSender<Vec<Record>>,
-    /// At most [`SCANNED_EVENTS`].
-    events: Vec<Event>,
-    more_events: u64,
+    finished: Finished,
 }
 
 impl Report for BatchSender {
@@ -153,10 +144,10 @@ impl Report for BatchSender {
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        if self.events.len() < SCANNED_EVENTS {
-            self.events.push(event.clone());
+        if self.finished.events.len() < SCANNED_EVENTS {
+            self.finished.events.push(event.clone());
         } else {
-            self.more_events += 1;
+            self.finished.more_events += 1;
         }
         Ok(())
     }
