@@ -26,7 +26,7 @@ use links::{MostCited, Provenance, for_each_link};
 use other_steps::{PageFigures, old_protocol_counts};
 use page::{PageContent, page};
 use urlspool_files::config::named_values;
-use urlspool_files::sink::{OutputFile, Replacement, ReportOutputs, TableFolder, discardable_path};
+use urlspool_files::sink::{ASIDE, OutputFile, Replacement, ReportOutputs, TableFolder, with_end};
 use urlspool_store::load::is_file_of_database;
 use urlspool_text::diagnostic::printable;
 use urlspool_text::limits::AUDIT_CACHE_KIB;
@@ -211,7 +211,7 @@ impl Bag {
                 folder.display()
             )));
         }
-        let partial = discardable_path(&folder);
+        let partial = with_end(&folder, ASIDE);
         let unmade =
             |source| AuditError::output(&format!("make the bag {}", folder.display()), source);
         match fs::remove_dir_all(&partial) {

@@ -6,7 +6,7 @@ mod output_file;
 mod parquet;
 mod place;
 
-pub use file::{FileSink, discardable_path, partial_path, resolve, with_end};
+pub use file::{ASIDE, FileSink, PARTIAL, resolve, with_end};
 pub use output_file::{LeftOutput, OutputError, OutputFile, ReportOutputs, TableFolder};
 pub use place::{
     FileIdentity, OutputPlace, PAGE_MARK, Replacement, check_replacement, open_device, way_out,

@@ -13,7 +13,7 @@ use super::super::error::CommandError;
 use super::super::location::FileLocation;
 use super::output::{OutputContent, PlacedOutput};
 use urlspool_files::sink::{
-    FileIdentity, OutputPlace, Replacement, check_replacement, partial_path, resolve,
+    FileIdentity, OutputPlace, PARTIAL, Replacement, check_replacement, resolve, with_end,
 };
 use urlspool_record::record::{ParsedGrepLine, is_written_line, parse_grep_line};
 use urlspool_sources::walk::{DeviceInode, PathFilter, SymlinkPolicy, WalkStep, walk};
@@ -96,7 +96,7 @@ pub(super) fn check(
                 // file.
                 let target = resolve(path).unwrap_or_else(|_| path.clone());
                 check_replacement(path, None)
-                    .and_then(|()| check_replacement(&partial_path(&target), None))
+                    .and_then(|()| check_replacement(&with_end(&target, PARTIAL), None))
                     .map_err(|reason| {
                         CommandError::usage(format!("{}: {reason}", content.option()))
                     })?;
@@ -159,7 +159,7 @@ fn written_files(output: &PlacedOutput) -> Vec<NamedFile> {
         OutputPlace::Stdout => return Vec::new(),
         OutputPlace::Device(path) => vec![path.clone()],
         OutputPlace::File(path) => match resolve(path) {
-            Ok(target) => vec![path.clone(), partial_path(&target)],
+            Ok(target) => vec![path.clone(), with_end(&target, PARTIAL)],
             // It cannot be opened, which is reported at that point.
             Err(_) => Vec::new(),
         },

@@ -13,7 +13,7 @@ use super::super::args::ScanArgs;
 use super::super::error::{CommandError, Exit};
 use super::super::terminal::{STDOUT, escaped_lines};
 use urlspool_files::pipeline::Summary;
-use urlspool_files::sink::{LeftOutput, OutputFile, OutputPlace, Partition, partial_path};
+use urlspool_files::sink::{LeftOutput, OutputFile, OutputPlace, PARTIAL, Partition, with_end};
 use urlspool_record::record::{
     FieldId, GrepStyle, HeaderRow, LineFormat, Record, Table, TableSyntax,
 };
@@ -255,7 +255,7 @@ impl Output {
 
     /// Returns the path of a partial file as the user would write it, unless the output is a link.
     fn shown(&self, resolved: PathBuf) -> PathBuf {
-        let named = partial_path(Path::new(&self.name));
+        let named = with_end(Path::new(&self.name), PARTIAL);
         if named.canonicalize().is_ok_and(|path| path == resolved) {
             named
         } else {

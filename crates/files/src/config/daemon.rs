@@ -181,7 +181,7 @@ impl Default for MetricsTable {
 }
 
 /// One `[[spool]]` table.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spool {
     /// A file or a folder.

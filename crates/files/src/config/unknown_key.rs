@@ -1,13 +1,12 @@
 //! Detects keys that the configuration does not define, and sets single keys.
 
 use std::ops::Range;
-use std::path::PathBuf;
 
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use super::named::{nearest, suggestion};
-use super::{Config, ConfigError, DedupeScope, Spool};
+use super::{Config, ConfigError, Spool};
 
 /// Checks that every key of `text` is known.
 ///
@@ -63,13 +62,8 @@ pub(super) fn set(tables: &mut Table, key: &str, text: &str) -> Result<(), Confi
 
 /// A configuration with every table and every key.
 fn known_keys() -> Table {
-    let spool = Spool {
-        path: PathBuf::new(),
-        kind: None,
-        dedupe: DedupeScope::default(),
-    };
     let config = Config {
-        spool: vec![spool],
+        spool: vec![Spool::default()],
         ..Config::default()
     };
     Table::try_from(config).expect("tables of numbers, names and lists are TOML")

@@ -291,14 +291,10 @@ impl MessageSource {
     fn end_panicked(&mut self, reading: Option<StreamEnd>) -> Option<InputStep> {
         self.streams = None;
         self.current = None;
-        match (reading, self.input.take()) {
-            (Some(end), _) => Some(InputStep::Ended(end)),
-            (None, Some(input)) => {
-                let failure = InputFailure::new(&input, read::panicked());
-                Some(InputStep::Failed(failure))
-            }
-            (None, None) => None,
-        }
+        reading.map(InputStep::Ended).or_else(|| {
+            let failure = InputFailure::new(&self.input.take()?, read::panicked());
+            Some(InputStep::Failed(failure))
+        })
     }
 
     fn advance(&mut self) -> Option<InputStep> {

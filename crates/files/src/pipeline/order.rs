@@ -63,7 +63,17 @@ struct Line {
 impl Order {
     /// Adds a unit at the end.
     pub(super) fn add(&self, unit: Unit) {
-        self.locked().add(unit);
+        let mut state = self.locked();
+        let number = state.first_number + state.lines.len() as u64;
+        let bytes = unit.bytes();
+        state.lines.push_back(Line {
+            batches: VecDeque::new(),
+            bytes,
+            is_finished: false,
+        });
+        state.bytes += bytes;
+        state.tasks.push_back(Task { unit, number });
+        drop(state);
         self.unit_added.notify_one();
     }
 
@@ -149,18 +159,6 @@ impl Order {
 }
 
 impl OrderState {
-    fn add(&mut self, unit: Unit) {
-        let number = self.first_number + self.lines.len() as u64;
-        let bytes = unit.bytes();
-        self.lines.push_back(Line {
-            batches: VecDeque::new(),
-            bytes,
-            is_finished: false,
-        });
-        self.bytes += bytes;
-        self.tasks.push_back(Task { unit, number });
-    }
-
     /// The line of a unit in progress.
     fn line(&mut self, number: u64) -> &mut Line {
         &mut self.lines[(number - self.first_number) as usize]

@@ -66,16 +66,6 @@ impl<'j> Units<'j> {
             Some(items) => Box::new(walk::walk_items(items, &job.filter)),
             None => Box::new(walk::walk_and_open(&job.roots, &job.filter, job.links)),
         };
-        let max_roots = walk::max_roots_per_batch(job.threads * BATCHES_PER_THREAD + 2);
-        Units::of_walk(walk, max_roots, job, limits)
-    }
-
-    fn of_walk(
-        walk: Box<dyn Iterator<Item = WalkStep> + 'j>,
-        max_roots: usize,
-        job: &'j Job,
-        limits: &'j Limits,
-    ) -> Units<'j> {
         Units {
             job,
             limits,
@@ -83,7 +73,7 @@ impl<'j> Units<'j> {
             current: None,
             next_step: None,
             is_waiting: false,
-            max_roots,
+            max_roots: walk::max_roots_per_batch(job.threads * BATCHES_PER_THREAD + 2),
         }
     }
 
@@ -95,7 +85,8 @@ impl<'j> Units<'j> {
         job: &'j Job,
         limits: &'j Limits,
     ) -> io::Result<Units<'j>> {
-        let mut units = Units::of_walk(Box::new(std::iter::empty()), 1, job, limits);
+        let mut units = Units::new(job, limits);
+        units.walk = Box::new(std::iter::empty());
         let hint = walk::path_hint(&part.source.path);
         let is_part = 0 < part.start || input.size().is_some_and(|size| part.end < size);
         let found = match &input {

@@ -52,7 +52,7 @@ impl FileSink {
     ///
     /// As [`FileSink::create`].
     pub fn create_discardable(path: &Path) -> io::Result<FileSink> {
-        FileSink::create_aside(path, DISCARDABLE)
+        FileSink::create_aside(path, ASIDE)
     }
 
     fn create_aside(path: &Path, end: &str) -> io::Result<FileSink> {
@@ -73,7 +73,7 @@ impl FileSink {
             committed_bytes: 0,
             target,
             partial,
-            is_discardable: end == DISCARDABLE,
+            is_discardable: end == ASIDE,
             has_ended: false,
         };
         sink.check_name()?;
@@ -178,20 +178,11 @@ pub(super) fn rename(partial: &Path, target: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the path of a file while it is being written.
-#[must_use]
-pub fn partial_path(target: &Path) -> PathBuf {
-    with_end(target, PARTIAL)
-}
+/// Ending of a file while it is being written.
+pub const PARTIAL: &str = ".partial";
 
-/// Returns the path of a file of [`FileSink::create_discardable`] while it is being written.
-#[must_use]
-pub fn discardable_path(target: &Path) -> PathBuf {
-    with_end(target, DISCARDABLE)
-}
-
-const PARTIAL: &str = ".partial";
-const DISCARDABLE: &str = ".urlspool-partial";
+/// Ending of a file of [`FileSink::create_discardable`] while it is being written.
+pub const ASIDE: &str = ".urlspool-partial";
 
 /// Returns a path with an ending after the whole name.
 #[must_use]
@@ -234,18 +225,14 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Returns the metadata of an existing writable file; `None` if there is no file.
 fn writable_file(target: &Path) -> io::Result<Option<Metadata>> {
-    match OpenOptions::new().write(true).open(target) {
-        Ok(file) => {
-            let metadata = file.metadata()?;
-            if metadata.is_file() {
-                Ok(Some(metadata))
-            } else {
-                Err(io::Error::other("it is not a regular file"))
-            }
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+    let metadata = match OpenOptions::new().write(true).open(target) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        file => file?.metadata()?,
+    };
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
     }
+    Ok(Some(metadata))
 }
 
 /// Removes the partial file of an earlier run, unless that run is still writing it. It is removed
@@ -310,10 +297,10 @@ mod tests {
         let mut sink = FileSink::create(&link).unwrap();
         assert!(sink.put(b"new\n").unwrap());
         assert_eq!(fs::read(&target).unwrap(), b"old\n");
-        assert_eq!(fs::read(partial_path(&target)).unwrap(), b"new\n");
+        assert_eq!(fs::read(with_end(&target, PARTIAL)).unwrap(), b"new\n");
         sink.finish().unwrap();
         assert_eq!(fs::read(&target).unwrap(), b"new\n");
-        assert!(link.is_symlink() && !partial_path(&target).exists());
+        assert!(link.is_symlink() && !with_end(&target, PARTIAL).exists());
         assert_eq!(
             target.metadata().unwrap().permissions().mode() & 0o777,
             0o640
@@ -326,12 +313,15 @@ mod tests {
         let folder = folder("partial");
         let target = folder.join("target");
         drop(FileSink::create(&target).unwrap());
-        assert!(!partial_path(&target).exists() && !target.exists());
+        assert!(!with_end(&target, PARTIAL).exists() && !target.exists());
         let mut sink = FileSink::create(&target).unwrap();
         sink.put(b"one\ntwo\n").unwrap();
-        assert_eq!(sink.leave().unwrap().unwrap().path, partial_path(&target));
+        assert_eq!(
+            sink.leave().unwrap().unwrap().path,
+            with_end(&target, PARTIAL)
+        );
         drop(sink);
-        assert!(partial_path(&target).exists() && !target.exists());
+        assert!(with_end(&target, PARTIAL).exists() && !target.exists());
         fs::remove_dir_all(&folder).unwrap();
     }
 
@@ -351,12 +341,12 @@ mod tests {
         // Simulates a file system without working locks.
         let mut second = FileSink::create(&target).unwrap();
         second.put(b"two\n").unwrap();
-        fs::rename(partial_path(&target), &moved).unwrap();
-        fs::write(partial_path(&target), "three").unwrap();
+        fs::rename(with_end(&target, PARTIAL), &moved).unwrap();
+        fs::write(with_end(&target, PARTIAL), "three").unwrap();
         assert!(second.finish().is_err());
         drop(second);
         assert_eq!(fs::read(&target).unwrap(), b"one\n");
-        assert_eq!(fs::read(partial_path(&target)).unwrap(), b"three");
+        assert_eq!(fs::read(with_end(&target, PARTIAL)).unwrap(), b"three");
         assert_eq!(fs::read(&moved).unwrap(), b"two\n");
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::{
-    FileIdentity, FileSink, OutputPlace, Partition, PipeSink, Replacement, Sink, check_replacement,
-    discardable_path, open_device, parquet, resolve, way_out,
+    ASIDE, FileIdentity, FileSink, OutputPlace, Partition, PipeSink, Replacement, Sink,
+    check_replacement, open_device, parquet, resolve, way_out, with_end,
 };
 use urlspool_record::record::FieldId;
 
@@ -244,7 +244,7 @@ fn written_files(path: &Path) -> Vec<(PathBuf, FileIdentity)> {
         OutputPlace::Device(path) => vec![named(path)],
         OutputPlace::File(path) => {
             let target = resolve(&path).unwrap_or_else(|_| path.clone());
-            vec![named(path), named(discardable_path(&target))]
+            vec![named(path), named(with_end(&target, ASIDE))]
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::GroupWriter;
 use crate::sink::file::rename;
-use crate::sink::{LeftOutput, Sink, partial_path, resolve};
+use crate::sink::{LeftOutput, PARTIAL, Sink, resolve, with_end};
 use urlspool_record::record::{Columns, Record};
 use urlspool_text::limits::{DATASET_GROUPS_BYTES, DATASET_OPEN_FILES};
 
@@ -52,7 +52,7 @@ impl Dataset {
         }
         // A trailing slash or a link is not part of the name.
         let target = resolve(target)?;
-        let partial = partial_path(&target);
+        let partial = with_end(&target, PARTIAL);
         fs::create_dir(&partial).map_err(|error| {
             let path = partial.display();
             let advice = match error.kind() {
