@@ -36,11 +36,7 @@ impl WorkContext<'_> {
     /// Processes a unit, and hands in its records, in several batches if there are many. A panic
     /// becomes an event in a last batch, so no thread waits for the unit forever.
     pub(super) fn work_on(self, unit: Unit, scratch: &mut Scratch, hand_in: &mut HandIn<'_>) {
-        if catch_unwind(AssertUnwindSafe(|| {
-            self.try_work_on(unit, scratch, hand_in)
-        }))
-        .is_err()
-        {
+        if contained(|| self.try_work_on(unit, scratch, hand_in)).is_none() {
             *scratch = Scratch::new(&self.job.line_format);
             let mut chunk = Chunk::default();
             let diagnostic = panicked("on a unit of work");
@@ -90,7 +86,7 @@ impl Worker<'_> {
 
     /// Reads a small file. A panic outside a message becomes an event.
     fn file(&mut self, file: &WalkedFile) {
-        if catch_unwind(AssertUnwindSafe(|| self.try_file(file))).is_err() {
+        if contained(|| self.try_file(file)).is_none() {
             let event = panicked("on this file").of(&file.source);
             self.builder.chunk().failed(event);
         }
@@ -229,7 +225,7 @@ impl Worker<'_> {
 
     fn block(&mut self, block: &MessageBlock) {
         let mut end = block.block.offset;
-        let split = catch_unwind(AssertUnwindSafe(|| {
+        let split = contained(|| {
             block.messages(&mut |output| match output {
                 SplitOutput::Message(message) => {
                     self.message(&message, &block.source);
@@ -239,8 +235,8 @@ impl Worker<'_> {
                     self.builder.chunk().event(diagnostic.of(&block.source));
                 }
             });
-        }));
-        if split.is_err() {
+        });
+        if split.is_none() {
             self.rest_of_block(block, end);
         }
     }
@@ -268,23 +264,19 @@ impl Worker<'_> {
         if LARGE_MESSAGE_BYTES < message.raw.len() {
             self.builder.wait_for_turn();
         }
-        let known = catch_unwind(AssertUnwindSafe(|| {
+        let known = contained(|| {
             let header = ParsedHeader::of(message, self.context.extractor.limits().header_bytes);
             let article = self.article(message, &header);
             (header, article)
-        }));
-        let (header, article) =
-            known.map_or((None, None), |(header, article)| (Some(header), article));
+        });
+        let (header, article) = known.unzip();
         let is_news = message.kind == SourceKind::News;
         if is_news {
-            self.builder.begin_article(article);
+            self.builder.begin_article(article.flatten());
         }
         self.builder.begin_message();
         let is_read = header.is_some_and(|header| {
-            catch_unwind(AssertUnwindSafe(|| {
-                self.try_message(message, &header, source);
-            }))
-            .is_ok()
+            contained(|| self.try_message(message, &header, source)).is_some()
         });
         if !is_read {
             self.flat_message(message, source);
@@ -299,7 +291,7 @@ impl Worker<'_> {
         self.builder.discard_message();
         self.builder.begin_message();
         let mut on = "on this message, which is read as text";
-        if catch_unwind(AssertUnwindSafe(|| self.try_flat_message(message, source))).is_err() {
+        if contained(|| self.try_flat_message(message, source)).is_none() {
             self.builder.discard_message();
             self.builder.chunk().summary.skip_message(SkipReason::Panic);
             on = "on this message, which is skipped";
@@ -386,6 +378,11 @@ impl Worker<'_> {
         };
         (!lists.is_empty() && !is_wanted()).then_some(SkipReason::List)
     }
+}
+
+/// Returns the result of `work`, or `None` if it panicked.
+fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
 /// The diagnostic of a panic; `on` completes its sentence.
