@@ -69,24 +69,6 @@ pub trait Sink: Send {
 /// `true` if Parquet output is supported.
 pub const HAS_PARQUET: bool = cfg!(feature = "parquet");
 
-#[cfg(not(feature = "parquet"))]
-mod parquet {
-    use std::io;
-    use std::path::Path;
-
-    use super::{Partition, Sink};
-    use urlspool_record::record::FieldId;
-
-    /// Returns an error: this program is built without the feature.
-    pub(super) fn create(
-        _: &Path,
-        _: &[FieldId],
-        _: Option<Partition>,
-    ) -> io::Result<Box<dyn Sink>> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-}
-
 named_values! {
     /// The value that divides a columnar output into folders.
     pub enum Partition {

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use super::{
     ASIDE, FileIdentity, FileSink, OutputPlace, Partition, PipeSink, Replacement, Sink,
-    check_replacement, open_device, parquet, resolve, way_out, with_end,
+    check_replacement, open_device, resolve, way_out, with_end,
 };
 use urlspool_record::record::FieldId;
 
@@ -118,12 +118,20 @@ impl OutputFile {
     /// # Errors
     ///
     /// It cannot be created, or this program is built without Parquet.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(unused_variables, reason = "only Parquet has columns")
+    )]
     pub fn create_columns(
         path: &Path,
         fields: &[FieldId],
         partition: Option<Partition>,
     ) -> Result<OutputFile, OutputError> {
-        OutputFile::new(path, parquet::create(path, fields, partition), false)
+        #[cfg(feature = "parquet")]
+        let sink = super::parquet::create(path, fields, partition);
+        #[cfg(not(feature = "parquet"))]
+        let sink = Err(io::ErrorKind::Unsupported.into());
+        OutputFile::new(path, sink, false)
     }
 
     fn new(
