@@ -102,19 +102,13 @@ impl Sink for FileSink {
     /// Appends a batch. After a failed write, truncates the file to the last complete batch, if the
     /// system permits it.
     fn put(&mut self, batch: &[u8]) -> io::Result<bool> {
-        match self.file.write_all(batch) {
-            Ok(()) => {
-                self.committed_bytes += batch.len() as u64;
-                Ok(true)
-            }
-            Err(error) => {
-                // The first error is the one to report. If truncating fails too, the file is no
-                // worse.
-                let _ = self.file.set_len(self.committed_bytes);
-                let _ = self.file.seek(io::SeekFrom::Start(self.committed_bytes));
-                Err(error)
-            }
-        }
+        self.file.write_all(batch).inspect_err(|_| {
+            // The first error is the one to report. If truncating fails too, the file is no worse.
+            let _ = self.file.set_len(self.committed_bytes);
+            let _ = self.file.seek(io::SeekFrom::Start(self.committed_bytes));
+        })?;
+        self.committed_bytes += batch.len() as u64;
+        Ok(true)
     }
 
     /// Renames the file once it is synced.

@@ -195,10 +195,9 @@ fn column_path(name: &str) -> ColumnPath {
 /// Converts an error of the file or of the columns.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
-        ParquetError::External(source) => match source.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(other) => io::Error::other(other),
-        },
+        ParquetError::External(source) => source
+            .downcast::<io::Error>()
+            .map_or_else(io::Error::other, |error| *error),
         other => io::Error::other(other),
     }
 }

@@ -119,10 +119,8 @@ fn is_stderr(path: &Path) -> bool {
 pub fn way_out(path: &Path, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::IsADirectory => {
-            format!(
-                "; name a file in it, such as {}",
-                path.join("urls").display()
-            )
+            let file = path.join("urls");
+            format!("; name a file in it, such as {}", file.display())
         }
         io::ErrorKind::NotFound => match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
@@ -191,12 +189,8 @@ fn shows_urlspool(path: &Path, header: Option<&str>) -> bool {
         return false;
     };
     let mut start = Vec::new();
-    if file
-        .by_ref()
-        .take(START_BYTES)
-        .read_to_end(&mut start)
-        .is_err()
-    {
+    let read = file.by_ref().take(START_BYTES).read_to_end(&mut start);
+    if read.is_err() {
         return false;
     }
     start.is_empty()
