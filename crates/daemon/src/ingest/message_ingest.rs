@@ -844,7 +844,7 @@ pub(super) mod tests {
     use super::*;
     use crate::store::StoreFixture;
     use std::path::Path;
-    use urlspool_files::config::{Config, DedupeScope};
+    use urlspool_files::config::Config;
     use urlspool_mail::split::BlockRole;
     use urlspool_record::record::LineFormat;
     use urlspool_text::limits::COMMIT_BATCH_BYTES;
@@ -871,8 +871,7 @@ pub(super) mod tests {
                 events: Vec::new(),
                 spool: Spool {
                     path: root.to_owned(),
-                    kind: None,
-                    dedupe: DedupeScope::Mailbox,
+                    ..Spool::default()
                 },
                 identity: SpoolIdentity::kept(root, root),
                 existing: ExistingFiles::default(),

@@ -526,7 +526,6 @@ mod tests {
     use super::*;
     use crate::LogRecord;
     use crate::store::StoreFixture;
-    use urlspool_files::config::DedupeScope;
     use urlspool_files::config::Spool;
 
     /// A host with a file that changes `changes` times without a pause. It pauses work for lack of
@@ -582,8 +581,7 @@ mod tests {
         }
         config.spool = vec![Spool {
             path,
-            kind: None,
-            dedupe: DedupeScope::Mailbox,
+            ..Spool::default()
         }];
         // Four scans of files that have not settled, then the second scan that reads a file.
         let (file, changes, files) = (PathBuf::new(), 0, 6);
@@ -618,8 +616,7 @@ mod tests {
         let file = path.join("1.eml");
         config.spool = vec![Spool {
             path,
-            kind: None,
-            dedupe: DedupeScope::Mailbox,
+            ..Spool::default()
         }];
         let changes = 1_000_000;
         let mut host = TestHost {

@@ -656,7 +656,6 @@ fn text(value: &toml::Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use urlspool_files::config::DedupeScope;
 
     /// Each SIGHUP used to leave behind the threads of a file system that did not answer, without a
     /// limit.
@@ -703,8 +702,7 @@ mod tests {
     fn nested_spools_and_spools_of_one_mailbox_share_a_reader() {
         let spool = |path: &&str| Spool {
             path: path.into(),
-            kind: None,
-            dedupe: DedupeScope::Mailbox,
+            ..Spool::default()
         };
         let names = |spools: &[&str], max| -> Vec<Vec<String>> {
             let spools: Vec<Spool> = spools.iter().map(spool).collect();

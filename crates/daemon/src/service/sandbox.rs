@@ -142,13 +142,12 @@ fn readable_folders(config_path: Option<&Path>, config: &Config) -> Vec<PathBuf>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use urlspool_files::config::{DedupeScope, Spool};
+    use urlspool_files::config::Spool;
 
     fn config(root: &Path) -> Config {
         let spool = |name: &str| Spool {
             path: root.join(name),
-            kind: None,
-            dedupe: DedupeScope::Mailbox,
+            ..Spool::default()
         };
         let mut config = Config {
             spool: vec![spool("spool")],
