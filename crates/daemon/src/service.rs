@@ -11,17 +11,9 @@ mod sandbox;
 /// The sandbox on systems without Landlock. It confines no process; the log says so.
 #[cfg(not(target_os = "linux"))]
 mod sandbox {
-    use std::path::Path;
-
-    use urlspool_files::config::{Config, Confinement};
-
     /// Logs that the process is not confined.
-    pub(super) fn enter(_: Option<&Path>, config: &Config) {
-        let reason = match config.watch.confine {
-            Confinement::None => "watch.confine is \"none\"",
-            Confinement::Writes | Confinement::Reads => "this system has no Landlock",
-        };
-        tracing::warn!("the sandbox is off: {reason}");
+    pub(super) fn enter(_: Option<&std::path::Path>, _: &urlspool_files::config::Config) {
+        tracing::warn!("the sandbox is off: this system has no Landlock");
     }
 
     /// Does nothing: without Landlock the thread keeps its rights.

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Write};
+use std::os::fd::BorrowedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +18,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::schedule::{DaemonEvent, ReaderHost, SpoolReader};
 use crate::status::{SpoolState, Status};
 use crate::{DaemonError, DaemonHost, Heartbeat, LogRecord, MonotonicTime, Result};
-use folder_watches::FolderWatches;
 use urlspool_sources::walk;
 use urlspool_text::diagnostic::{DiagnosticKind, Event, printable};
 
@@ -431,13 +431,33 @@ fn write_diagnostic(event: &Event) {
     }
 }
 
+/// Watches of folders by the kernel.
+trait FolderWatches: Send {
+    /// Watches a folder: its entries and their content.
+    ///
+    /// # Errors
+    ///
+    /// As of `inotify_add_watch(2)`.
+    fn add(&mut self, folder: &Path) -> io::Result<()>;
+
+    /// Adds the events that arrived since the last call to `ready`.
+    ///
+    /// # Errors
+    ///
+    /// The notifications cannot be read.
+    fn read(&mut self, ready: &mut VecDeque<DaemonEvent>) -> io::Result<()>;
+
+    /// Is readable while notifications are queued.
+    fn fd(&self) -> BorrowedFd<'_>;
+}
+
 /// A source of notifications for some of the spools. The kernel queues them (16,384 by default);
 /// if more arrive, it reports an overflow.
 #[derive(Default)]
 pub(crate) struct FsEvents {
     /// `None` before the first watch, and if the kernel offers none (no inotify, or no instance
     /// left).
-    watches: Option<FolderWatches>,
+    watches: Option<Box<dyn FolderWatches>>,
     /// Events that were read from the kernel.
     ready: VecDeque<DaemonEvent>,
 }
@@ -448,7 +468,7 @@ impl FsEvents {
     pub(crate) fn watch(&mut self, paths: &[PathBuf]) -> Vec<(PathBuf, String)> {
         // The old watches are removed first: there may be no room for both.
         *self = FsEvents::default();
-        self.watches = FolderWatches::start().ok();
+        self.watches = folder_watches::start().ok();
         let unwatched = |path: &PathBuf| Some((path.clone(), self.add(path, path).err()?));
         paths.iter().filter_map(unwatched).collect()
     }
@@ -520,8 +540,7 @@ impl FsEvents {
 }
 
 /// Returns `true` for a path on a file system that other machines or programs can change without
-/// the knowledge of this kernel.
-#[cfg(target_os = "linux")]
+/// the knowledge of this kernel. Such file systems are only known on Linux.
 fn is_shared_file_system(path: &Path) -> bool {
     // Magic numbers of statfs(2): NFS, CIFS, SMB, SMB2, FUSE, 9P, Ceph, AFS (two), Coda, OCFS2,
     // GFS2, Lustre.
@@ -543,12 +562,6 @@ fn is_shared_file_system(path: &Path) -> bool {
     )
 }
 
-/// Returns `false`: shared file systems are only known on Linux.
-#[cfg(not(target_os = "linux"))]
-fn is_shared_file_system(_: &Path) -> bool {
-    false
-}
-
 /// Returns the path to watch for a spool: a folder itself. A file is replaced by a rename, so its
 /// folder is watched. The same applies to a path that does not exist.
 pub(crate) fn watched_path(path: &Path) -> &Path {
@@ -566,40 +579,36 @@ mod folder_watches {
 
     use inotify::{EventMask, Inotify, WatchDescriptor, WatchMask};
 
+    use super::FolderWatches;
     use crate::schedule::{DaemonEvent, FileChange};
 
     /// Bytes of notifications read at once.
     const READ_BYTES: usize = 64 << 10;
 
     /// The watched folders.
-    pub(super) struct FolderWatches {
+    struct InotifyWatches {
         inotify: Inotify,
         /// The paths of each watched folder. There are several if a mount shows the folder twice.
         folders: HashMap<WatchDescriptor, Vec<PathBuf>>,
         buffer: Vec<u8>,
     }
 
-    impl FolderWatches {
-        /// Creates a source without folders.
-        ///
-        /// # Errors
-        ///
-        /// The kernel has no instance left.
-        pub(super) fn start() -> io::Result<FolderWatches> {
-            Ok(FolderWatches {
-                inotify: Inotify::init()?,
-                folders: HashMap::new(),
-                buffer: vec![0; READ_BYTES],
-            })
-        }
+    /// Creates a source without folders.
+    ///
+    /// # Errors
+    ///
+    /// The kernel has no instance left.
+    pub(super) fn start() -> io::Result<Box<dyn FolderWatches>> {
+        Ok(Box::new(InotifyWatches {
+            inotify: Inotify::init()?,
+            folders: HashMap::new(),
+            buffer: vec![0; READ_BYTES],
+        }))
+    }
 
-        /// Watches a folder: its entries and their content. Opens and reads are not reported;
-        /// otherwise each file that the daemon reads would be.
-        ///
-        /// # Errors
-        ///
-        /// As of `inotify_add_watch(2)`.
-        pub(super) fn add(&mut self, folder: &Path) -> io::Result<()> {
+    impl FolderWatches for InotifyWatches {
+        /// Opens and reads are not reported; otherwise each file that the daemon reads would be.
+        fn add(&mut self, folder: &Path) -> io::Result<()> {
             let changes = WatchMask::ATTRIB
                 | WatchMask::CREATE
                 | WatchMask::DELETE
@@ -618,12 +627,7 @@ mod folder_watches {
             Ok(())
         }
 
-        /// Adds the events that arrived since the last call to `ready`.
-        ///
-        /// # Errors
-        ///
-        /// The notifications cannot be read.
-        pub(super) fn read(&mut self, ready: &mut VecDeque<DaemonEvent>) -> io::Result<()> {
+        fn read(&mut self, ready: &mut VecDeque<DaemonEvent>) -> io::Result<()> {
             use io::ErrorKind::{Interrupted, WouldBlock};
             let notifications = match self.inotify.read_events(&mut self.buffer) {
                 Err(error) if matches!(error.kind(), Interrupted | WouldBlock) => return Ok(()),
@@ -646,8 +650,7 @@ mod folder_watches {
             Ok(())
         }
 
-        /// Is readable while notifications are queued.
-        pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        fn fd(&self) -> BorrowedFd<'_> {
             self.inotify.as_fd()
         }
     }
@@ -669,33 +672,9 @@ mod folder_watches {
 /// No watches: the daemon supports them only on Linux. Spools are polled.
 #[cfg(not(target_os = "linux"))]
 mod folder_watches {
-    use std::os::fd::BorrowedFd;
-
-    use super::{DaemonEvent, Path, VecDeque, io};
-
-    /// No value exists.
-    pub(super) enum FolderWatches {}
-
-    impl FolderWatches {
-        /// Returns an error.
-        pub(super) fn start() -> io::Result<FolderWatches> {
-            Err(io::ErrorKind::Unsupported.into())
-        }
-
-        /// Cannot be called.
-        pub(super) fn add(&mut self, _: &Path) -> io::Result<()> {
-            match *self {}
-        }
-
-        /// Cannot be called.
-        pub(super) fn read(&mut self, _: &mut VecDeque<DaemonEvent>) -> io::Result<()> {
-            match *self {}
-        }
-
-        /// Cannot be called.
-        pub(super) fn fd(&self) -> BorrowedFd<'_> {
-            match *self {}
-        }
+    /// Returns an error.
+    pub(super) fn start() -> std::io::Result<Box<dyn super::FolderWatches>> {
+        Err(std::io::ErrorKind::Unsupported.into())
     }
 }
 
