@@ -331,39 +331,27 @@ impl<'m, 'i> MessageIngest<'m, 'i> {
         message: &'g Message<'b>,
         position: Option<PiecePosition>,
     ) -> IdentifiedMessage<'g, 'b> {
-        let identify = AssertUnwindSafe(|| self.identify_by_header(message, position));
-        catch_unwind(identify).unwrap_or_else(|_| {
-            let digest = self.context.session.hash_key.hash(message.raw);
-            IdentifiedMessage {
-                message,
-                has_panicked: true,
-                end: EndCertainty::Certain,
-                digest,
-                len: message.raw.len() as u64,
-                record_digest: self.holder.map(|_| hash_pieces(&[message.raw])),
-                key: message_key(self.mailbox.key, digest),
-                earlier: Vec::new(),
-                reason: None,
-            }
-        })
-    }
-
-    fn identify_by_header<'g, 'b>(
-        &self,
-        message: &'g Message<'b>,
-        position: Option<PiecePosition>,
-    ) -> IdentifiedMessage<'g, 'b> {
-        let (content, key) = (self.content(message), self.context.session.hash_key);
-        let (digest, len) = content.digest(position, key);
-        let mut earlier = self.growing.clone();
-        earlier.retain(|known| content.starts_with((known.len, known.hash), key));
+        let (raw, hash_key) = (message.raw, self.context.session.hash_key);
+        let by_header = catch_unwind(AssertUnwindSafe(|| {
+            let content = self.content(message);
+            let (digest, len) = content.digest(position, hash_key);
+            let mut earlier = self.growing.clone();
+            earlier.retain(|known| content.starts_with((known.len, known.hash), hash_key));
+            let record_digest = self.holder.map(|_| content.record_digest());
+            (digest, len, record_digest, earlier)
+        }));
+        let has_panicked = by_header.is_err();
+        let (digest, len, record_digest, earlier) = by_header.unwrap_or_else(|_| {
+            let record_digest = self.holder.map(|_| hash_pieces(&[raw]));
+            (hash_key.hash(raw), raw.len() as u64, record_digest, vec![])
+        });
         IdentifiedMessage {
             message,
-            has_panicked: false,
+            has_panicked,
             end: EndCertainty::Certain,
             digest,
             len,
-            record_digest: self.holder.map(|_| content.record_digest()),
+            record_digest,
             key: message_key(self.mailbox.key, digest),
             earlier,
             reason: None,
