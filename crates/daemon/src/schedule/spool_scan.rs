@@ -364,7 +364,7 @@ impl SpoolReader {
         let session = self.session()?;
         let writer = session.lock()?;
         let name = survey_day_name(watched.identity.key);
-        let last = writer.db()?.meta_value(&name)?;
+        let last = writer.db()?.meta(&name)?;
         let survey_day = Some(writer.watch_day(start)?).filter(|day| last != Some(*day));
         // The lock is released first because the spool may not answer.
         drop(writer);
@@ -654,7 +654,7 @@ impl SpoolReader {
         let writer = self.writer()?;
         let state = writer.db()?;
         let name = existing_name(spool);
-        let known = state.meta_value(&name)?;
+        let known = state.meta(&name)?;
         let is_skipped = matches!(existing, ExistingMail::Skip { .. })
             && match known {
                 Some(known) => known == EXISTING_NOTED,
@@ -666,7 +666,7 @@ impl SpoolReader {
             EXISTING_READ
         };
         if known != Some(now) {
-            state.set_meta_value(&name, now)?;
+            state.set_meta(&name, now)?;
         }
         Ok(is_skipped)
     }
@@ -687,7 +687,7 @@ impl SpoolReader {
         for watched in &mut self.spools {
             if watched.existing == ExistingState::Noted {
                 let name = existing_name(watched.identity.key);
-                session.lock()?.db()?.set_meta_value(&name, EXISTING_READ)?;
+                session.lock()?.db()?.set_meta(&name, EXISTING_READ)?;
                 watched.existing = ExistingState::Read;
             }
         }
@@ -722,7 +722,7 @@ impl SpoolReader {
             writer.commit()?;
             Some(writer.db()?.survey(key, &scan.seen, day)?)
         };
-        writer.db()?.set_meta_value(&survey_day_name(key), day)?;
+        writer.db()?.set_meta(&survey_day_name(key), day)?;
         drop(writer);
         if let Some(PurgeStats { purged, frozen }) = stats {
             self.spools[spool].status.absent = frozen;

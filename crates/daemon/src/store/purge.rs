@@ -200,7 +200,7 @@ pub(super) struct WatchTime {
 impl WatchTime {
     /// Continues from the time that the last run saved.
     pub(super) fn open(db: &StateDb, host: &mut dyn DaemonHost) -> Result<WatchTime> {
-        let (saved_s, date) = (db.meta_value("age")?.unwrap_or(0), db.meta_value("date")?);
+        let (saved_s, date) = (db.meta("age")?.unwrap_or(0), db.meta("date")?);
         let now = host.unix_time().unwrap_or(0);
         // A date in the future comes from a wrong clock, and is replaced soon.
         let away_s = date.and_then(|date: u64| now.checked_sub(date));
@@ -225,9 +225,9 @@ impl WatchTime {
             return Ok(());
         }
         self.saved_s = Some(seconds);
-        db.set_meta_value("age", seconds)?;
+        db.set_meta("age", seconds)?;
         match host.unix_time() {
-            Some(unix_time) => db.set_meta_value("date", unix_time),
+            Some(unix_time) => db.set_meta("date", unix_time),
             None => Ok(()),
         }
     }

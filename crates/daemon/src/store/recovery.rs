@@ -159,7 +159,7 @@ fn compare_with_sidecars(paths: &StatePaths, db: &StateDb) -> Result<()> {
     let newest = highest_in(&paths.sidecars).at(&paths.sidecars)?;
     let oldest = newest
         .saturating_sub(COMPARED_SIDECARS - 1)
-        .max(db.meta_value(COMPARABLE)?.unwrap_or(0));
+        .max(db.meta(COMPARABLE)?.unwrap_or(0));
     let mut removed = db.newly_removed()?;
     for seq in (oldest..=newest).rev() {
         // A sidecar that a crash left incomplete belongs to no published segment.
@@ -415,10 +415,10 @@ fn fill(db: &StateDb, sidecars: &[StateSidecar], next_segment: u64) -> Result<us
     db.clear_new_rows()?;
     let epoch = sidecars.iter().map(|sidecar| sidecar.segment.epoch).max();
     let age = sidecars.iter().map(|sidecar| sidecar.age).max();
-    let epoch = epoch.max(db.meta_value("epoch")?).unwrap_or(0);
-    let age = age.max(db.meta_value("age")?).unwrap_or(0);
-    db.set_meta_value("epoch", epoch + 1)?;
-    db.set_meta_value("age", age)?;
+    let epoch = epoch.max(db.meta("epoch")?).unwrap_or(0);
+    let age = age.max(db.meta("age")?).unwrap_or(0);
+    db.set_meta("epoch", epoch + 1)?;
+    db.set_meta("age", age)?;
     db.commit()?;
     Ok(messages)
 }
@@ -612,7 +612,7 @@ impl StateDb {
 
     /// Records that messages are removed without being listed in a sidecar.
     pub(super) fn forget_comparable(&self) -> Result<()> {
-        self.set_meta_value(COMPARABLE, self.unsealed_segment()?.seq + 1)
+        self.set_meta(COMPARABLE, self.unsealed_segment()?.seq + 1)
     }
 
     /// Clears the marks of new rows once a sidecar lists them.

@@ -220,16 +220,6 @@ impl StateDb {
         self.failure.take()
     }
 
-    /// The number `name` in the table `meta`.
-    pub fn meta_value(&self, name: &str) -> Result<Option<u64>> {
-        Ok(self.meta::<i64>(name)?.map(i64::cast_unsigned))
-    }
-
-    /// Stores the number `name` in the table `meta`.
-    pub fn set_meta_value(&self, name: &str, value: u64) -> Result<()> {
-        self.set_meta(name, value.cast_signed())
-    }
-
     /// The value of `name` in the table `meta`.
     pub fn meta<T: FromSql>(&self, name: &str) -> Result<Option<T>> {
         let sql = "SELECT value FROM meta WHERE name=?1";

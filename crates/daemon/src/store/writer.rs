@@ -794,9 +794,9 @@ impl Committer {
                 xxh3_64: format!("{:016x}", self.unsealed.hash),
                 records: self.unsealed.records,
                 messages: self.db.messages_of_open_segment()?,
-                epoch: self.db.meta_value("epoch")?.unwrap_or(0),
+                epoch: self.db.meta("epoch")?.unwrap_or(0),
             },
-            age: self.db.meta_value("age")?.unwrap_or(0),
+            age: self.db.meta("age")?.unwrap_or(0),
             spools: self.db.spool_rows()?,
             mailboxes: self.db.changed_mailboxes()?,
         };
