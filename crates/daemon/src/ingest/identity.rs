@@ -58,23 +58,8 @@ impl FileVersion {
         FileLook((place & !0xFFFF_FFFF) | (changed & 0xFFFF_FFFF))
     }
 
-    /// Keys that let a survey find the rows of an existing file: its key as a completely read file,
-    /// and its key as an mbox of each mailbox it may belong to.
-    pub(crate) fn presence(
-        &self,
-        file: &WalkedFile,
-        spool: &SpoolIdentity,
-        key: HashKey,
-    ) -> Vec<u64> {
-        let mut keys = vec![self.key(file, spool, key)];
-        if file.hint != FormatHint::Maildir {
-            keys.extend(self.mbox_keys(file, spool));
-        }
-        keys
-    }
-
     /// The file's keys as an mbox, one for each mailbox it may belong to: its own, or the spool's.
-    pub(super) fn mbox_keys(&self, file: &WalkedFile, spool: &SpoolIdentity) -> [u64; 2] {
+    pub(crate) fn mbox_keys(&self, file: &WalkedFile, spool: &SpoolIdentity) -> [u64; 2] {
         let path = spool.path_of(&file.source.path);
         let mailbox = path_key(&mailbox(&path, SourceKind::Mbox));
         [mailbox, spool.key].map(|mailbox| self.id.hash_in(mailbox))

@@ -549,8 +549,12 @@ impl SpoolScan {
     fn survey(&mut self, file: &WalkedFile, version: FileVersion) {
         self.seen.devs.insert(version.id.dev);
         if self.survey_day.is_some() {
-            let keys = version.presence(file, &self.identity, self.hash_key);
-            self.seen.files.extend(keys);
+            let key = version.key(file, &self.identity, self.hash_key);
+            self.seen.files.push(key);
+            if file.hint != FormatHint::Maildir {
+                let keys = version.mbox_keys(file, &self.identity);
+                self.seen.files.extend(keys);
+            }
         }
     }
 
