@@ -50,7 +50,6 @@ pub(super) const SEARCHED_FIELDS: [FieldId; 6] = [
 ];
 
 /// Returns the text of a field for a search. That of the URL includes its fragment.
-#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 pub(super) fn searched_text(record: &LoadedRecord, field: FieldId) -> std::borrow::Cow<'_, str> {
     let text = record.text(field).unwrap_or_default();
     match record.text(FieldId::Fragment) {

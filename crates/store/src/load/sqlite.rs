@@ -176,7 +176,7 @@ impl SqliteBatch {
         }
         self.next_url += 1;
         self.ids.store(statements, row)?;
-        statements.insert_text.execute([id])?;
+        statements.insert_text(id, record, message)?;
         if let Some(citation) = citation {
             links.count(&citation, record, message, cited);
         }

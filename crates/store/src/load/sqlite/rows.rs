@@ -10,7 +10,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params, params_from_iter};
 
 use super::connection::SEARCHED;
-use crate::load::columns::{Column, Table, column_value};
+use crate::load::columns::{Column, Table, column_value, searched_text};
 use crate::load::target::{GoneMessages, LoadRow, ReplacedFiles, StoredFile};
 use urlspool_record::record::{FieldId, LoadedRecord, LoadedValue, mailbox_key};
 
@@ -152,7 +152,7 @@ pub(super) struct RowStatements<'db> {
     pub(super) db: &'db Connection,
     find_url: CachedStatement<'db>,
     pub(super) insert_url: RowInsert<'db>,
-    pub(super) insert_text: CachedStatement<'db>,
+    insert_text: CachedStatement<'db>,
     find_source: CachedStatement<'db>,
     insert_source: RowInsert<'db>,
     has_digest: CachedStatement<'db>,
@@ -253,7 +253,11 @@ impl<'db> RowStatements<'db> {
                 6,
                 "ON CONFLICT(record_key) DO NOTHING",
             )?,
-            insert_text: db.prepare_cached(&insert_text())?,
+            insert_text: db.prepare_cached(&format!(
+                "INSERT INTO search(rowid, {SEARCHED}) VALUES(?1,?2,?3,
+                   (SELECT subject FROM messages WHERE id=?4),
+                   (SELECT sender FROM messages WHERE id=?4),?5,?6)"
+            ))?,
             find_source: db.prepare_cached("SELECT id FROM sources WHERE key=?1")?,
             insert_source: RowInsert::prepare(db, Table::Sources, 2, "")?,
             has_digest: db
@@ -279,18 +283,30 @@ impl<'db> RowStatements<'db> {
         found.optional()
     }
 
+    /// Indexes the texts of a row. They must equal the texts in the view `texts`; otherwise the
+    /// index could not be kept up to date.
+    pub(super) fn insert_text(
+        &mut self,
+        id: i64,
+        record: &LoadedRecord,
+        message: MessageRow,
+    ) -> rusqlite::Result<usize> {
+        self.insert_text.execute(params![
+            id,
+            searched_text(record, FieldId::Url),
+            sql_value(record.value(FieldId::Anchor)),
+            message.id,
+            sql_value(record.value(FieldId::ContextBefore)),
+            sql_value(record.value(FieldId::ContextAfter)),
+        ])
+    }
+
     /// Returns the identifier of a message in a mailbox.
     fn find_message(&mut self, digest: &str, mailbox_key: u128) -> rusqlite::Result<Option<i64>> {
         let values = params![digest, mailbox_key.to_be_bytes()];
         let found = self.find_message.query_row(values, |row| row.get(0));
         found.optional()
     }
-}
-
-/// Returns the statement that indexes the texts of a row. To remove an entry, the index needs the
-/// same texts, so they come from the view in both cases.
-fn insert_text() -> String {
-    format!("INSERT INTO search(rowid, {SEARCHED}) SELECT id, {SEARCHED} FROM texts WHERE id=?1")
 }
 
 /// Creates temporary tables for the rows to remove and the rows they refer to. Counts of links are
@@ -311,13 +327,16 @@ pub(super) fn move_row(db: &Connection, row: KnownUrl, message: i64) -> rusqlite
         "INSERT INTO search(search, rowid, {SEARCHED})
          SELECT 'delete', id, {SEARCHED} FROM texts WHERE id=?1"
     );
+    let add_texts = format!(
+        "INSERT INTO search(rowid, {SEARCHED}) SELECT id, {SEARCHED} FROM texts WHERE id=?1"
+    );
     let move_row = "UPDATE urls SET message=?2 WHERE id=?1";
     let remove_message =
         "DELETE FROM messages WHERE id=?1 AND NOT EXISTS (SELECT 1 FROM urls WHERE message=?1)";
     for (sql, values) in [
         (&*remove_texts, &[row.id][..]),
         (move_row, &[row.id, message]),
-        (&insert_text(), &[row.id]),
+        (&add_texts, &[row.id]),
         (remove_message, &[row.message]),
     ] {
         db.prepare_cached(sql)?.execute(params_from_iter(values))?;
