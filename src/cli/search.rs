@@ -76,7 +76,7 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
         match format {
             SearchFormat::Text => row.write_text(style, &mut line),
             SearchFormat::Grep => row.write_grep(style, &mut line),
-            SearchFormat::Urls => row.write_url(&mut line),
+            SearchFormat::Urls => line.extend_from_slice((row.whole_url() + "\n").as_bytes()),
             SearchFormat::Csv | SearchFormat::Tsv => row.write_row(syntax, &mut line),
             SearchFormat::Jsonl => row.write_json(&mut line),
             SearchFormat::Xarf => reports.add(citation, &reporter, &mut line),

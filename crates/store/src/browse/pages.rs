@@ -293,12 +293,8 @@ pub(super) fn not_searched(filter: &Filter, reason: NoSearch) -> String {
         NoSearch::ReversedDates => ("reversed dates", reversed_dates(filter)),
     };
     let main = html! { h1 { "Nothing was searched" } p { (text) } };
-    document(
-        "",
-        &format!("Nothing was searched: {subject}"),
-        filter,
-        &main,
-    )
+    let title = format!("Nothing was searched: {subject}");
+    document("", &title, filter, &main)
 }
 
 fn reversed_dates(filter: &Filter) -> Markup {

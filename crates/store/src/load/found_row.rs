@@ -162,9 +162,8 @@ fn pieces(text: &str, marks: &[Range<usize>]) -> Vec<PassagePiece> {
 }
 
 fn with_single_blanks(text: &str) -> String {
-    let chars = text.chars();
-    let chars = chars.map(|c| if c.is_whitespace() { ' ' } else { c });
-    let mut chars: Vec<char> = chars.collect();
+    let text = text.replace(char::is_whitespace, " ");
+    let mut chars: Vec<char> = text.chars().collect();
     chars.dedup_by(|next, last| (*next, *last) == (' ', ' '));
     chars.into_iter().collect()
 }
@@ -226,14 +225,9 @@ impl FoundRow {
         self.author.date.as_deref().or(self.message.date.as_deref())
     }
 
-    /// Appends the URL with its fragment.
-    pub fn write_url(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.whole_url().as_bytes());
-        out.push(b'\n');
-    }
-
     /// Returns the URL with its fragment.
-    pub(crate) fn whole_url(&self) -> String {
+    #[must_use]
+    pub fn whole_url(&self) -> String {
         match &self.fragment {
             Some(fragment) => format!("{}#{fragment}", self.url),
             None => self.url.clone(),

@@ -107,7 +107,10 @@ impl PostgresTarget {
             return Err(schema::development_version(&self.name));
         } else if self.instance.is_some() {
             return Err(LoadError::replaced(&self.name));
-        } else if let Some(table) = self.foreign_table()? {
+        } else if let Some(foreign) =
+            self.with(async |client| client.query_opt(FOREIGN_TABLE, &[]).await)?
+        {
+            let table: String = foreign.get(0);
             return Err(LoadError::unusable(format!(
                 "{} has a table or view `{table}` of another program; load into a new database, or \
                  create a schema and name it in the target: ?options=-csearch_path%3DSCHEMA",
@@ -119,12 +122,6 @@ impl PostgresTarget {
             self.batch_execute(ADD_INSTANCE)?;
         }
         self.batch_execute(&format!("COMMIT; {}", schema::staging()))
-    }
-
-    /// Returns another program's table or view whose name is needed for a table in the schema.
-    fn foreign_table(&mut self) -> Result<Option<String>, LoadError> {
-        let row = self.with(async |client| client.query_opt(FOREIGN_TABLE, &[]).await)?;
-        Ok(row.map(|row| row.get(0)))
     }
 
     /// Checks that these are the tables that were loaded into before.

@@ -44,9 +44,7 @@ impl ScannedFiles {
 
     /// Adds a file that was not read to the end.
     pub fn add_broken(&mut self, path: &Path) {
-        if !self.broken.contains(path) {
-            self.broken.insert(path.to_owned());
-        }
+        self.broken.insert(path.to_owned());
     }
 
     /// Returns `true` if the rows of a stored file without records in this scan are to be removed.

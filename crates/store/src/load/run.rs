@@ -36,7 +36,15 @@ use urlspool_text::limits::{LOAD_FOLLOW_MS, LOAD_RETRY_MS};
 /// repeated.
 pub fn load(job: &LoadJob, report: &mut dyn FnMut(LoadEvent<'_>)) -> Result<LoadCounts, LoadError> {
     if job.mode == LoadMode::Prune {
-        check_is_there(&job.target)?;
+        // Opening the database would create it.
+        if let TargetName::Sqlite(path) = &job.target
+            && !path.exists()
+        {
+            return Err(LoadError::unusable(format!(
+                "there is no database {}, so --prune has no rows to remove",
+                path.display()
+            )));
+        }
         check_roots(&job.inputs)?;
     } else {
         refuse_target_among_inputs(job)?;
@@ -89,17 +97,6 @@ pub fn load_scan<T: Send>(
         let scanned = scanned.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         loaded.map(|()| (scanned, loader.counts))
     })
-}
-
-/// Checks that the database to prune exists; opening it would create it.
-fn check_is_there(target: &TargetName) -> Result<(), LoadError> {
-    match target {
-        TargetName::Sqlite(path) if !path.exists() => Err(LoadError::unusable(format!(
-            "there is no database {}, so --prune has no rows to remove",
-            path.display()
-        ))),
-        _ => Ok(()),
-    }
 }
 
 /// Checks, before a database is created, that the inputs exist, and that none of them is unscanned
@@ -320,12 +317,11 @@ impl FollowedFolder {
     fn load_new(&mut self, loader: &mut Loader<'_>) -> Result<(), LoadError> {
         let mut listed = BTreeMap::new();
         let segments = segments_in(&self.path, |path| {
-            let Some(version) = segment_version(path) else {
-                return false;
-            };
-            let is_new = self.loaded.get(path) != Some(&version);
-            listed.insert(path.to_owned(), version);
-            is_new
+            segment_version(path).is_some_and(|version| {
+                let is_new = self.loaded.get(path) != Some(&version);
+                listed.insert(path.to_owned(), version);
+                is_new
+            })
         });
         let segments = match segments {
             Ok(segments) => segments,

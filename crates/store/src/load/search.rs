@@ -28,7 +28,7 @@ pub fn search<E: From<LoadError>>(
 ) -> Result<u64, E> {
     let db = open_to_read(path)?;
     let named = |error| sqlite_error(path, error);
-    let phrases = query.phrases().map_err(named)?;
+    let phrases = Phrases::parse(&query.words).map_err(named)?;
     phrases.check()?;
     let mut marker = Marker::new(phrases.wanted).map_err(named)?;
     let (sql, values) = query.statement().map_err(named)?;
@@ -279,7 +279,7 @@ impl SearchQuery {
     /// Returns the conditions as a `WHERE` clause for the table `urls`, with the values of its
     /// parameters. Without conditions the clause is empty. It does not hide rows.
     pub fn filter(&self) -> rusqlite::Result<(String, Vec<Value>)> {
-        let Phrases { wanted, excluded } = self.phrases()?;
+        let Phrases { wanted, excluded } = Phrases::parse(&self.words)?;
         let wanted = full_text(&wanted, " AND ");
         let words = match (wanted, full_text(&excluded, " OR ")) {
             (Some(wanted), Some(excluded)) => Some(("IN", format!("({wanted}) NOT ({excluded})"))),
@@ -364,17 +364,12 @@ impl SearchQuery {
     /// Returns `true` if the words are within the limits on length and number. Searching for a
     /// phrase of thousands of words takes minutes and cannot be interrupted.
     pub(crate) fn is_searchable(&self) -> bool {
-        self.phrases().is_ok_and(|phrases| phrases.check().is_ok())
+        Phrases::parse(&self.words).is_ok_and(|phrases| phrases.check().is_ok())
     }
 
     /// Returns the marker for the words in passages.
     pub fn marker(&self) -> rusqlite::Result<Marker> {
-        Marker::new(self.phrases()?.wanted)
-    }
-
-    /// Returns the words as phrases.
-    pub(super) fn phrases(&self) -> rusqlite::Result<Phrases> {
-        Phrases::parse(&self.words)
+        Marker::new(Phrases::parse(&self.words)?.wanted)
     }
 
     /// Returns the SQL statement that finds the rows, with the values of its parameters.
@@ -409,7 +404,8 @@ impl SearchQuery {
     #[must_use]
     pub fn has_condition(&self) -> bool {
         // A symbol that Unicode counts as a letter may be a separator in the index.
-        self.conditions().next().is_some() || self.phrases().ok() != Some(Phrases::default())
+        self.conditions().next().is_some()
+            || Phrases::parse(&self.words).ok() != Some(Phrases::default())
     }
 }
 

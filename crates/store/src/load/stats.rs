@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Row, params_from_iter};
 
-use super::input::each_batch;
-use super::input::{LoadInput, inputs_of, unreadable};
+use super::input::{LoadInput, each_batch, inputs_of, unreadable};
 use super::search::SearchQuery;
 use super::sqlite::{open_to_read, sqlite_error};
 use super::target::{LineTexts, today};
+use super::words::Phrases;
 use super::{LoadError, LoadEvent};
 use crate::stats::{Stats, StatsRow, list_names};
 use urlspool_mail::decode::CitedDate;
@@ -197,7 +197,7 @@ pub fn stats_of_database(path: &Path, shows_list_fields: bool) -> Result<Stats, 
 ///
 /// The database cannot be read, or was not made by `urlspool load`.
 pub fn stats_of_matches(path: &Path, query: &SearchQuery) -> Result<Stats, LoadError> {
-    let phrases = query.phrases().map_err(|error| sqlite_error(path, error))?;
+    let phrases = Phrases::parse(&query.words).map_err(|error| sqlite_error(path, error))?;
     phrases.check()?;
     stats_of_rows(path, query, "", true)
 }

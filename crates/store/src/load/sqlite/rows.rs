@@ -254,9 +254,8 @@ impl<'db> RowStatements<'db> {
                 "ON CONFLICT(record_key) DO NOTHING",
             )?,
             insert_text: db.prepare_cached(&format!(
-                "INSERT INTO search(rowid, {SEARCHED}) VALUES(?1,?2,?3,
-                   (SELECT subject FROM messages WHERE id=?4),
-                   (SELECT sender FROM messages WHERE id=?4),?5,?6)"
+                "INSERT INTO search(rowid, {SEARCHED})
+                 SELECT ?1,?2,?3,subject,sender,?5,?6 FROM messages WHERE id=?4"
             ))?,
             find_source: db.prepare_cached("SELECT id FROM sources WHERE key=?1")?,
             insert_source: RowInsert::prepare(db, Table::Sources, 2, "")?,
