@@ -118,6 +118,7 @@ impl<'t> ByteOffsets<'t> {
     }
 
     /// Tests the next block. Returns `None` at the end of the text.
+    #[inline]
     fn test_block(&mut self) -> Option<u64> {
         let rest = self.text.get(self.tested..)?;
         self.tested += BLOCK;

@@ -8,6 +8,7 @@ use twox_hash::XxHash3_128;
 use super::header::HeaderFields;
 use crate::lines::{end_run_len, is_line_end, is_line_start};
 use crate::split::{Extent, HeaderForm, Message};
+use urlspool_text::byte_scan::ByteOffsets;
 use urlspool_text::origin::SourceKind;
 use urlspool_text::span::Span;
 
@@ -121,39 +122,37 @@ fn body(message: &Message<'_>, raw: &[u8], max_bytes: usize, put: &mut dyn FnMut
 }
 
 /// Passes the first `max_bytes` of a text with LF line ends to `put`. Returns their number.
-///
-/// Lines that end in CRLF are joined first: each call of `put` takes longer than a copy.
 fn lf_lines(text: &[u8], max_bytes: usize, put: &mut dyn FnMut(&[u8])) -> usize {
-    const JOINED_BYTES: usize = 1 << 10;
     let mut room = max_bytes;
-    let mut put_first = |bytes: &[u8]| {
+    // Most texts have none.
+    let first = memchr::memchr(b'\r', text).unwrap_or(text.len());
+    let returns = ByteOffsets::new(&text[first..], b'\r').map(|at| first + at);
+    let line_ends = returns.filter(|&at| text.get(at + 1) == Some(&b'\n'));
+    put_without(text, line_ends, &mut |bytes| {
         let bytes = &bytes[..bytes.len().min(room)];
         room -= bytes.len();
         put(bytes);
-        room == 0
-    };
-    let (mut joined, mut from) = (Vec::with_capacity(JOINED_BYTES), 0);
-    for end in memchr::memchr_iter(b'\r', text) {
-        if text.get(end + 1) != Some(&b'\n') {
-            continue;
-        }
-        let line = &text[from..end];
-        if JOINED_BYTES < joined.len() + line.len() {
-            if put_first(&joined) {
-                return max_bytes;
-            }
-            joined.clear();
-        }
-        if JOINED_BYTES < line.len() {
-            put_first(line);
-        } else {
-            joined.extend_from_slice(line);
-        }
-        from = end + 1;
-    }
-    put_first(&joined);
-    put_first(&text[from..]);
+    });
     max_bytes - room
+}
+
+/// Passes a text without the bytes at `removed` to `put`. Joins short pieces, because a call of
+/// `put` takes longer than a copy.
+fn put_without(text: &[u8], removed: impl Iterator<Item = usize>, put: &mut dyn FnMut(&[u8])) {
+    let (mut joined, mut len, mut from) = ([0; 1 << 10], 0, 0);
+    removed.chain([text.len()]).for_each(|end| {
+        let piece = &text[from..end];
+        from = end + 1;
+        if let Some(room) = joined[len..].get_mut(..piece.len()) {
+            room.copy_from_slice(piece);
+            len += piece.len();
+        } else {
+            put(&joined[..len]);
+            put(piece);
+            len = 0;
+        }
+    });
+    put(&joined[..len]);
 }
 
 /// Returns the start of the line with `>From ` at `at`, or `None` if bytes other than `>` precede
