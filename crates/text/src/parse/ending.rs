@@ -421,12 +421,11 @@ fn position_len(run: &[u8]) -> usize {
             end -= digits + 1;
         }
     }
-    let path = host_span(run).end;
     let is_file = |path: &[u8]| {
         let follows_host = matches!(path, [b'/', ..] | [b':', b'0'..=b'9', ..]);
         follows_host && path.contains(&b'/') && ends_with_file(path)
     };
-    if end < whole && run.get(path..end).is_some_and(is_file) {
+    if end < whole && run.get(host_span(run).end..end).is_some_and(is_file) {
         run.len() - end
     } else {
         0
