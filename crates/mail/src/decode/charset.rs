@@ -52,6 +52,12 @@ pub fn decode(raw: &[u8], label: Option<&str>) -> Option<MappedBytes> {
     Some(convert(raw, encoding, is_wide))
 }
 
+/// Returns `true` for ASCII in which only escape sequences of a 7-bit charset may have another
+/// meaning.
+pub(super) fn is_usual_ascii(raw: &[u8], label: Option<&str>) -> bool {
+    label.is_none_or(is_usual) && raw.is_ascii() && utf16_by_nuls(raw).is_none()
+}
+
 /// Returns `true` if `raw` is in a charset that is not ASCII-compatible: UTF-16.
 pub(super) fn is_wide(raw: &[u8], label: Option<&str>) -> bool {
     utf16_by_nuls(raw).is_some()

@@ -12,7 +12,7 @@ use super::form::TextForm;
 use super::header::{HeaderFields, field_text};
 use super::html::{ParsedHtml, Unclosed};
 use super::part_kind::{MESSAGES, text_form};
-use super::stretch::{is_marked, stretches};
+use super::stretch::{has_mark, stretches};
 use super::transfer::{TransferEncoding, base64, quoted_printable, unfold, unstuff};
 use super::{
     Author, AuthorKind, DecodedText, HtmlPage, LineLayout, MappedBytes, OffsetMap, Region, charset,
@@ -462,13 +462,21 @@ impl<'r> DecodingSteps<'r> {
         if form == TextForm::Html {
             return self.pages(charset, part, sink);
         }
+        let is_lines = matches!(form, TextForm::Plain | TextForm::Flowed(_) | TextForm::Json);
         self.pieces(form, charset, &mut |mut piece| {
-            piece.convert(charset);
+            let is_ascii = is_lines && charset::is_usual_ascii(&piece.bytes, charset);
+            if !is_ascii {
+                piece.convert(charset);
+            }
             if form == TextForm::Calendar {
                 piece.apply(Some(unfold(&piece.bytes)));
             }
-            let is_lines = matches!(form, TextForm::Plain | TextForm::Flowed(_) | TextForm::Json);
-            let is_marked = is_lines && is_marked(&piece.bytes);
+            let mut is_marked = is_lines && has_mark(&piece.bytes);
+            if is_marked && is_ascii {
+                // The mark may be an escape sequence of a 7-bit charset.
+                piece.convert(charset);
+                is_marked = has_mark(&piece.bytes);
+            }
             if is_marked || form != TextForm::Plain {
                 piece.apply(form.undo(&piece.bytes));
             }

@@ -32,8 +32,8 @@ pub(super) struct Stretch {
     marks: Vec<u8>,
 }
 
-/// Finds starts of stretches and terminal marks in one pass. The first two bytes of each word are
-/// rare in combination.
+/// Finds starts of stretches, terminal marks and escape sequences of 7-bit charsets in one pass.
+/// The first two bytes of each word are rare in combination.
 static MARKS: LazyLock<WordSearcher> = LazyLock::new(|| {
     WordSearcher::new(&[
         &b"\nbegin"[..],
@@ -44,6 +44,8 @@ static MARKS: LazyLock<WordSearcher> = LazyLock::new(|| {
         b"w\x08w",
         ENCODING[0],
         ENCODING[1],
+        b"\x1B$",
+        b"~{",
     ])
 });
 
@@ -53,8 +55,9 @@ const ENCODING: [&[u8]; 2] = [b"-Encoding: ", b"-encoding: "];
 /// Finds `ENCODING`.
 static ENCODINGS: LazyLock<WordSearcher> = LazyLock::new(|| WordSearcher::new(&ENCODING));
 
-/// Returns `true` if a text may hold an encoded stretch or terminal marks. Most texts hold neither.
-pub(super) fn is_marked(text: &[u8]) -> bool {
+/// Returns `true` if a text may hold an encoded stretch, terminal marks or escape sequences of a
+/// 7-bit charset. Most texts hold none of them.
+pub(super) fn has_mark(text: &[u8]) -> bool {
     matches!(text.first(), Some(b'b' | b'=')) || MARKS.find(text, 0).is_some()
 }
 

@@ -24,7 +24,6 @@ impl TransferEncoding {
     /// Returns the encoding with this name. Ignores punctuation, case, and a comment or parameter
     /// after the name.
     pub(super) fn named(name: &str) -> TransferEncoding {
-        let name = name.trim_start();
         if !matches!(
             name.as_bytes().first(),
             Some(b'q' | b'Q' | b'b' | b'B' | b'x' | b'X' | b'u' | b'U')
