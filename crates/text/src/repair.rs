@@ -7,7 +7,6 @@
 mod bare_url;
 mod continuation;
 mod elsewhere;
-mod foreign;
 mod notation;
 mod prefilter;
 mod quote_marks;
