@@ -3,7 +3,6 @@
 pub mod decode;
 pub mod documents;
 mod lines;
-mod references;
 #[cfg_attr(
     not(feature = "files"),
     expect(dead_code, reason = "finds where streams can be cut")

@@ -7,12 +7,11 @@
 //!
 //! Pony Mail's API and exports of Yahoo Groups have messages in JSON.
 
-use super::form::strings;
+use super::form::{decode_references, strings};
 use super::html::{ElementContent, Markup, markup};
 use super::transfer::base64;
 use super::{charset, html};
 use crate::lines::run_len;
-use crate::references::decode_references;
 use urlspool_text::limits::ARCHIVED_PAGE_BYTES;
 use urlspool_text::span::Span;
 
