@@ -16,7 +16,6 @@ mod parts;
 mod record_line;
 mod schema;
 mod source_range;
-mod usual;
 mod value;
 mod written_line;
 
