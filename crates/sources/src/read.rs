@@ -9,7 +9,6 @@ mod error;
 mod input;
 mod process;
 mod repository;
-mod sparse_read;
 mod streams;
 
 pub use archive::{
@@ -18,10 +17,9 @@ pub use archive::{
 };
 pub use error::{error_diagnostic, panicked};
 pub use input::{
-    Input, ReadAt, SeekableInput, open, open_examined, open_stream, peek_stdin, read_small,
-    start_of_stdin,
+    Input, ReadAt, SeekableInput, SparseRead, UnreadRange, hole_len, open, open_examined,
+    open_stream, peek_stdin, read_small, start_of_stdin,
 };
 pub use process::{GitHost, StartProgram};
 pub use repository::{Repository, RepositoryContent, Selection};
-pub use sparse_read::{SparseRead, UnreadRange, hole_len};
 pub use streams::{StreamStep, Streams, is_container};

@@ -13,10 +13,9 @@ use super::archive::{
 };
 use super::compression::{Compression, UnpackLimits, decompress};
 use super::error::{self, error_diagnostic};
-use super::input::{ByteCount, Input};
+use super::input::{ByteCount, Input, SparseRead};
 use super::process::GitHost;
 use super::repository::{Repository, RepositoryObjects, Selection, one_object};
-use super::sparse_read::SparseRead;
 use crate::packed_news_batch::batch_line_bytes;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use urlspool_text::limits::{Limits, MAGIC_BYTES, STREAM_BYTES};
