@@ -1,11 +1,8 @@
 //! The native module of the Python package `urlspool`. The package's own files name and document
 //! the public interface.
 
-mod arrow_stream;
 mod dictionaries;
-mod errors;
 mod extractor;
-mod file_object;
 mod options;
 mod records;
 mod running_scan;
@@ -18,10 +15,10 @@ use urlspool_mail::split::{Format, SourceStart};
 use urlspool_record::record;
 use urlspool_text::origin::FormatHint;
 
-use crate::arrow_stream::ArrowSchema;
 use crate::extractor::Extractor;
 use crate::options::{Evidence, Keywords, Request};
-use crate::records::Records;
+use crate::records::{ArrowSchema, Records};
+use crate::running_scan::{ScanError, ScanWarning};
 
 /// Parses a URL by RFC 1738. Returns one line of JSON.
 #[pyfunction]
@@ -70,8 +67,8 @@ fn is_splittable(start: &[u8]) -> bool {
 #[pymodule]
 fn _urlspool(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("ScanError", module.py().get_type::<errors::ScanError>())?;
-    module.add("ScanWarning", module.py().get_type::<errors::ScanWarning>())?;
+    module.add("ScanError", module.py().get_type::<ScanError>())?;
+    module.add("ScanWarning", module.py().get_type::<ScanWarning>())?;
     module.add_class::<ArrowSchema>()?;
     module.add_class::<Evidence>()?;
     module.add_class::<Extractor>()?;

@@ -1,4 +1,5 @@
-//! A scan on its own thread. The caller receives batches with the interpreter lock released.
+//! A scan on its own thread, of paths or of a Python file object, with its exceptions and warnings.
+//! The caller receives batches with the interpreter lock released.
 
 use std::io;
 use std::process;
@@ -7,19 +8,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
+use pyo3::{create_exception, intern};
 
 use urlspool_files::evidence::{EvidenceSource, add_evidence};
 use urlspool_files::pipeline::{self, Job, Report, Summary};
 use urlspool_record::record::Record;
-use urlspool_sources::read::Input;
+use urlspool_sources::read::{Input, ReadAt};
 use urlspool_text::diagnostic::Event;
 use urlspool_text::limits::{SCANNED_BATCHES, SCANNED_EVENTS};
 use urlspool_text::origin::FileRange;
 
-use crate::errors;
-use crate::file_object::{FileObject, RaisedException};
 use crate::options::Request;
 
 /// A running scan.
@@ -154,13 +154,13 @@ impl RunningScan {
             let failures = new
                 .iter()
                 .filter(|event| event.diagnostic.kind.is_failure());
-            failures.map(errors::text_of).collect()
+            failures.map(text_of).collect()
         };
         // An exception is raised instead.
         if self.strict || lock(&self.raised).is_some() {
             return Ok(());
         }
-        let category = py.get_type::<errors::ScanWarning>();
+        let category = py.get_type::<ScanWarning>();
         for text in texts {
             let text = text.replace('\0', "\u{FFFD}");
             let text = std::ffi::CString::new(text).unwrap_or_default();
@@ -174,7 +174,7 @@ impl RunningScan {
             return error;
         }
         match failure {
-            Failure::Event(event) => errors::of_event(py, &event),
+            Failure::Event(event) => of_event(py, &event),
             Failure::System(message) => PyOSError::new_err(message),
         }
     }
@@ -222,4 +222,141 @@ impl Report for BatchSender {
 /// Locks a mutex. A panicking thread leaves its value valid.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The first exception that a file object raised, for the thread that receives the records.
+pub(crate) type RaisedException = Arc<Mutex<Option<PyErr>>>;
+
+/// A seekable file object, used by only one thread.
+pub(crate) struct FileObject {
+    file: Py<PyAny>,
+    size: u64,
+    /// The bytes that were read last.
+    chunk: Mutex<Chunk>,
+    raised: RaisedException,
+}
+
+#[derive(Default)]
+struct Chunk {
+    offset: u64,
+    bytes: Vec<u8>,
+}
+
+/// Minimum size of a request in bytes. Formats are detected by small reads, and a request to an
+/// object store takes long.
+const CHUNK_BYTES: usize = 64 << 10;
+
+impl FileObject {
+    /// Asks the file for its size.
+    pub(crate) fn new(
+        py: Python<'_>,
+        file: Py<PyAny>,
+        raised: RaisedException,
+    ) -> PyResult<FileObject> {
+        const END: u8 = 2;
+        let size = file.call_method1(py, intern!(py, "seek"), (0, END))?;
+        // The `seek` of some file objects returns `None`.
+        let size = match size.extract(py) {
+            Ok(size) => size,
+            Err(_) => file.call_method0(py, intern!(py, "tell"))?.extract(py)?,
+        };
+        Ok(FileObject {
+            file,
+            size,
+            chunk: Mutex::default(),
+            raised,
+        })
+    }
+
+    /// Reads at most `max` bytes at `offset`.
+    fn request(&self, max: usize, offset: u64) -> io::Result<Vec<u8>> {
+        let read = Python::try_attach(|py| {
+            self.file.call_method1(py, intern!(py, "seek"), (offset,))?;
+            let bytes = self.file.call_method1(py, intern!(py, "read"), (max,))?;
+            bytes.bind(py).extract::<Vec<u8>>()
+        });
+        match read {
+            Some(Ok(bytes)) => Ok(bytes),
+            Some(Err(error)) => {
+                let message = error.to_string();
+                let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+                raised.get_or_insert(error);
+                Err(io::Error::other(message))
+            }
+            None => Err(io::Error::other("the interpreter has ended")),
+        }
+    }
+}
+
+impl ReadAt for FileObject {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let rest = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let max = buffer.len().min(rest);
+        if max == 0 {
+            return Ok(0);
+        }
+        let mut chunk = self.chunk.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = offset.checked_sub(chunk.offset);
+        let from = from.and_then(|from| usize::try_from(from).ok());
+        let from = if let Some(from) = from.filter(|from| *from < chunk.bytes.len()) {
+            from
+        } else {
+            let bytes = self.request(max.max(CHUNK_BYTES.min(rest)), offset)?;
+            *chunk = Chunk { offset, bytes };
+            0
+        };
+        let bytes = &chunk.bytes[from..];
+        let len = bytes.len().min(max);
+        buffer[..len].copy_from_slice(&bytes[..len]);
+        if CHUNK_BYTES < chunk.bytes.len() && len == bytes.len() {
+            *chunk = Chunk::default();
+        }
+        Ok(len)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.size)
+    }
+}
+
+create_exception!(
+    urlspool,
+    ScanError,
+    PyException,
+    "An input could not be read as a whole."
+);
+create_exception!(
+    urlspool,
+    ScanWarning,
+    PyUserWarning,
+    "An input could not be read as a whole."
+);
+
+/// Creates the `ScanError` about an event, with the attributes `path`, `offset` and `kind`.
+fn of_event(py: Python<'_>, event: &Event) -> PyErr {
+    let error = ScanError::new_err(text_of(event));
+    let value = error.value(py);
+    let path = event.source.path.as_os_str();
+    let set = value
+        .setattr(intern!(py, "path"), path)
+        .and_then(|()| value.setattr(intern!(py, "offset"), event.diagnostic.offset))
+        .and_then(|()| value.setattr(intern!(py, "kind"), event.diagnostic.kind.name()));
+    match set {
+        Ok(()) => error,
+        Err(other) => other,
+    }
+}
+
+/// Formats an event as `PATH!MEMBER:OFFSET: KIND: MESSAGE`.
+fn text_of(event: &Event) -> String {
+    let mut place = event.source.path.to_string_lossy().into_owned();
+    for name in event.source.member() {
+        place += "!";
+        place += &String::from_utf8_lossy(name);
+    }
+    if let Some(offset) = event.diagnostic.offset {
+        place += &format!(":{offset}");
+    }
+    let (kind, message) = (event.diagnostic.kind.name(), &event.diagnostic.message);
+    format!("{place}: {kind}: {message}")
 }
