@@ -232,7 +232,7 @@ impl Redirector {
     }
 
     fn by_host(address: &WebAddress<'_>) -> Option<&'static Redirector> {
-        let rows = HOST_FILTER.rows(address.host);
+        let rows = possible_rows(address.host);
         if rows == 0 {
             return None;
         }
@@ -283,56 +283,41 @@ fn is_national(host: &[u8], name: &[u8]) -> bool {
     (last.len() == 2 || is_commercial(last)) && next == Some(name)
 }
 
-/// Prefilter by one host label, without false negatives. Excludes nearly all hosts that are not a
-/// redirector's.
-pub(super) struct HostFilter {
-    /// For each label length (modulo 32) and the low five bits of the first letter, the set of rows
-    /// of [`REDIRECTORS`], one per bit.
-    rows: [[u64; 32]; 32],
-}
-
 const _: () = assert!(REDIRECTORS.len() <= u64::BITS as usize, "one bit per row");
 
-pub(super) static HOST_FILTER: LazyLock<HostFilter> = LazyLock::new(|| {
-    let rows = [[0; 32]; 32];
-    let mut filter = HostFilter { rows };
+/// Prefilter by one host label, without false negatives. Excludes nearly all hosts that are not a
+/// redirector's.
+///
+/// For each label length (modulo 32) and the low five bits of the first letter, the set of rows of
+/// [`REDIRECTORS`], one per bit.
+static HOST_FILTER: LazyLock<[[u64; 32]; 32]> = LazyLock::new(|| {
+    let mut filter = [[0; 32]; 32];
     for (row, redirector) in REDIRECTORS.iter().enumerate() {
         for pattern in redirector.hosts.split(' ') {
             // A name under any country's domain has its label at the same position as the others.
             let host = pattern.replace(".*", ".com");
-            let label = UpperLabels::of(host.as_bytes()).second;
-            filter.rows[label.len() % 32][usize::from(label[0] & 0x1F)] |= 1 << row;
+            let [label, _] = upper_labels(host.as_bytes());
+            filter[label.len() % 32][usize::from(label[0] & 0x1F)] |= 1 << row;
         }
     }
     filter
 });
 
-impl HostFilter {
-    /// Returns the rows that a host, in any case, may belong to, one per bit.
-    pub(super) fn rows(&self, host: &[u8]) -> u64 {
-        let rows = |label: &[u8]| {
-            let first = label.first().map(|&first| usize::from(first & 0x1F));
-            first.map_or(0, |first| self.rows[label.len() % 32][first])
-        };
-        let labels = UpperLabels::of(host);
-        // Under a country's domain, the second label may be `co` or `com`.
-        let is_short = labels.second.len() <= b"com".len();
-        rows(labels.second) | if is_short { rows(labels.third) } else { 0 }
-    }
+/// Returns the rows that a host, in any case, may belong to, one per bit.
+pub(super) fn possible_rows(host: &[u8]) -> u64 {
+    let rows = |label: &[u8]| {
+        let first = label.first().map(|&first| usize::from(first & 0x1F));
+        first.map_or(0, |first| HOST_FILTER[label.len() % 32][first])
+    };
+    let [second, third] = upper_labels(host);
+    // Under a country's domain, the second label may be `co` or `com`.
+    let is_short = second.len() <= b"com".len();
+    rows(second) | if is_short { rows(third) } else { 0 }
 }
 
-/// The second and third label of a host, counted from the end. Empty if the host has fewer labels.
-struct UpperLabels<'h> {
-    second: &'h [u8],
-    third: &'h [u8],
-}
-
-impl UpperLabels<'_> {
-    fn of(host: &[u8]) -> UpperLabels<'_> {
-        let mut labels = host.rsplit(|&byte| byte == b'.').skip(1);
-        UpperLabels {
-            second: labels.next().unwrap_or_default(),
-            third: labels.next().unwrap_or_default(),
-        }
-    }
+/// Returns the second and third label of a host, counted from the end. Empty if the host has fewer
+/// labels.
+fn upper_labels(host: &[u8]) -> [&[u8]; 2] {
+    let mut labels = host.rsplit(|&byte| byte == b'.').skip(1);
+    [(); 2].map(|()| labels.next().unwrap_or_default())
 }
