@@ -52,7 +52,7 @@ pub(super) static FEATURES: [Feature; ROWS] = [
     // lines everywhere or the URL cannot be whole.
     never("blank", |at| {
         let line_break = at.line_break;
-        line_break.marks.blank_between && !line_break.is_open() && !line_break.has_inserted_blanks()
+        line_break.blank_between && !line_break.is_open() && !line_break.has_inserted_blanks()
     }),
     // A URL that starts in ASCII continues in ASCII, except after a soft hyphen, which is not
     // ASCII.
@@ -340,7 +340,7 @@ pub(super) fn evaluate(
         token: line_break.token,
         dropped: evidence.dropped,
         lost_hyphen: evidence.head.lost_hyphen(&evidence.token),
-        quoted: line_break.marks.quoted,
+        quoted: line_break.quoted,
         whole_line: line_break.whole_line,
         features,
     })

@@ -57,15 +57,6 @@ pub(super) struct UpperLine {
     pub(super) follows_cut: bool,
 }
 
-/// Quote marks of the lines at a line break.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MarksAtBreak {
-    /// `true` if the lower line has quote marks.
-    pub(super) quoted: bool,
-    /// `true` if a line of only quote marks is between the two lines.
-    pub(super) blank_between: bool,
-}
-
 /// A line break after a URL, and the text around it.
 #[derive(Clone, Debug)]
 pub(super) struct LineBreak<'t> {
@@ -82,7 +73,10 @@ pub(super) struct LineBreak<'t> {
     pub(super) token: Span,
     /// `true` if only blanks follow the token on its line.
     pub(super) whole_line: bool,
-    pub(super) marks: MarksAtBreak,
+    /// `true` if the lower line has quote marks.
+    pub(super) quoted: bool,
+    /// `true` if a line of only quote marks is between the two lines.
+    pub(super) blank_between: bool,
     /// The line after the lower one, read on demand: most line breaks are decided without it.
     following: OnceCell<FollowingLine>,
 }
@@ -196,10 +190,8 @@ impl<'t> LineBreak<'t> {
             lower_body,
             token,
             whole_line: !lower.cut && indentation(rest) == rest.len(),
-            marks: MarksAtBreak {
-                quoted: !lower_marks.marks.is_empty(),
-                blank_between,
-            },
+            quoted: !lower_marks.marks.is_empty(),
+            blank_between,
             following: OnceCell::new(),
         })
     }
@@ -393,9 +385,9 @@ const BROKEN_COLUMNS: usize = 40;
 pub(super) fn is_soft_break(line_break: &LineBreak<'_>) -> bool {
     // If a line of such a text starts with a blank, it was broken at one. Quoted lines have one
     // more blank.
-    let indentation = usize::from(line_break.marks.quoted);
+    let indentation = usize::from(line_break.quoted);
     if line_break.upper.blanks_after.of(line_break.text) != b" "
-        || line_break.marks.blank_between
+        || line_break.blank_between
         || indentation < line_break.lower_indentation().len()
     {
         return false;
