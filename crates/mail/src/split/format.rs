@@ -9,7 +9,7 @@ use super::{AtEof, babyl, emlx_line, mmdf, news};
 use crate::decode::is_utf16;
 use crate::documents::DocumentKind;
 use crate::lines::{begins_with, is_listed, run_len};
-use urlspool_sources::packed_news_batch::{PackedNewsBatch, packed_news_batch};
+use urlspool_sources::packed_news_batch::packed_news_batch;
 use urlspool_text::diagnostic::SkipReason;
 use urlspool_text::limits::SNIFF_BYTES;
 use urlspool_text::origin::{FormatHint, SourceKind};
@@ -106,10 +106,10 @@ pub(super) fn sniff(start: &[u8], hint: FormatHint) -> Result<Format, SkipReason
     if let Some(header) = header_kind(text) {
         return Ok(Format::Single(match (hint, header) {
             (FormatHint::Maildir, _) => SourceKind::Maildir,
-            (FormatHint::Timehash, _) | (FormatHint::Numbered, HeaderKind::News) => {
+            (FormatHint::Timehash, _) | (FormatHint::Numbered, SourceKind::News) => {
                 SourceKind::News
             }
-            (FormatHint::Numbered, HeaderKind::Mail) => SourceKind::Mh,
+            (FormatHint::Numbered, _) => SourceKind::Mh,
             (FormatHint::None | FormatHint::Page, _) => SourceKind::Message,
         }));
     }
@@ -181,16 +181,9 @@ pub fn detect_format(
     }
 }
 
-/// Kind of message to which a header's fields belong.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum HeaderKind {
-    Mail,
-    News,
-}
-
-/// Returns the kind of the header at the start of the text. Returns `None` if the text is not a
-/// header: the lines are not fields, or no field has a known name.
-fn header_kind(text: &[u8]) -> Option<HeaderKind> {
+/// Returns the kind of the header at the start of the text: `News`, or `Message` for mail. Returns
+/// `None` if the text is not a header: the lines are not fields, or no field has a known name.
+fn header_kind(text: &[u8]) -> Option<SourceKind> {
     const KNOWN: &str = "from to cc subject date message-id received return-path path sender \
         reply-to mime-version content-type content-transfer-encoding organization references \
         in-reply-to delivered-to posted relay-version x-mailer bcc resent-from resent-to \
@@ -222,11 +215,11 @@ fn header_kind(text: &[u8]) -> Option<HeaderKind> {
         let name = line[..colon].trim_ascii_end();
         // Further fields cannot change the result.
         if is_listed(NEWS, name) {
-            return Some(HeaderKind::News);
+            return Some(SourceKind::News);
         }
         known = known || is_listed(KNOWN, name);
     }
-    known.then_some(HeaderKind::Mail)
+    known.then_some(SourceKind::Message)
 }
 
 /// Returns `true` if a text starts with the header of a message, or with a `From ` line and a
@@ -255,7 +248,7 @@ fn magic(start: &[u8]) -> Option<SkipReason> {
         (b"%PDF-", SkipReason::Pdf),
         (b"SQLite format 3\0", SkipReason::Sqlite),
     ];
-    if let Some(PackedNewsBatch { unpacker, .. }) = packed_news_batch(start) {
+    if let Some((unpacker, _)) = packed_news_batch(start) {
         return Some(match unpacker {
             "cunbatch" => SkipReason::Cunbatch,
             "gunbatch" => SkipReason::Gunbatch,
