@@ -296,7 +296,7 @@ impl ArchiveFeed {
     /// Makes the next bytes of the archive the current member.
     fn begin_member(&self, extent: MemberExtent) -> Box<dyn Read> {
         self.0.borrow_mut().member = extent;
-        Box::new(MemberReader(self.clone()))
+        Box::new(self.clone())
     }
 
     /// Skips the rest of the current member.
@@ -403,12 +403,10 @@ fn truncated_member() -> io::Error {
     error::damage("ends within a member")
 }
 
-/// Reader of the current member of an archive.
-struct MemberReader(ArchiveFeed);
-
-impl Read for MemberReader {
+/// Reads the current member of the archive.
+impl Read for ArchiveFeed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let state = &mut *self.0.0.borrow_mut();
+        let state = &mut *self.0.borrow_mut();
         if state.member_failure.is_some() {
             return Ok(0);
         }

@@ -45,17 +45,11 @@ pub(super) struct LzwReader<R> {
     suffix: Vec<u8>,
     /// The next undefined code.
     free: usize,
-    /// The code before the next one. `None` at the start and after a clear code.
-    previous: Option<PreviousCode>,
+    /// The code before the next one, and the first byte of its string. `None` at the start and
+    /// after a clear code.
+    previous: Option<(usize, u8)>,
     /// The part of the last code's string that was not returned yet, last byte first.
     stack: Vec<u8>,
-}
-
-/// A code and the first byte of its string.
-#[derive(Clone, Copy)]
-struct PreviousCode {
-    code: usize,
-    first: u8,
 }
 
 impl<R: BufRead> LzwReader<R> {
@@ -143,14 +137,14 @@ impl<R: BufRead> LzwReader<R> {
         };
         self.push_string(known);
         let first = self.stack.last().copied().unwrap_or_default();
-        if let Some(previous) = self.previous
+        if let Some((previous, _)) = self.previous
             && self.free < 1 << self.max_width
         {
-            self.prefix[self.free] = previous.code as u16;
+            self.prefix[self.free] = previous as u16;
             self.suffix[self.free] = first;
             self.free += 1;
         }
-        self.previous = Some(PreviousCode { code, first });
+        self.previous = Some((code, first));
         Ok(true)
     }
 
@@ -159,9 +153,9 @@ impl<R: BufRead> LzwReader<R> {
     fn known_code(&mut self, code: usize) -> io::Result<usize> {
         match self.previous {
             Some(_) if code < self.free => Ok(code),
-            Some(previous) if code == self.free && self.free < 1 << self.max_width => {
-                self.stack.push(previous.first);
-                Ok(previous.code)
+            Some((previous, first)) if code == self.free && self.free < 1 << self.max_width => {
+                self.stack.push(first);
+                Ok(previous)
             }
             _ => Err(error::damage(
                 "its compressed data is damaged: a code without a meaning",
