@@ -37,45 +37,39 @@ pub(super) struct OpenMultipart {
     pub(super) parts: usize,
 }
 
-/// Open multiparts, outermost first.
-#[derive(Debug, Default)]
-pub(super) struct OpenMultiparts(pub(super) Vec<OpenMultipart>);
-
-impl OpenMultiparts {
-    /// Returns the first boundary line whose two hyphens are in `from..to`. On each line, the
-    /// innermost multipart is tried first.
-    pub(super) fn boundary_before(
-        &self,
-        raw: &[u8],
-        from: usize,
-        to: usize,
-    ) -> Option<BoundaryLine> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let text = &raw[from..to];
-        let is_first = is_line_start(raw, from) && text.starts_with(b"--");
-        let others = DASHED.find_iter(text).map(|at| from + at + 1);
-        let mut starts = is_first.then_some(from).into_iter().chain(others);
-        starts.find_map(|at| self.boundary_at(raw, at))
+/// Returns the first boundary line of the open multiparts, outermost first, whose two hyphens are
+/// in `from..to`. On each line, the innermost multipart is tried first.
+pub(super) fn boundary_before(
+    open: &[OpenMultipart],
+    raw: &[u8],
+    from: usize,
+    to: usize,
+) -> Option<BoundaryLine> {
+    if open.is_empty() {
+        return None;
     }
+    let text = &raw[from..to];
+    let is_first = is_line_start(raw, from) && text.starts_with(b"--");
+    let others = DASHED.find_iter(text).map(|at| from + at + 1);
+    let mut starts = is_first.then_some(from).into_iter().chain(others);
+    starts.find_map(|at| boundary_at(open, raw, at))
+}
 
-    /// Returns the boundary line whose two hyphens are at `at`.
-    fn boundary_at(&self, raw: &[u8], at: usize) -> Option<BoundaryLine> {
-        let end = line_end(raw, at);
-        let line = raw[at + 2..end].trim_ascii_end();
-        let mut open = self.0.iter().enumerate().rev();
-        let (level, closes) = open.find_map(|(level, multipart)| {
-            Some(level).zip(multipart.boundaries.iter().find_map(|it| closes(line, it)))
-        })?;
-        let before = raw[..at].strip_suffix(b"\n").unwrap_or(&raw[..at]);
-        Some(BoundaryLine {
-            start: before.strip_suffix(b"\r").unwrap_or(before).len(),
-            end,
-            level,
-            closes,
-        })
-    }
+/// Returns the boundary line whose two hyphens are at `at`.
+fn boundary_at(open: &[OpenMultipart], raw: &[u8], at: usize) -> Option<BoundaryLine> {
+    let end = line_end(raw, at);
+    let line = raw[at + 2..end].trim_ascii_end();
+    let mut open = open.iter().enumerate().rev();
+    let (level, closes) = open.find_map(|(level, multipart)| {
+        Some(level).zip(multipart.boundaries.iter().find_map(|it| closes(line, it)))
+    })?;
+    let before = raw[..at].strip_suffix(b"\n").unwrap_or(&raw[..at]);
+    Some(BoundaryLine {
+        start: before.strip_suffix(b"\r").unwrap_or(before).len(),
+        end,
+        level,
+        closes,
+    })
 }
 
 /// Returns whether a boundary line closes its multipart, or `None` if `line`, given without
@@ -118,12 +112,12 @@ pub(super) fn named_boundaries(raw: &[u8], fields: &HeaderFields) -> Vec<Vec<u8>
 
 /// Returns `true` if a line of `body` is one of the boundaries.
 pub(super) fn holds_boundary(body: &[u8], boundaries: &[Vec<u8>]) -> bool {
-    let open = OpenMultiparts(vec![OpenMultipart {
+    let open = [OpenMultipart {
         boundaries: boundaries.to_vec(),
         place: PartPlace::default(),
         parts: 0,
-    }]);
-    !boundaries.is_empty() && open.boundary_before(body, 0, body.len()).is_some()
+    }];
+    !boundaries.is_empty() && boundary_before(&open, body, 0, body.len()).is_some()
 }
 
 /// Guesses the boundary of a body from its lines: the first `--token` in the first `searched` bytes

@@ -13,7 +13,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::boundaries::{
-    BoundaryLine, OpenMultipart, OpenMultiparts, guessed_boundary, holds_boundary, named_boundaries,
+    BoundaryLine, OpenMultipart, boundary_before, guessed_boundary, holds_boundary,
+    named_boundaries,
 };
 use super::external_body::{EXTERNAL_BODY, external_body};
 use super::field_names::KnownField;
@@ -63,7 +64,7 @@ struct EntityLayer<'m> {
     outer: Option<Arc<OffsetMap>>,
     /// `true` if lines that start with a dot are dot-stuffed.
     is_dot_stuffed: bool,
-    open: OpenMultiparts,
+    open: Vec<OpenMultipart>,
     next: EntityStep,
 }
 
@@ -141,7 +142,7 @@ impl LayerReader for MailboxLayer {
             bytes: LayerBytes::Attached(Rc::clone(&self.bytes), span),
             outer: Some(Arc::new(OffsetMap::within(Some(&self.outer), span.start))),
             is_dot_stuffed: false,
-            open: OpenMultiparts::default(),
+            open: Vec::new(),
             next: EntityStep::Entity(message),
         };
         Some(Layer::new(layer, 0))
@@ -296,7 +297,7 @@ impl<'s> WalkState<'s> {
             bytes,
             outer,
             is_dot_stuffed,
-            open: OpenMultiparts::default(),
+            open: Vec::new(),
             next: EntityStep::End,
         };
         first.next = first.walk(self).entity(outermost, fields);
@@ -390,7 +391,7 @@ struct PartWalk<'w, 's> {
     /// Map from these bytes to the message; `None` for the message itself.
     outer: Option<&'w Arc<OffsetMap>>,
     is_dot_stuffed: bool,
-    open: &'w mut OpenMultiparts,
+    open: &'w mut Vec<OpenMultipart>,
     state: &'w mut WalkState<'s>,
 }
 
@@ -504,7 +505,7 @@ impl<'w> PartWalk<'w, '_> {
         let read = |text: &[u8]| HeaderFields::of(text, self.state.limits.header_bytes).shifted(at);
         let fields = read(&raw[at..]);
         let end = fields.body.min(raw.len());
-        match self.open.boundary_before(raw, at, end) {
+        match boundary_before(self.open, raw, at, end) {
             Some(boundary) => read(&raw[at..boundary.start.max(at)]),
             None => fields,
         }
@@ -569,7 +570,7 @@ impl<'w> PartWalk<'w, '_> {
             || part.media_type != DEFAULT_TYPE
             || fields.first_known(KnownField::ContentType).is_some();
         let text = self.raw[body..].trim_ascii_start();
-        let is_possible = text.starts_with(b"--") || !is_typed && self.open.0.is_empty();
+        let is_possible = text.starts_with(b"--") || !is_typed && self.open.is_empty();
         if !is_possible {
             return false;
         }
@@ -608,7 +609,7 @@ impl<'w> PartWalk<'w, '_> {
             "multipart/digest" => AuthorKind::Digest,
             _ => AuthorKind::default(),
         };
-        self.open.0.push(OpenMultipart {
+        self.open.push(OpenMultipart {
             boundaries,
             place: PartPlace {
                 messages,
@@ -644,7 +645,7 @@ impl<'w> PartWalk<'w, '_> {
 
     /// Returns the number of multiparts and messages around the parts of `entity`.
     fn depth(&self, entity: &EntityStart) -> usize {
-        self.open.0.len() + entity.place.depth
+        self.open.len() + entity.place.depth
     }
 
     /// Returns `true` if a part is labelled as attached and attachments are skipped.
@@ -778,7 +779,7 @@ impl<'w> PartWalk<'w, '_> {
 
     /// Returns the range of the body at `body`, up to the next boundary before `end`, or to `end`.
     fn body_before(&self, body: usize, end: usize) -> BodyRange {
-        let boundary = self.open.boundary_before(self.raw, body, end);
+        let boundary = boundary_before(self.open, self.raw, body, end);
         let end = boundary.map_or(end, |boundary| boundary.start.max(body));
         let span = Span::new(body, end);
         BodyRange { span, boundary }
@@ -789,7 +790,7 @@ impl<'w> PartWalk<'w, '_> {
         let range = self.body_range(body);
         if part.media_type == ABUSE_REPORT {
             // The reported message follows.
-            if let Some(report) = self.open.0.last_mut() {
+            if let Some(report) = self.open.last_mut() {
                 report.place.messages = AuthorKind::Arf;
             }
             part.author = Some(self.reporter(part.author.take()));
@@ -807,7 +808,7 @@ impl<'w> PartWalk<'w, '_> {
     /// Returns the message whose header is the body of a part (RFC 6522).
     fn author_in_part(&self, body: Span) -> Option<Arc<Author>> {
         let (raw, limits) = (body.of(self.raw), self.state.limits);
-        let report = self.open.0.last();
+        let report = self.open.last();
         let kind = report.map_or_else(AuthorKind::default, |report| report.place.messages);
         let fields = HeaderFields::of(raw, limits.header_bytes);
         Author::of_header(kind, raw, &fields, limits.field_bytes).map(Arc::new)
@@ -832,7 +833,7 @@ impl<'w> PartWalk<'w, '_> {
     fn between(&mut self, at: usize) -> EntityStep {
         let between = self.body_range(at);
         if memchr::memchr2(b':', b'.', between.span.of(self.raw)).is_some() {
-            let place = self.open.0.last().map(|multipart| multipart.place.clone());
+            let place = self.open.last().map(|multipart| multipart.place.clone());
             let part = MimePart::between_parts(place.unwrap_or_default());
             self.text(between.span, &part);
         }
@@ -843,15 +844,15 @@ impl<'w> PartWalk<'w, '_> {
     /// the message ends.
     fn after(&mut self, boundary: Option<BoundaryLine>) -> EntityStep {
         let Some(boundary) = boundary else {
-            self.open.0.clear();
+            self.open.clear();
             return EntityStep::End;
         };
-        self.open.0.truncate(boundary.level + 1);
+        self.open.truncate(boundary.level + 1);
         if boundary.closes {
-            self.open.0.truncate(boundary.level);
+            self.open.truncate(boundary.level);
             return EntityStep::Between { at: boundary.end };
         }
-        let Some(multipart) = self.open.0.last_mut() else {
+        let Some(multipart) = self.open.last_mut() else {
             return EntityStep::End;
         };
         multipart.parts += 1;
