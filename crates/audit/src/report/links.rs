@@ -344,18 +344,14 @@ impl MostCited {
                     citations.push(citation(row)?);
                 }
             }
-            Ok(CitedLink { link, citations })
+            Ok((link, citations))
         });
         links.collect()
     }
 }
 
 /// A dead link and its first citations, one per message.
-#[derive(Clone, Debug)]
-pub(super) struct CitedLink {
-    pub(super) link: AuditedLink,
-    pub(super) citations: Vec<Citation>,
-}
+pub(super) type CitedLink = (AuditedLink, Vec<Citation>);
 
 /// A citation of a link.
 #[derive(Clone, Debug)]
