@@ -202,7 +202,7 @@ fn command(args: Args) -> CommandResult {
         Command::Watch(args) => watch::watch(&args, general),
         Command::Status(args) => watch::status(&args),
         Command::Parse(args) => parse::parse(&args),
-        Command::Show(args) => show::show(&args),
+        Command::Show { place } => show::show(place.as_deref()),
         Command::Explain(args) => explain::explain(&args, color),
         Command::Splits(args) => splits::splits(&args),
         Command::Load(args) => load::load(&args, quiet),
@@ -212,7 +212,9 @@ fn command(args: Args) -> CommandResult {
         Command::Audit(step) => audit::audit(step, quiet),
         Command::Config(ConfigCommand::Check { file }) => config_path::check(file.as_deref()),
         Command::Config(ConfigCommand::Default) => print(Config::commented_default().as_bytes()),
-        Command::Generate(GenerateCommand::Man(args)) => manual::man(&args),
+        Command::Generate(GenerateCommand::Man { page, all }) => {
+            manual::man(page.as_deref(), all.as_deref())
+        }
         Command::Generate(GenerateCommand::Completions { shell }) => manual::completions(shell),
         Command::Generate(GenerateCommand::Schema { format }) => {
             print(record::schema(format).as_bytes())

@@ -72,7 +72,13 @@ pub(crate) enum Command {
     /// Parse URLs by RFC 1738 and print their parts
     Parse(ParseArgs),
     /// Print the raw bytes of records
-    Show(ShowArgs),
+    Show {
+        /// PATH[!MEMBER]:START[-END] in bytes; by default, records from standard input
+        ///
+        /// Without END, the rest of the line is printed. MEMBER is a member of an archive.
+        #[arg(value_name = "PLACE")]
+        place: Option<OsString>,
+    },
     /// Explain why each candidate in a message is a URL or not
     Explain(ExplainArgs),
     /// Print work items for `scan --splits`: files, and parts of large mboxes
@@ -114,7 +120,15 @@ pub(crate) enum ConfigCommand {
 #[derive(Subcommand, Debug)]
 pub(crate) enum GenerateCommand {
     /// Show a manual page; print it as roff if there is no terminal
-    Man(ManArgs),
+    Man {
+        /// A command, `urlspool.toml` or `record` [default: the program]
+        #[arg(value_name = "PAGE", value_parser = page_name(), hide_possible_values = true)]
+        page: Option<String>,
+
+        /// Write all pages to the folders `man1` and `man5` of DIR
+        #[arg(long, value_name = "DIR", conflicts_with = "page")]
+        all: Option<PathBuf>,
+    },
     /// Print a shell completion script
     Completions {
         /// Shell
@@ -174,16 +188,6 @@ pub(crate) struct ParseArgs {
     /// Exit with status 1 if RFC 1738 rejects a URL
     #[arg(long)]
     pub(crate) check: bool,
-}
-
-/// The arguments of `show`.
-#[derive(clap::Args, Debug)]
-pub(crate) struct ShowArgs {
-    /// PATH[!MEMBER]:START[-END] in bytes; by default, records from standard input
-    ///
-    /// Without END, the rest of the line is printed. MEMBER is a member of an archive.
-    #[arg(value_name = "PLACE")]
-    pub(crate) place: Option<OsString>,
 }
 
 /// The arguments of `explain`.
@@ -315,18 +319,6 @@ pub(crate) struct StatusArgs {
     /// Configuration file of the daemon [default: as for `watch`]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-}
-
-/// The arguments of `generate man`.
-#[derive(clap::Args, Debug)]
-pub(crate) struct ManArgs {
-    /// A command, `urlspool.toml` or `record` [default: the program]
-    #[arg(value_name = "PAGE", value_parser = page_name(), hide_possible_values = true)]
-    pub(crate) page: Option<String>,
-
-    /// Write all pages to the folders `man1` and `man5` of DIR
-    #[arg(long, value_name = "DIR", conflicts_with = "page")]
-    pub(crate) all: Option<PathBuf>,
 }
 
 /// Parser for the name of a page, which offers the names of all pages.

@@ -15,7 +15,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use serde_json::Value;
 
-use super::args::{ManArgs, command, program_text};
+use super::args::{command, program_text};
 use super::error::{CommandError, CommandResult, Exit};
 use super::terminal::print;
 use urlspool_files::config::{Config, nearest};
@@ -45,12 +45,13 @@ fn title(name: &str) -> String {
     }
 }
 
-pub(super) fn man(args: &ManArgs) -> CommandResult {
+/// Shows the page with this name, or writes all pages to `folder`.
+pub(super) fn man(name: Option<&str>, folder: Option<&Path>) -> CommandResult {
     let pages = pages();
-    if let Some(folder) = &args.all {
+    if let Some(folder) = folder {
         return write_all(&pages, folder);
     }
-    let name = args.page.as_deref().unwrap_or("urlspool");
+    let name = name.unwrap_or("urlspool");
     match pages
         .iter()
         .find(|page| page.name == name || page.title() == name)

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use memchr::memrchr;
 
-use super::args::ShowArgs;
 use super::error::{CommandError, CommandResult, Exit};
 use super::location::{FileLocation, open_member, repository_streams, start_of, without_url};
 use super::terminal::{StdoutLines, escaped, print_message};
@@ -18,8 +17,8 @@ use urlspool_text::diagnostic::EscapeForm;
 use urlspool_text::limits::{Limits, MAGIC_BYTES};
 use urlspool_text::origin::FormatHint;
 
-pub(super) fn show(args: &ShowArgs) -> CommandResult {
-    if let Some(text) = &args.place
+pub(super) fn show(place: Option<&OsStr>) -> CommandResult {
+    if let Some(text) = place
         && start_shows_records(Path::new(text))
     {
         let name = text.to_string_lossy();
@@ -27,7 +26,7 @@ pub(super) fn show(args: &ShowArgs) -> CommandResult {
             format!("{name} contains records; pass them on standard input: urlspool show < {name}");
         return Err(CommandError::usage(escaped(&message)));
     }
-    let ranges = match &args.place {
+    let ranges = match place {
         Some(text) => vec![parse_place(&without_url(text))?],
         None => ranges_of_records(io::stdin().lock())?,
     };
