@@ -29,8 +29,8 @@ use urlspool_sources::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFi
 use urlspool_text::diagnostic::Diagnostic;
 
 pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
-    let location = MessageLocation::parse(&without_url(&args.place));
-    let path = &location.file.path;
+    let (file, offset) = message_location(&without_url(&args.place));
+    let (path, member) = (&file.path, &file.member);
     let mut config = Config::default();
     args.settings.apply(&mut config)?;
     let has_colors = color.colors(&io::stdout());
@@ -46,7 +46,7 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
         None => {}
     }
     let streams = if walk::is_repository(path) {
-        repository_streams(path, &location.file.member, &limits)
+        repository_streams(path, member, &limits)
             .map_err(|error| CommandError::unreadable(path, error))?
     } else {
         let file = walked_file(path)?;
@@ -58,22 +58,21 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
         source,
         hint,
         stream,
-    } = open_member(streams, &location.file.member).map_err(|error| failed(path, error))?;
+    } = open_member(streams, member).map_err(|error| failed(path, error))?;
     let format = args.kind.map(Format::of);
     let messages = MessageSource::of_stream(stream, source, hint, format, &limits);
-    let explained = find_message(&extractor, location.offset.unwrap_or(0), messages)
+    let explained = find_message(&extractor, offset.unwrap_or(0), messages)
         .map_err(|error| CommandError::unreadable(path, error))?;
     if explained.messages.is_empty() && explained.skipped.is_none() {
-        let offset = location.offset.unwrap_or(0);
-        let message = format!("there is no message at byte {offset}");
+        let message = format!("there is no message at byte {}", offset.unwrap_or(0));
         return Err(failed(path, message));
     }
     let mut out = StdoutLines::of_escaped_lines();
-    let noun = match location.file.member[..] {
+    let noun = match member[..] {
         [] => "file",
         _ => "member",
     };
-    out.put(page(&explained, noun, location.offset, has_colors).as_bytes())?;
+    out.put(page(&explained, noun, offset, has_colors).as_bytes())?;
     if args.evidence.is_none() {
         out.put(NO_EVIDENCE.as_bytes())?;
     }
@@ -164,28 +163,15 @@ fn message_at(
     explained
 }
 
-/// A message: the file or member that contains it, and the offset of one of its bytes.
-#[derive(Debug, PartialEq, Eq)]
-struct MessageLocation {
-    file: FileLocation,
-    /// `None` for the first message.
-    offset: Option<u64>,
-}
-
-impl MessageLocation {
-    /// Parses `FILE[!MEMBER][:OFFSET]`. Without an offset, it refers to the first message. If the
-    /// whole text names an existing file, it refers to that file.
-    fn parse(text: &OsStr) -> MessageLocation {
-        let (names, offset) = if Path::new(text).exists() {
-            (text.as_bytes(), None)
-        } else {
-            split_offset(text.as_bytes())
-        };
-        MessageLocation {
-            file: FileLocation::parse(OsStr::from_bytes(names)),
-            offset,
-        }
-    }
+/// Parses `FILE[!MEMBER][:OFFSET]`. Without an offset, it refers to the first message. If the whole
+/// text names an existing file, it refers to that file.
+fn message_location(text: &OsStr) -> (FileLocation, Option<u64>) {
+    let (names, offset) = if Path::new(text).exists() {
+        (text.as_bytes(), None)
+    } else {
+        split_offset(text.as_bytes())
+    };
+    (FileLocation::parse(OsStr::from_bytes(names)), offset)
 }
 
 /// Splits names from the offset after the last colon, if there is one.
@@ -451,14 +437,11 @@ mod tests {
     #[test]
     fn a_location_is_a_file_with_an_optional_offset() {
         let check = |text: &str, path: &str, offset| {
-            let expected = MessageLocation {
-                file: FileLocation {
-                    path: path.into(),
-                    member: vec![],
-                },
-                offset,
+            let file = FileLocation {
+                path: path.into(),
+                member: vec![],
             };
-            assert_eq!(MessageLocation::parse(text.as_ref()), expected);
+            assert_eq!(message_location(text.as_ref()), (file, offset));
         };
         check("no/such:12", "no/such", Some(12));
         check("no/such:x", "no/such:x", None);

@@ -68,14 +68,11 @@ pub(super) fn stats(args: &StatsArgs) -> CommandResult {
         report_written(args, &folder.path);
         return Ok(exit);
     }
-    let style = text::PageStyle {
-        columns: stdout_columns(),
-        has_colors: file.is_none() && args.general.color.colors(&io::stdout()),
-    };
+    let has_colors = file.is_none() && args.general.color.colors(&io::stdout());
     let page = match format {
         StatsFormat::Html => web_page::page(&overview).into_bytes(),
         StatsFormat::Json => data::line(&overview),
-        _ => text::page(&overview, style).into_bytes(),
+        _ => text::page(&overview, stdout_columns(), has_colors).into_bytes(),
     };
     match file {
         None if format == StatsFormat::Json => {
@@ -263,24 +260,12 @@ struct ListKind {
     of: fn(&Stats) -> &TopList,
 }
 
-/// A list of names and its kind.
-struct NamedList<'o> {
-    kind: &'static ListKind,
-    names: &'o TopList,
-}
-
 impl Overview {
     /// Returns the lists in the order of display.
-    fn lists(&self) -> Vec<NamedList<'_>> {
-        let kinds = LISTS
-            .iter()
-            .filter(|kind| self.names_senders || kind.key != "senders");
-        kinds
-            .map(|kind| NamedList {
-                kind,
-                names: (kind.of)(&self.stats),
-            })
-            .collect()
+    fn lists(&self) -> impl Iterator<Item = (&'static ListKind, &TopList)> {
+        let kinds = LISTS.iter();
+        let kinds = kinds.filter(|kind| self.names_senders || kind.key != "senders");
+        kinds.map(|kind| (kind, (kind.of)(&self.stats)))
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::args::ScanArgs;
 use super::super::error::CommandError;
 use super::super::load::{StderrReport, credentials, load_error, summary};
 use super::super::terminal::print_message;
-use super::report::{LoadedRecords, ScanReport};
+use super::report::ScanReport;
 use urlspool_files::pipeline::{self, Job, Summary};
 use urlspool_record::extract::Extractor;
 use urlspool_record::record::FieldId;
@@ -96,9 +96,9 @@ pub(super) fn run(
             job.filter = std::mem::take(&mut job.filter).without_own_outputs(files);
         }
         let files = ScannedFiles::beneath(&job.roots);
-        report.loaded = Some(LoadedRecords { feed, files });
+        report.loaded = Some((feed, files));
         let run = pipeline::run(job, extractor, report);
-        if let (Ok(_), Some(LoadedRecords { feed, files })) = (&run, report.loaded.take()) {
+        if let (Ok(_), Some((feed, files))) = (&run, report.loaded.take()) {
             feed.end(files);
         }
         run

@@ -35,15 +35,9 @@ pub(super) struct ScanReport {
     /// The paths that the user named.
     pub(super) named: HashSet<PathBuf>,
     /// The destination of loaded records, and the files that they come from.
-    pub(super) loaded: Option<LoadedRecords>,
+    pub(super) loaded: Option<(RecordFeed, ScannedFiles)>,
     /// `true` once the reader of the records closed its end.
     pub(super) is_cut_short: bool,
-}
-
-/// The destination of loaded records, and the files that they come from.
-pub(super) struct LoadedRecords {
-    pub(super) feed: RecordFeed,
-    pub(super) files: ScannedFiles,
 }
 
 pub(super) enum EventOutput {
@@ -74,8 +68,8 @@ impl Report for ScanReport {
     }
 
     fn records(&mut self, records: Vec<Record>) -> io::Result<bool> {
-        if let Some(loaded) = &mut self.loaded {
-            return Ok(loaded.feed.put(&records));
+        if let Some((feed, _)) = &mut self.loaded {
+            return Ok(feed.put(&records));
         }
         or_error(self.outputs.lock().put_records(records))?;
         Ok(true)
@@ -87,10 +81,10 @@ impl Report for ScanReport {
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
         let is_failure = event.diagnostic.kind.is_failure();
-        if let Some(loaded) = &mut self.loaded
+        if let Some((_, files)) = &mut self.loaded
             && (is_failure || event.diagnostic.kind == DiagnosticKind::Vanished)
         {
-            loaded.files.add_broken(&event.source.path);
+            files.add_broken(&event.source.path);
         }
         let is_failure = is_failure || is_skipped_input(event, &self.named);
         if is_failure {
@@ -121,8 +115,8 @@ impl Report for ScanReport {
     }
 
     fn file_read(&mut self, path: &Path) {
-        if let Some(loaded) = &mut self.loaded {
-            loaded.files.add_read(path);
+        if let Some((_, files)) = &mut self.loaded {
+            files.add_read(path);
         }
     }
 

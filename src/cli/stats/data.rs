@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{LISTS, Overview};
 use urlspool_files::pipeline::Summary;
@@ -51,11 +52,11 @@ pub(super) fn write(overview: &Overview, files: &mut TableFiles) -> Result<(), O
         (year, *counts)
     });
     files.write(PROTOCOLS, protocols)?;
-    for list in overview.lists() {
-        let error = list.names.error();
-        let rows = list.names.top(usize::MAX).into_iter();
+    for (kind, names) in overview.lists() {
+        let error = names.error();
+        let rows = names.top(usize::MAX).into_iter();
         let rows = rows.map(|top| (TableText(top.name), top.count, top.count + error));
-        files.write(list.kind.file, rows)?;
+        files.write(kind.file, rows)?;
     }
     Ok(())
 }
@@ -98,9 +99,9 @@ struct StatsJson<'o> {
     input: &'o str,
     kind: &'static str,
     urls: u64,
-    distinct_urls: NumberJson,
-    messages_with_urls: NumberJson,
-    sources_with_urls: NumberJson,
+    distinct_urls: Value,
+    messages_with_urls: Value,
+    sources_with_urls: Value,
     first_date: Option<&'o str>,
     last_date: Option<&'o str>,
     undated: u64,
@@ -112,15 +113,8 @@ struct StatsJson<'o> {
     years: BTreeMap<u16, u64>,
     dead_protocols: Vec<ProtocolsJson>,
     #[serde(flatten)]
-    lists: BTreeMap<&'static str, ListJson<'o>>,
+    lists: BTreeMap<&'static str, ListJson>,
     summary: Option<&'o Summary>,
-}
-
-/// A number; `error` is null if it is exact.
-#[derive(Serialize)]
-struct NumberJson {
-    count: u64,
-    error: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -132,41 +126,34 @@ struct ProtocolsJson {
 }
 
 #[derive(Serialize)]
-struct ListJson<'o> {
-    names: NumberJson,
+struct ListJson {
+    names: Value,
     /// The largest number that `urls` may be too small by.
     error: u64,
-    top: Vec<NameJson<'o>>,
+    top: Vec<Value>,
 }
 
-#[derive(Serialize)]
-struct NameJson<'o> {
-    name: &'o str,
-    urls: u64,
-}
-
-impl From<Estimate> for NumberJson {
-    fn from(Estimate { count, error }: Estimate) -> NumberJson {
-        // As the page has it; the digits after these say nothing.
-        let error = error.map(|error| (error * 1_000.0).round() / 1_000.0);
-        NumberJson { count, error }
-    }
+/// Returns a number; `error` is null if it is exact.
+fn number_json(Estimate { count, error }: Estimate) -> Value {
+    // As the page has it; the digits after these say nothing.
+    let error = error.map(|error| (error * 1_000.0).round() / 1_000.0);
+    json!({ "count": count, "error": error })
 }
 
 /// Returns the line.
 pub(super) fn line(overview: &Overview) -> Vec<u8> {
     let stats = &overview.stats;
     let protocols = stats.dead_protocols.iter();
-    let lists = overview.lists().into_iter();
-    let lists = lists.map(|list| (list.kind.key, list_json(list.names, overview.top)));
+    let lists = overview.lists();
+    let lists = lists.map(|(kind, names)| (kind.key, list_json(names, overview.top)));
     let json = StatsJson {
         line_type: "stats",
         input: &overview.name,
         kind: overview.kind,
         urls: stats.urls,
-        distinct_urls: stats.distinct_urls.estimate().into(),
-        messages_with_urls: stats.messages.estimate().into(),
-        sources_with_urls: stats.sources.estimate().into(),
+        distinct_urls: number_json(stats.distinct_urls.estimate()),
+        messages_with_urls: number_json(stats.messages.estimate()),
+        sources_with_urls: number_json(stats.sources.estimate()),
         first_date: stats.first.as_deref(),
         last_date: stats.last.as_deref(),
         undated: stats.undated,
@@ -190,16 +177,13 @@ pub(super) fn line(overview: &Overview) -> Vec<u8> {
     line
 }
 
-fn list_json(list: &TopList, max: usize) -> ListJson<'_> {
+fn list_json(list: &TopList, max: usize) -> ListJson {
     let top = list.top(max).into_iter();
     ListJson {
-        names: list.names().into(),
+        names: number_json(list.names()),
         error: list.error(),
         top: top
-            .map(|top| NameJson {
-                name: top.name,
-                urls: top.count,
-            })
+            .map(|top| json!({ "name": top.name, "urls": top.count }))
             .collect(),
     }
 }

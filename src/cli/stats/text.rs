@@ -7,15 +7,6 @@ use urlspool_files::pipeline::Summary;
 use urlspool_store::stats::{DEAD_PROTOCOLS, Estimate, Stats, TopList};
 use urlspool_text::diagnostic::{counted, grouped, printable};
 
-/// The look of a page.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PageStyle {
-    /// Width of the terminal.
-    pub(super) columns: usize,
-    /// `true` for bold titles.
-    pub(super) has_colors: bool,
-}
-
 /// Width below which lines are no longer shortened.
 const LEAST_COLUMNS: usize = 26;
 
@@ -32,12 +23,13 @@ const BAR_COLUMNS: usize = 16;
 const BARS_FROM: usize = 50;
 const SHARES_FROM: usize = 36;
 
-/// Returns the page. The only escape sequences in it are those of bold titles.
-pub(super) fn page(overview: &Overview, style: PageStyle) -> String {
+/// Returns the page for a terminal of this width. The only escape sequences in it are those of bold
+/// titles.
+pub(super) fn page(overview: &Overview, columns: usize, has_colors: bool) -> String {
     let mut page = TextPage {
         text: String::new(),
-        columns: style.columns.clamp(LEAST_COLUMNS, MOST_COLUMNS),
-        has_colors: style.has_colors,
+        columns: columns.clamp(LEAST_COLUMNS, MOST_COLUMNS),
+        has_colors,
     };
     page.title(&format!("URLs in {}", overview.name));
     totals(overview, &mut page);
@@ -52,9 +44,9 @@ pub(super) fn page(overview: &Overview, style: PageStyle) -> String {
         total: stats.urls,
     };
     let mut tables = vec![("URLs by year".to_owned(), years)];
-    for list in overview.lists() {
-        tables.push(listed(list.kind.title, list.names, overview));
-        if list.kind.key == "schemes" {
+    for (kind, names) in overview.lists() {
+        tables.push(listed(kind.title, names, overview));
+        if kind.key == "schemes" {
             tables.push(dead_protocols(stats));
         }
     }

@@ -6,11 +6,11 @@ use maud::{Markup, html};
 use unicode_width::UnicodeWidthChar;
 
 use super::text::{day, estimated};
-use super::{NamedList, Overview};
+use super::{ListKind, Overview};
 use urlspool_store::page::charts::{BarRow, BarScale, BarSeries, bars};
 use urlspool_store::page::document;
 use urlspool_store::page::html::{Cell, card, foreign, number_column, ratio, table, text_column};
-use urlspool_store::stats::{DEAD_PROTOCOLS, Estimate};
+use urlspool_store::stats::{DEAD_PROTOCOLS, Estimate, TopList};
 use urlspool_text::diagnostic::{counted, grouped, shortened};
 
 /// Maximum number of names in a chart.
@@ -26,14 +26,13 @@ const TABLE_BELOW: &str = "numbers of URLs; the table below has the values";
 pub(super) fn page(overview: &Overview) -> String {
     let lists: Vec<_> = overview
         .lists()
-        .into_iter()
-        .filter(|list| 0 < list.names.names().count)
+        .filter(|(_, names)| 0 < names.names().count)
         .collect();
     let header = html! {
         p { "In " (foreign(&overview.name)) "." } "\n"
         nav aria-label="Sections" { ul {
             li { a href="#years" { "By year" } }
-            @for list in &lists { li { a href={ "#" (list.kind.key) } { (list.kind.title) } } }
+            @for (kind, _) in &lists { li { a href={ "#" (kind.key) } { (kind.title) } } }
             li { a href="#protocols" { "Dead protocols" } }
             li { a href="#method" { "Counting rules" } }
         } } "\n"
@@ -41,7 +40,7 @@ pub(super) fn page(overview: &Overview) -> String {
     let main = html! {
         (cards(overview))
         (years(overview))
-        @for list in &lists { (names(list, overview)) }
+        @for (kind, list) in &lists { (names(kind, list, overview)) }
         (protocols(overview))
         (method(overview))
     };
@@ -171,9 +170,9 @@ fn row(name: &str, urls: u64, largest: u64) -> BarRow<'_> {
 }
 
 /// Returns the most frequent names of a list: some as bars, more in a table.
-fn names(list: &NamedList<'_>, overview: &Overview) -> Markup {
-    let top = list.names.top(overview.top.max(CHARTED_NAMES));
-    let names = list.names.names();
+fn names(kind: &ListKind, list: &TopList, overview: &Overview) -> Markup {
+    let top = list.top(overview.top.max(CHARTED_NAMES));
+    let names = list.names();
     let largest = top.first().map_or(1, |top| top.count);
     let charted = top.iter().take(CHARTED_NAMES);
     let charted = charted.map(|top| (name_beside_bar(top.name), top.count));
@@ -182,7 +181,7 @@ fn names(list: &NamedList<'_>, overview: &Overview) -> Markup {
     let rows = rows.map(|(name, urls)| row(name, *urls, largest));
     let rows: Vec<_> = rows.collect();
     let columns = [
-        text_column(list.kind.noun),
+        text_column(kind.noun),
         number_column("URLs"),
         number_column("Share"),
     ];
@@ -195,20 +194,20 @@ fn names(list: &NamedList<'_>, overview: &Overview) -> Markup {
         ]
     });
     html! {
-        section id=(list.kind.key) { "\n"
-            h2 { (list.kind.title) } "\n"
+        section id=(kind.key) { "\n"
+            h2 { (kind.title) } "\n"
             p {
                 (counted(top.len() as u64, "name", "names")) " of " (grouped(names.count)) ". "
                 @if let Some(error) = names.error {
                     "The number of names is estimated, within \u{b1}"
                     (format!("{:.1}", error * 100.0)) "\u{a0}%. "
                 }
-                @if 0 < list.names.error() {
-                    "Numbers of URLs are too small by at most " (grouped(list.names.error())) "."
+                @if 0 < list.error() {
+                    "Numbers of URLs are too small by at most " (grouped(list.error())) "."
                 }
             } "\n"
-            (bars(list.kind.title, TABLE_BELOW, &[URLS], &rows, BarScale::Numbers))
-            (table(list.kind.title, &columns, cells, None))
+            (bars(kind.title, TABLE_BELOW, &[URLS], &rows, BarScale::Numbers))
+            (table(kind.title, &columns, cells, None))
         } "\n"
     }
 }
