@@ -25,14 +25,9 @@ pub(crate) struct Extractor {
     inner: Arc<extract::Extractor>,
     format: LineFormat,
     fields: Option<Vec<FieldId>>,
-    /// Unused makers, at most one for each thread. Their caches are worth more than a message.
-    makers: Mutex<Vec<RecordMaker>>,
-}
-
-/// Caches for the records of one message.
-struct RecordMaker {
-    writer: RecordWriter,
-    dicts: DictMaker,
+    /// Unused caches for the records of one message, at most one pair for each thread. They are
+    /// worth more than a message.
+    makers: Mutex<Vec<(RecordWriter, DictMaker)>>,
 }
 
 #[pymethods]
@@ -99,22 +94,22 @@ impl Extractor {
         path: PathBuf,
     ) -> PyResult<Bound<'py, PyList>> {
         let kept = lock(&self.makers).pop();
-        let mut maker = match kept {
+        let (mut writer, mut maker) = match kept {
             Some(maker) => maker,
-            None => RecordMaker {
-                writer: RecordWriter::new(&self.format),
-                dicts: DictMaker::new(py, self.fields.as_deref())?,
-            },
+            None => (
+                RecordWriter::new(&self.format),
+                DictMaker::new(py, self.fields.as_deref())?,
+            ),
         };
         let records = if message.len() < LONG_BYTES {
-            py.detach(|| records(&self.inner, message, path, &mut maker.writer))
+            py.detach(|| records(&self.inner, message, path, &mut writer))
         } else {
             let (extractor, message) = (Arc::clone(&self.inner), message.to_vec());
             let mut writer = RecordWriter::new(&self.format);
             interruptible(py, move || records(&extractor, &message, path, &mut writer))?
         };
-        let dicts = maker.dicts.dicts(py, &records);
-        lock(&self.makers).push(maker);
+        let dicts = maker.dicts(py, &records);
+        lock(&self.makers).push((writer, maker));
         dicts
     }
 }

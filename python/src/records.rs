@@ -20,9 +20,7 @@ use urlspool_text::origin::{FileRange, Source};
 
 use crate::dictionaries::DictMaker;
 use crate::options::Request;
-use crate::running_scan::{
-    FileObject, OpenedFile, RaisedException, RunningScan, SharedOutcome, lock,
-};
+use crate::running_scan::{FileObject, RaisedException, RunningScan, SharedOutcome, lock};
 
 /// The records of a scan, which can be taken once.
 #[pyclass(frozen, module = "urlspool")]
@@ -62,15 +60,14 @@ impl Records {
             kind: None,
             nuls: 0,
         };
-        let file = OpenedFile { object, part };
-        Records::start(py, request, Vec::new(), Some(file), raised)
+        Records::start(py, request, Vec::new(), Some((object, part)), raised)
     }
 
     fn start(
         py: Python<'_>,
         request: &Request,
         paths: Vec<PathBuf>,
-        file: Option<OpenedFile>,
+        file: Option<(FileObject, FileRange)>,
         raised: RaisedException,
     ) -> PyResult<Records> {
         let fields = request.fields.clone();

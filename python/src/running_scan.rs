@@ -54,21 +54,15 @@ pub(crate) struct Outcome {
 
 pub(crate) type SharedOutcome = Arc<Mutex<Outcome>>;
 
-/// The input of a scan, if it is not named by its job.
-pub(crate) struct OpenedFile {
-    pub(crate) object: FileObject,
-    pub(crate) part: FileRange,
-}
-
 /// Time between two checks for a signal.
 pub(crate) const SIGNAL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl RunningScan {
-    /// Starts the job of a request, or the scan of a file object if there is one.
+    /// Starts the job of a request, or the scan of a part of a file object if there is one.
     pub(crate) fn start(
         request: &Request,
         job: Job,
-        file: Option<OpenedFile>,
+        file: Option<(FileObject, FileRange)>,
         raised: RaisedException,
     ) -> PyResult<RunningScan> {
         let (sender, batches) = mpsc::sync_channel(SCANNED_BATCHES);
@@ -88,7 +82,7 @@ impl RunningScan {
         let worker = move || {
             let added = add_evidence(evidence.as_ref(), &job, extractor, &mut report);
             let summary = added.and_then(|extractor| match file {
-                Some(OpenedFile { object, part }) => {
+                Some((object, part)) => {
                     let input = Input::object(object);
                     pipeline::run_input(input, &part, &job, &extractor, &mut report)
                 }
