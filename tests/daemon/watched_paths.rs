@@ -129,7 +129,10 @@ fn mail_that_arrives_right_after_the_first_line_is_shown() {
     let mut greeting = String::new();
     let mut messages = BufReader::new(child.stderr.take().unwrap());
     messages.read_line(&mut greeting).unwrap();
-    assert!(greeting.contains("existing mail is skipped"), "{greeting}");
+    assert!(
+        greeting.contains("before the first start is skipped"),
+        "{greeting}"
+    );
     deliver(&folder, 3);
     let lines = BufReader::new(child.stdout.take().unwrap());
     let mut watching = Watching { child, lines };

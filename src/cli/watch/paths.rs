@@ -100,7 +100,7 @@ impl PathWatch {
             .collect();
         let existing = match self.config.watch.existing {
             Some(ExistingMail::Skip { .. }) => {
-                "; existing mail is skipped (--from-start prints it)"
+                "; mail from before the first start is skipped (--from-start prints it)"
             }
             _ => "",
         };

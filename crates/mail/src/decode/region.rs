@@ -390,7 +390,7 @@ const SENDER_BYTES: usize = 512;
 fn continue_address(from: &mut Cow<'_, [u8]>, part: &[u8]) {
     let last = memchr::memrchr2(b'<', b'>', from).map(|at| from[at]);
     let is_open = last == Some(b'<') && !part.contains(&b' ');
-    let lacks_author = from.ends_with(BEHALF);
+    let lacks_author = after_behalf(from) == Some(from.len());
     if (is_open || lacks_author) && from.len() + part.len() < SENDER_BYTES {
         from.to_mut().extend(lacks_author.then_some(b' '));
         from.to_mut().extend_from_slice(part);
@@ -398,12 +398,22 @@ fn continue_address(from: &mut Cow<'_, [u8]>, part: &[u8]) {
 }
 
 /// Words before the author, after the mailing list that sent the message: Outlook writes the fields
-/// Sender and From in one line.
-const BEHALF: &[u8] = b" On Behalf Of";
+/// Sender and From in one line. In six languages, in lower case, separated by semicolons.
+const BEHALF: &str =
+    "on behalf of;im auftrag von;de la part de;en nombre de;em nome de;per conto di";
+
+/// Returns the offset after the words of [`BEHALF`] in a sender.
+fn after_behalf(from: &[u8]) -> Option<usize> {
+    let lowercase = from.to_ascii_lowercase();
+    BEHALF.split(';').find_map(|words| {
+        let at = memmem::rfind(&lowercase, words.as_bytes())?;
+        lowercase[..at].ends_with(b" ").then_some(at + words.len())
+    })
+}
 
 /// Returns the author of a sender that was written by Outlook.
 fn represented(from: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
-    match memmem::rfind(&from, BEHALF).map(|at| from[at + BEHALF.len()..].trim_ascii()) {
+    match after_behalf(&from).map(|at| from[at..].trim_ascii()) {
         Some(author @ [_, ..]) => Cow::Owned(author.to_vec()),
         _ => from,
     }
@@ -644,6 +654,12 @@ mod tests {
             ("From: Joe <\n-\nDate: x", "Joe <", false),
             ("From: L <l@a> On Behalf Of Joe\nDate: x", "Joe", true),
             ("From: L <l@a> On Behalf Of\nJoe S\nDate: x", "Joe S", true),
+            (
+                "De: L <l@a> em nome de J & S <j@b>\nEnviado: x",
+                "J & S <j@b>",
+                true,
+            ),
+            ("Von: L <l@a> Im Auftrag von Joe\nGesendet: x", "Joe", true),
             ("From: Joe\nTo: A\n<a@a>,\nB\nDate: x", "Joe", true),
             (&format!("From: Joe\n{eight}Date: x"), "Joe", true),
             (&format!("From: Joe\n{eight}x\nDate: x"), "Joe", false),
