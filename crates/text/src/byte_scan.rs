@@ -162,35 +162,21 @@ fn padded<const LEN: usize>(text: &[u8], fill: u8) -> [u8; LEN] {
     padded
 }
 
-/// The lowest bit of each byte.
-const ONES: u64 = u64::MAX / 255;
-
-/// The highest bit of each byte.
-const HIGHEST: u64 = ONES << 7;
-
-/// The bit that distinguishes a lowercase letter from its uppercase letter, in each byte.
-const CASE: u64 = ONES * 0x20;
-
 /// Length of the field name at the start of `line`: printable ASCII except the colon (RFC 5322
 /// section 2.2).
 #[must_use]
 #[inline]
 pub fn field_name_len(line: &[u8]) -> usize {
-    let (blocks, rest) = line.as_chunks::<8>();
+    let (blocks, rest) = line.as_chunks::<16>();
     for (index, block) in blocks.iter().enumerate() {
-        let block = u64::from_le_bytes(*block);
-        // In each term, the highest bit of a byte is set if the byte ends the name. A carry only
-        // reaches later bytes, so the lowest bit set is correct.
-        let below = block.wrapping_sub(ONES * u64::from(b'!')) & !block;
-        let above = block.wrapping_add(ONES * u64::from(0x7F - b'~')) | block;
-        let colon = block ^ (ONES * u64::from(b':'));
-        let colon = colon.wrapping_sub(ONES) & !colon;
-        let ends = (below | above | colon) & HIGHEST;
+        let block = u8x16::new(*block);
+        let outside = block.simd_lt(u8x16::splat(b'!')) | block.simd_gt(u8x16::splat(b'~'));
+        let ends = (outside | block.simd_eq(u8x16::splat(b':'))).to_bitmask();
         if ends != 0 {
-            return index * 8 + ends.trailing_zeros() as usize / 8;
+            return index * 16 + ends.trailing_zeros() as usize;
         }
     }
-    blocks.len() * 8 + prefix_len(rest, |&byte| !ends_field_name(byte))
+    blocks.len() * 16 + prefix_len(rest, |&byte| !ends_field_name(byte))
 }
 
 /// Returns the first character of `text`, or `None` if `text` does not start with UTF-8.
@@ -426,7 +412,7 @@ fn halves(bytes: &[u8; CaselessPrefix::MAX_LEN]) -> [u8x16; 2] {
 pub fn first_letters(text: &[u8]) -> u64 {
     let first = text.first_chunk().copied();
     let first = first.unwrap_or_else(|| padded(text, 0));
-    u64::from_le_bytes(first) | CASE
+    u64::from_le_bytes(first) | u64::from_ne_bytes([0x20; 8])
 }
 
 #[cfg(test)]

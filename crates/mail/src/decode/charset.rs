@@ -26,13 +26,10 @@ pub fn decode(raw: &[u8], label: Option<&str>) -> Option<MappedBytes> {
     if let Some(family) = seven_bit_family(raw, is_ascii, label) {
         return Some(seven_bit::decode(raw, family));
     }
-    // Nearly all texts are ASCII with one of these labels. Under other labels, ASCII bytes may have
-    // another meaning.
-    if is_ascii && label.is_none_or(is_usual) {
-        return None;
-    }
+    // Nearly all texts are ASCII with one of these labels, or UTF-8. Under other labels, ASCII
+    // bytes may have another meaning.
     let is_utf8 = label.is_some_and(|label| label.eq_ignore_ascii_case("utf-8"));
-    if is_utf8 && std::str::from_utf8(raw).is_ok() {
+    if is_ascii && label.is_none_or(is_usual) || is_utf8 && std::str::from_utf8(raw).is_ok() {
         return None;
     }
     if label.is_some_and(is_utf7) {
