@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -91,6 +91,20 @@ fn an_unreadable_file_delays_no_other_and_is_quarantined_after_a_day() {
     assert!(status.metrics().contains("urlspool_quarantined_files 1\n"));
     let later = pass(&mut daemon, &mut host, 86_400_000);
     assert_eq!(tries(&later), tries(&status), "it is not retried");
+}
+
+/// Regression: after a restart, the wait began again. The ctime counts as rounded up to a second.
+#[test]
+fn a_file_settles_by_its_ctime_or_without_a_date_after_the_first_check() {
+    for (has_date, settled_ms) in [(true, 3_000), (false, 5_000)] {
+        let (folder, mut host) = (Folder::in_memory(), TestHost::default());
+        let article = folder.write("spool/1", message(1, 1));
+        let changed = u64::try_from(article.metadata().unwrap().ctime()).unwrap();
+        host.unix_time = has_date.then_some(changed + 3);
+        let mut daemon = open(&config(folder.root(), &[folder.path("spool")]), &mut host);
+        let mut read_after = |ms| pass(&mut daemon, &mut host, ms).counts.messages_read;
+        assert_eq!([read_after(settled_ms), read_after(100)], [0, 1]);
+    }
 }
 
 /// Regression: each time the last message of an mbox had grown, all of them were counted again.
@@ -272,14 +286,9 @@ fn a_rebuilt_state_has_the_read_positions() {
     rebuilt();
     rebuilt();
     let mut daemon = open(&config, &mut host);
-    let status = pass(&mut daemon, &mut host, 60_000);
-    let counts =
-        serde_json::from_slice::<serde_json::Value>(&status.json()).unwrap()["counts"].clone();
+    let counts = pass(&mut daemon, &mut host, 60_000).counts;
     // No file is read again.
-    assert_eq!(
-        (&counts["files_read"], &counts["messages_read"]),
-        (&0.into(), &0.into()),
-    );
+    assert_eq!([counts.files_read, counts.messages_read], [0, 0]);
     append(&spool.join("a"), rest);
     append(&spool.join("b"), &mbox(7));
     days(&mut daemon, &mut host, 1);
@@ -328,26 +337,12 @@ fn an_mbox_truncated_between_two_runs_is_reported_once() {
         host.logged(report)
     };
     fs::write(&inbox, mbox(10) + &long(6)).unwrap();
-    assert_eq!(
-        again(&mut host),
-        0,
-        "its last message was deleted: {:?}",
-        host.log
-    );
+    // Its last message was deleted.
+    assert_eq!(again(&mut host), 0, "{:?}", host.log);
     fs::write(&inbox, mbox(8)).unwrap();
-    assert_eq!(
-        (again(&mut host), again(&mut host)),
-        (1, 1),
-        "{:?}",
-        host.log
-    );
+    assert_eq!([again(&mut host), again(&mut host)], [1, 1]);
     fs::write(&inbox, "").unwrap();
-    assert_eq!(
-        (again(&mut host), again(&mut host)),
-        (2, 2),
-        "{:?}",
-        host.log
-    );
+    assert_eq!([again(&mut host), again(&mut host)], [2, 2]);
     append(&inbox, &mbox(9));
     assert_eq!(again(&mut host), 2, "{:?}", host.log);
     let written = read_segments(&root.join("out")).urls;

@@ -32,7 +32,7 @@ pub(crate) fn when_unlocked<T>(
 pub(crate) struct TestHost {
     /// The clock, in milliseconds.
     pub(crate) ms: u64,
-    /// Seconds since 1970, or `None` for a machine without a date.
+    /// Seconds from 1970 to the start of the clock, or `None` for a machine without a date.
     pub(crate) unix_time: Option<u64>,
     /// The log records in their `Debug` form.
     pub(crate) log: Vec<String>,
@@ -61,7 +61,7 @@ impl DaemonHost for TestHost {
     }
 
     fn unix_ms(&mut self) -> Option<u64> {
-        self.unix_time.map(|seconds| seconds * 1_000)
+        self.unix_time.map(|seconds| seconds * 1_000 + self.ms)
     }
 
     fn log(&mut self, record: &LogRecord<'_>) {

@@ -87,11 +87,8 @@ impl SpoolReader {
             inode_version: Some(FileVersion::of(&metadata)),
             repository: None,
         };
-        let now = host.now();
-        if !self
-            .failures
-            .may_read(checked.path(), checked.inode_version, now)
-        {
+        let failures = &self.failures;
+        if !failures.may_read(checked.path(), checked.inode_version, host.now()) {
             let identity = &self.spools[spool].identity;
             return file_read_state(self.session()?, identity, file, checked.version);
         }
@@ -219,9 +216,8 @@ impl SpoolReader {
         if matches!(outcome, FileOutcome::Complete | FileOutcome::Partial) {
             self.counters.files_read += 1;
             let changed_ms = u64::try_from(version.ctime / 1_000_000).unwrap_or(0);
-            if self.spools[checked.spool].scanned
-                && let Some(now_ms) = host.unix_ms()
-            {
+            let is_scanned = self.spools[checked.spool].scanned;
+            if let Some(now_ms) = host.unix_ms().filter(|_| is_scanned) {
                 self.counters.lag_ms(now_ms.saturating_sub(changed_ms));
             }
         }
@@ -270,17 +266,17 @@ impl SpoolReader {
         pause: Duration,
         host: &mut dyn ReaderHost,
     ) -> i64 {
-        let now = host.unix_time().filter(|_| self.spools[spool].notices);
-        let latest = now.and_then(|now| Duration::from_secs(now).checked_sub(pause));
+        let now = host.unix_ms().filter(|_| self.spools[spool].notices);
+        let latest = now.and_then(|now| Duration::from_millis(now).checked_sub(pause));
         latest.map_or(i64::MIN, |latest| latest.as_nanos() as i64)
     }
 
     /// Returns whether a file may still be written.
     fn settle_state(&self, checked: &CheckedFile<'_>, host: &mut dyn ReaderHost) -> SettleState {
-        let (version, settle, now) = (checked.version, self.config.watch.settle, host.now());
+        let (settle, now) = (self.config.watch.settle, host.now());
         let known = self.unsettled.get(checked.path());
         let since = self.unchanged_since(checked);
-        if version.ctime <= self.latest_change(checked.spool, settle, host)
+        if self.ctime_wait(checked, host).is_zero()
             || since.is_some_and(|since| since.plus(settle) <= now)
         {
             SettleState::Settled
@@ -292,6 +288,15 @@ impl SpoolReader {
         } else {
             SettleState::Changing
         }
+    }
+
+    /// Returns the time until a file has settled by its ctime, if it does not change. The ctime
+    /// counts as rounded up to a second. A file system may round it down to one or two.
+    fn ctime_wait(&self, checked: &CheckedFile<'_>, host: &mut dyn ReaderHost) -> Duration {
+        let latest = self.latest_change(checked.spool, self.config.watch.settle, host);
+        let (ctime, second) = (checked.version.ctime, 1_000_000_000);
+        let changed = (ctime / second + 1 + i64::from(ctime % second == 0)).saturating_mul(second);
+        Duration::from_nanos(u64::try_from(changed.saturating_sub(latest)).unwrap_or(0))
     }
 
     /// Time since which an unsettled file has had its version. `None` if it is not known.
@@ -321,11 +326,8 @@ impl SpoolReader {
                 self.remove_planned(path);
                 self.report_skip(source, reason, path, host);
             }
-            FileOutcome::Waiting => self.wait_to_settle(checked, None, host.now()),
-            FileOutcome::Locked(holder) => {
-                let held = self.held_lock(source, holder, host);
-                self.wait_to_settle(checked, Some(held), host.now());
-            }
+            FileOutcome::Waiting => self.wait_to_settle(checked, None, host),
+            FileOutcome::Locked(holder) => self.wait_to_settle(checked, Some(holder), host),
             FileOutcome::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.unsettled.remove(path);
                 // A Maildir message that disappeared was probably renamed.
@@ -372,16 +374,16 @@ impl SpoolReader {
         }
     }
 
-    /// Plans to check a file again once it has settled. `lock` is the lock under which it was
+    /// Plans to check a file again once it has settled. `holder` holds the lock under which it was
     /// found.
     fn wait_to_settle(
         &mut self,
         checked: &CheckedFile<'_>,
-        lock: Option<HeldLock>,
-        now: MonotonicTime,
+        holder: Option<String>,
+        host: &mut dyn ReaderHost,
     ) {
-        let (path, version) = (checked.path(), checked.version);
-        let settle = self.config.watch.settle;
+        let lock = holder.map(|holder| self.held_lock(&checked.file.source, holder, host));
+        let (path, settle, now) = (checked.path(), self.config.watch.settle, host.now());
         self.failures.files.remove(path);
         if UNSETTLED_FILES <= self.unsettled.len() && !self.unsettled.contains_key(path) {
             self.spools[checked.spool].mark(now.plus(settle));
@@ -390,9 +392,13 @@ impl SpoolReader {
         let since = self.unchanged_since(checked).unwrap_or(now);
         let is_paused = self.closed.contains(path) && now < since.plus(WRITER_PAUSE);
         let pause = settle.min(if is_paused { WRITER_PAUSE } else { settle });
-        let due = lock.as_ref().map_or(since.plus(pause), |_| now);
+        // After a restart, the file may have settled by its ctime before `pause` is over. One more
+        // millisecond, because both clocks are rounded down.
+        let settled = now.plus(self.ctime_wait(checked, host)).after(1);
+        let settled = settled.min(since.plus(pause));
+        let due = lock.as_ref().map_or(settled, |_| now);
         let file = UnsettledFile {
-            version,
+            version: checked.version,
             since,
             due: due.max(now.after(LOCK_RETRY_MS)),
             lock,
@@ -411,9 +417,8 @@ impl SpoolReader {
         self.unsettled.remove(&*source.path);
         let kind = read_error_kind(error);
         *self.counters.read_errors.entry(kind).or_default() += 1;
-        let now = host.now();
         let failures = &mut self.failures;
-        if let Some(diagnostic) = failures.record(&source.path, version, error, now) {
+        if let Some(diagnostic) = failures.record(&source.path, version, error, host.now()) {
             self.report(&diagnostic.of(source), host);
         }
     }
