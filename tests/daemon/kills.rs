@@ -307,13 +307,12 @@ fn a_daemon_killed_between_the_records_of_a_message_writes_each_url_once() {
 #[test]
 #[cfg(feature = "planted-faults")]
 fn planted_faults_are_caught() {
-    for fault in ["StateBeforeData", "AdvanceOnRead"] {
-        // Sixty random moments may all miss the fault, especially on a busy machine.
-        let mut series = (0..3).map(|_| kill(60, When::AnyTime, Some(fault)));
-        let caught = series.find(Result::is_err);
-        println!("{fault}: {caught:?}");
-        assert!(caught.is_some(), "{fault} is not caught by kills");
-    }
+    let fault = "StateBeforeData";
+    // Sixty random moments may all miss the fault, especially on a busy machine.
+    let mut series = (0..3).map(|_| kill(60, When::AnyTime, Some(fault)));
+    let caught = series.find(Result::is_err);
+    println!("{fault}: {caught:?}");
+    assert!(caught.is_some(), "{fault} is not caught by kills");
     for (fault, test) in [
         ("NoLock", "a_mailbox_that_cannot_be_read_hides_messages"),
         (

@@ -8,8 +8,6 @@ pub enum PlantedFault {
     StateBeforeData,
     /// Folders are not synced after a rename.
     NoDirectorySync,
-    /// A message counts as read before its records are committed.
-    AdvanceOnRead,
     /// A report of lost notifications is ignored.
     IgnoreOverflow,
     /// Mailboxes are read while other programs hold their locks.

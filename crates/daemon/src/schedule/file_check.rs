@@ -108,7 +108,6 @@ impl SpoolReader {
                 self.ingest_checked_file(checked, &mut nuls, &session, host)?;
             let is_partial = matches!(outcome, FileOutcome::Partial);
             self.plan_next_check(checked, outcome, host);
-            session.lock()?.advance_on_read()?;
             if !is_partial || self.stopping {
                 return Ok(read_state);
             }

@@ -211,15 +211,6 @@ impl Writer {
         Ok(())
     }
 
-    /// The planted fault [`PlantedFault::AdvanceOnRead`], which commits positions when bytes are
-    /// read.
-    pub fn advance_on_read(&mut self) -> Result<()> {
-        if is_planted(PlantedFault::AdvanceOnRead) && self.committer()?.is_dirty() {
-            self.run(|committer| committer.db.commit())?;
-        }
-        Ok(())
-    }
-
     /// Number of the day, counted from the first on which the spools were watched.
     pub fn watch_day(&self, now: MonotonicTime) -> Result<u64> {
         Ok(self.committer()?.watch_time.day(now))
