@@ -18,6 +18,7 @@ mod suspects;
 
 use std::io;
 
+use crate::DaemonError;
 use crate::store::HolderKey;
 use urlspool_text::diagnostic::SkipReason;
 
@@ -72,11 +73,9 @@ impl FileReadState {
     }
 }
 
-/// Outcome of reading the new messages of a file.
+/// The reason why the new messages of a file were not read completely.
 #[derive(Debug)]
-pub(crate) enum FileOutcome {
-    /// The file was read completely, or had no new data.
-    Complete,
+pub(crate) enum Incomplete {
     /// The rest must wait until the file has settled.
     Waiting,
     /// A writer holds a lock of the file. Tells who, and what to do.
@@ -87,10 +86,18 @@ pub(crate) enum FileOutcome {
     Skipped(SkipReason),
     /// The file cannot be read.
     Failed(io::Error),
+    /// State or output failed.
+    Ended(DaemonError),
 }
 
-impl From<io::Error> for FileOutcome {
-    fn from(error: io::Error) -> FileOutcome {
-        FileOutcome::Failed(error)
+impl From<io::Error> for Incomplete {
+    fn from(error: io::Error) -> Incomplete {
+        Incomplete::Failed(error)
+    }
+}
+
+impl From<DaemonError> for Incomplete {
+    fn from(error: DaemonError) -> Incomplete {
+        Incomplete::Ended(error)
     }
 }

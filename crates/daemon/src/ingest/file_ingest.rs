@@ -15,7 +15,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use super::identity::{FileVersion, mailbox_key, place_key};
 use super::mbox::{MboxFile, head_hash, looks_complete, read_at};
 use super::message_ingest::{IngestContext, MailboxProgress, MessageIngest};
-use super::{EndCertainty, FileOutcome, FileReadState, SettleState};
+use super::{EndCertainty, FileReadState, Incomplete, SettleState};
 use crate::Result;
 use crate::store::{
     Hash128, HolderKey, LookChange, MANY, MIXED, MailboxId, MboxCursor, ReadFile, Session,
@@ -119,12 +119,9 @@ impl IngestContext<'_> {
         &mut self,
         settle_state: SettleState,
         nuls: &mut u64,
-    ) -> Result<FileOutcome> {
+    ) -> Result<(), Incomplete> {
         let (file, checked) = (self.file, self.version);
-        let opened = match SniffedFile::open(file, *nuls, self.session) {
-            Ok(opened) => opened,
-            Err(error) => return Ok(FileOutcome::Failed(error)),
-        };
+        let opened = SniffedFile::open(file, *nuls, self.session)?;
         *nuls = opened.start.offset;
         // Only the times count: some file systems report another inode for an open file.
         self.version = opened.version;
@@ -136,7 +133,7 @@ impl IngestContext<'_> {
         let is_own_output = !is_container && is_written_file(&opened.start.bytes);
         // Containers are not appended to, so they are read as a whole once they have settled.
         if (is_container || is_own_output) && settle_state != SettleState::Settled {
-            return Ok(FileOutcome::Waiting);
+            return Err(Incomplete::Waiting);
         }
         if is_container {
             let messages = MessageSource::new(
@@ -165,7 +162,7 @@ impl IngestContext<'_> {
         start: SourceStart,
         format: Format,
         settle_state: SettleState,
-    ) -> Result<FileOutcome> {
+    ) -> Result<(), Incomplete> {
         let (file, version) = (self.file, self.version);
         let max_message_bytes = self.extractor.limits().message_bytes;
         let (holder, place) = (self.key(), self.place());
@@ -201,7 +198,7 @@ impl IngestContext<'_> {
             SettleState::Closed | SettleState::Changing => false,
         };
         if !is_complete {
-            return Ok(FileOutcome::Waiting);
+            return Err(Incomplete::Waiting);
         }
         ingest.open_holder(holder)?;
         // A message in a Maildir never grows.
@@ -209,20 +206,17 @@ impl IngestContext<'_> {
             ingest.mailbox.place = Some(place);
             ingest.earlier_lengths = session.lock()?.db()?.earlier_lengths(place)?;
         }
-        let outcome = ingest.ingest_whole(opened, start, format)?;
+        ingest.ingest_whole(opened, start, format)?;
         let mailbox = ingest.mailbox;
-        if matches!(outcome, FileOutcome::Complete) {
-            self.mark_read(&mailbox)?;
-        }
-        Ok(outcome)
+        Ok(self.mark_read(&mailbox)?)
     }
 
     /// Marks an unsupported file, so it is not opened again until it changes.
-    fn skip(&self, reason: SkipReason) -> Result<FileOutcome> {
+    fn skip(&self, reason: SkipReason) -> Result<(), Incomplete> {
         // Files without messages belong to the spool's own mailbox.
         let mailbox = self.mailbox(self.identity.key)?;
         self.mark_read(&mailbox)?;
-        Ok(FileOutcome::Skipped(reason))
+        Err(Incomplete::Skipped(reason))
     }
 }
 
@@ -367,7 +361,7 @@ impl MessageIngest<'_, '_> {
         file: &File,
         start: SourceStart,
         format: Format,
-    ) -> Result<FileOutcome> {
+    ) -> Result<(), Incomplete> {
         let version = self.context.version;
         let max_message_bytes = self.context.extractor.limits().message_bytes;
         // An mbox that is read as a whole has CR line ends.
@@ -381,34 +375,25 @@ impl MessageIngest<'_, '_> {
         // The whole file is read before any message is ingested, so a change during the read is
         // noticed. Files too large to be held in memory are the exception.
         let mut held = Vec::new();
-        loop {
-            let mut block = match reader.next_block() {
-                Ok(None) => break,
-                Ok(Some(block)) => block,
-                Err(error) => return Ok(FileOutcome::Failed(error)),
-            };
+        while let Some(mut block) = reader.next_block()? {
             let is_last = version.size <= block.offset + block.bytes.len() as u64;
             let block_end = if is_last { end } else { EndCertainty::Certain };
             let format = reader.format();
             if !is_whole {
                 self.ingest_block(&mut block, format, block_end)?;
             } else if version.size < reader.position() {
-                return Ok(FileOutcome::Waiting);
+                return Err(Incomplete::Waiting);
             } else {
                 held.push((block, format, block_end));
             }
         }
-        match file.metadata() {
-            Ok(metadata) if is_whole && FileVersion::of(&metadata) != version => {
-                return Ok(FileOutcome::Waiting);
-            }
-            Err(error) if is_whole => return Ok(FileOutcome::Failed(error)),
-            _ => {}
+        if is_whole && FileVersion::of(&file.metadata()?) != version {
+            return Err(Incomplete::Waiting);
         }
         for (mut block, format, end) in held {
             self.ingest_block(&mut block, format, end)?;
         }
-        Ok(FileOutcome::Complete)
+        Ok(())
     }
 
     /// Ingests the messages of the next block of a stream. `end` applies to the last of them.
@@ -436,7 +421,7 @@ fn may_grow(format: Format) -> bool {
 impl IngestContext<'_> {
     /// Ingests all members of a compressed file, an archive or a repository, which `messages`
     /// reads. Damage is permanent, so it is reported once and does not count as a failure.
-    fn ingest_members(&mut self, mut messages: MessageSource) -> Result<FileOutcome> {
+    fn ingest_members(&mut self, mut messages: MessageSource) -> Result<(), Incomplete> {
         let mut members = Members {
             context: self,
             mailboxes: BTreeMap::new(),
@@ -522,11 +507,11 @@ impl Members<'_, '_> {
 
     /// Marks the container as read, unless the device or the server failed: another attempt may
     /// then succeed.
-    fn finish(self) -> Result<FileOutcome> {
+    fn finish(self) -> Result<(), Incomplete> {
         for Event { diagnostic, .. } in &self.events {
             if diagnostic.kind == DiagnosticKind::Unreadable {
                 let error = io::Error::other(diagnostic.message.clone());
-                return Ok(FileOutcome::Failed(self.error.unwrap_or(error)));
+                return Err(self.error.unwrap_or(error).into());
             }
         }
         self.context.events.extend(self.events);
@@ -540,8 +525,7 @@ impl Members<'_, '_> {
             Some(mailbox) => mailbox,
             None => self.context.mailbox(self.context.identity.key)?,
         };
-        self.context.mark_read(&mailbox)?;
-        Ok(FileOutcome::Complete)
+        Ok(self.context.mark_read(&mailbox)?)
     }
 }
 
@@ -560,7 +544,7 @@ impl FileVersion {
 
 impl IngestContext<'_> {
     /// Ingests the new messages of a repository.
-    pub(crate) fn ingest_repository(&mut self, repository: &Repository) -> Result<FileOutcome> {
+    pub(crate) fn ingest_repository(&mut self, repository: &Repository) -> Result<(), Incomplete> {
         let name = position_name(self.place());
         let mut position: Option<String> = self.session.lock()?.db()?.meta(&name)?;
         // Commits may have been added between the start, when existing mail was noted, and now.
@@ -572,10 +556,7 @@ impl IngestContext<'_> {
             let before = repository.clone().at(noted);
             let version = self.version;
             self.version = version.of_repository(before.tip());
-            let outcome = self.ingest_commits(&before, None)?;
-            if !matches!(outcome, FileOutcome::Complete) {
-                return Ok(outcome);
-            }
+            self.ingest_commits(&before, None)?;
             self.version = version;
             position = Some(before.tip().to_owned());
         }
@@ -587,18 +568,16 @@ impl IngestContext<'_> {
         &mut self,
         repository: &Repository,
         position: Option<String>,
-    ) -> Result<FileOutcome> {
+    ) -> Result<(), Incomplete> {
         let source = &self.file.source;
         let mut selection = Selection::All;
         if let Some(commit) = position {
-            match repository.contains(&commit) {
-                Ok(true) => selection = Selection::Since(commit),
-                Ok(false) => {
-                    let text = "its branch was rewritten, so it is read from the start";
-                    let diagnostic = Diagnostic::new(DiagnosticKind::Ambiguous, text);
-                    self.events.push(diagnostic.of(source));
-                }
-                Err(error) => return Ok(FileOutcome::Failed(error)),
+            if repository.contains(&commit)? {
+                selection = Selection::Since(commit);
+            } else {
+                let text = "its branch was rewritten, so it is read from the start";
+                let diagnostic = Diagnostic::new(DiagnosticKind::Ambiguous, text);
+                self.events.push(diagnostic.of(source));
             }
         }
         if self.session.lock()?.db()?.tracks_holders() {
@@ -606,18 +585,11 @@ impl IngestContext<'_> {
         }
         let (format, limits) = (self.configured_format(), self.extractor.limits());
         let source = source.clone();
-        let messages = MessageSource::of_commits(repository, &selection, source, format, limits);
-        let messages = match messages {
-            Ok(messages) => messages,
-            Err(error) => return Ok(FileOutcome::Failed(error)),
-        };
-        let outcome = self.ingest_members(messages)?;
-        if matches!(outcome, FileOutcome::Complete) {
-            let name = position_name(self.place());
-            let writer = self.session.lock()?;
-            writer.db()?.set_meta(&name, repository.tip())?;
-        }
-        Ok(outcome)
+        let messages = MessageSource::of_commits(repository, &selection, source, format, limits)?;
+        self.ingest_members(messages)?;
+        let name = position_name(self.place());
+        let writer = self.session.lock()?;
+        Ok(writer.db()?.set_meta(&name, repository.tip())?)
     }
 }
 

@@ -19,7 +19,7 @@ use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use super::identity::{FileVersion, guard_hash};
 use super::message_ingest::MessageIngest;
-use super::{EndCertainty, FileOutcome, SettleState};
+use super::{EndCertainty, Incomplete, SettleState};
 use crate::Result;
 use crate::store::{FileLook, HolderKey, LookChange, MboxCursor};
 use urlspool_files::keyed_hash::HashKey;
@@ -65,7 +65,7 @@ struct MboxChunk {
 
 impl MboxFile<'_, '_, '_> {
     /// Ingests the new messages of one chunk.
-    pub(super) fn ingest_chunk(&mut self) -> Result<FileOutcome> {
+    pub(super) fn ingest_chunk(&mut self) -> Result<(), Incomplete> {
         let (version, key) = (self.version(), self.key());
         let path = &self.ingest.context.file.source.path;
         let max_message_bytes = self.ingest.context.extractor.limits().message_bytes;
@@ -74,12 +74,9 @@ impl MboxFile<'_, '_, '_> {
         let (known, next_pass) = self.known_cursor()?;
         let mut chunk_bytes = CHUNK_BYTES.min(max_message_bytes);
         loop {
-            let chunk = match with_lock(self.file, path, || {
+            let chunk = with_lock(self.file, path, || {
                 self.read_chunk(known, next_pass, chunk_bytes)
-            }) {
-                Ok(chunk) => chunk,
-                Err(outcome) => return Ok(outcome),
-            };
+            })?;
             let block = Block {
                 bytes: chunk.bytes,
                 offset: chunk.cursor.first,
@@ -114,8 +111,8 @@ impl MboxFile<'_, '_, '_> {
                         guard: guard_hash(&[], key),
                         ..chunk.cursor
                     };
-                    if let Some(outcome) = self.ingest_oversized(from, &chunk.head)? {
-                        return Ok(outcome);
+                    if self.ingest_oversized(from, &chunk.head)? {
+                        return Ok(());
                     }
                 }
                 chunk_bytes *= 2;
@@ -137,41 +134,34 @@ impl MboxFile<'_, '_, '_> {
             let is_complete = is_settled || messages.is_empty() && chunk.at_end;
             let cursor = complete.last().map_or(chunk.cursor, after);
             self.save(cursor, &chunk.head, is_complete.then_some(chunk.version))?;
-            return Ok(match (is_complete, chunk.at_end) {
-                (true, _) => FileOutcome::Complete,
-                (false, true) => FileOutcome::Waiting,
-                (false, false) => FileOutcome::Partial,
-            });
+            return match (is_complete, chunk.at_end) {
+                (true, _) => Ok(()),
+                (false, true) => Err(Incomplete::Waiting),
+                (false, false) => Err(Incomplete::Partial),
+            };
         }
     }
 
     /// Ingests a message that is too large to be held in memory, piece by piece, each read under
-    /// the lock. Returns `None` if the message fits in memory.
-    fn ingest_oversized(&mut self, cursor: MboxCursor, head: &[u8]) -> Result<Option<FileOutcome>> {
+    /// the lock. Returns `false` if the message fits in memory.
+    fn ingest_oversized(&mut self, cursor: MboxCursor, head: &[u8]) -> Result<bool, Incomplete> {
         let (version, key, start) = (self.version(), self.key(), cursor.first);
         let path = &self.ingest.context.file.source.path;
         let max_message_bytes = self.ingest.context.extractor.limits().message_bytes;
         let mut from_start = Box::new(self.file);
-        if let Err(error) = from_start.seek(SeekFrom::Start(start)) {
-            return Ok(Some(FileOutcome::Failed(error)));
-        }
+        from_start.seek(SeekFrom::Start(start))?;
         let mut reader = BlockReader::new(from_start, self.format, max_message_bytes);
         let mut end = start;
         let mut begin = None;
-        loop {
-            let mut block = match with_lock(self.file, path, || {
-                next_block(self.file, &mut reader, start, &mut begin)
-            }) {
-                Ok(Some(block)) => block,
-                Ok(None) => break,
-                Err(outcome) => return Ok(Some(outcome)),
-            };
+        while let Some(mut block) = with_lock(self.file, path, || {
+            next_block(self.file, &mut reader, start, &mut begin)
+        })? {
             block.offset += start;
             if let BlockRole::LaterFragment(head) = &mut block.role {
                 head.start += start;
             }
             if block.role == BlockRole::Whole && end == start {
-                return Ok(None);
+                return Ok(false);
             }
             if block.role == BlockRole::Whole {
                 break;
@@ -179,7 +169,7 @@ impl MboxFile<'_, '_, '_> {
             end = block.offset + block.bytes.len() as u64;
             let at_end = version.size <= end;
             if at_end && self.settle_state != SettleState::Settled {
-                return Ok(Some(FileOutcome::Waiting));
+                return Err(Incomplete::Waiting);
             }
             let is_later = block.role != BlockRole::FirstFragment;
             let offset = is_later.then_some(block.offset - start);
@@ -212,11 +202,11 @@ impl MboxFile<'_, '_, '_> {
         };
         let is_complete = version.size <= end;
         self.save(cursor, head, is_complete.then_some(version))?;
-        Ok(Some(if is_complete {
-            FileOutcome::Complete
+        if is_complete {
+            Ok(true)
         } else {
-            FileOutcome::Partial
-        }))
+            Err(Incomplete::Partial)
+        }
     }
 
     fn version(&self) -> FileVersion {
@@ -279,9 +269,9 @@ impl MboxFile<'_, '_, '_> {
         known: Option<MboxCursor>,
         next_pass: HolderKey,
         bytes: usize,
-    ) -> Result<MboxChunk, FileOutcome> {
+    ) -> Result<MboxChunk, Incomplete> {
         if !self.starts_after_nuls()? {
-            return Err(FileOutcome::Waiting);
+            return Err(Incomplete::Waiting);
         }
         let version = FileVersion::of(&self.file.metadata()?);
         let cursor = match known {
@@ -299,7 +289,7 @@ impl MboxFile<'_, '_, '_> {
         // A writer may have locked the file since that message was compared.
         let last = bytes.get(..(cursor.last - cursor.first) as usize);
         if last.is_some_and(|last| guard_hash(last, self.key()) != cursor.guard) {
-            return Err(FileOutcome::Waiting);
+            return Err(Incomplete::Waiting);
         }
         // A writer that locks the file only now does not wait for this process.
         let version = FileVersion::of(&self.file.metadata()?);
@@ -357,10 +347,10 @@ fn next_block(
     reader: &mut BlockReader<'_>,
     start: u64,
     begin: &mut Option<Vec<u8>>,
-) -> Result<Option<Block>, FileOutcome> {
+) -> Result<Option<Block>, Incomplete> {
     let now = read_at(file, start, HEAD_BYTES)?;
     if *begin.get_or_insert_with(|| now.clone()) != now {
-        return Err(FileOutcome::Waiting);
+        return Err(Incomplete::Waiting);
     }
     Ok(reader.next_block()?)
 }
@@ -451,14 +441,14 @@ fn cursor_after(
 pub(super) fn with_lock<T>(
     file: &File,
     path: &Path,
-    work: impl FnOnce() -> Result<T, FileOutcome>,
-) -> Result<T, FileOutcome> {
+    work: impl FnOnce() -> Result<T, Incomplete>,
+) -> Result<T, Incomplete> {
     if is_planted(PlantedFault::NoLock) {
         return work();
     }
     let lock_file = path.with_added_extension("lock");
     if lock_file.symlink_metadata().is_ok() {
-        return Err(FileOutcome::Locked(format!(
+        return Err(Incomplete::Locked(format!(
             "by the lock file {}; remove that file if no program is writing the mailbox",
             lock_file.display()
         )));
@@ -474,7 +464,7 @@ pub(super) fn with_lock<T>(
             Some(process) => format!("process {}", process.as_raw_nonzero()),
             None => "an unknown process".to_owned(),
         };
-        return Err(FileOutcome::Locked(format!("by {holder} (fcntl)")));
+        return Err(Incomplete::Locked(format!("by {holder} (fcntl)")));
     }
     let done = work();
     // If this fails, closing the file releases the lock.
@@ -487,7 +477,7 @@ pub(super) fn with_lock<T>(
 pub(crate) fn why_locked(file: &WalkedFile) -> Option<String> {
     match read::open(file) {
         Ok(opened) => match with_lock(&opened, &file.source.path, || Ok(())) {
-            Err(FileOutcome::Locked(lock)) => Some(format!("locked {lock}")),
+            Err(Incomplete::Locked(lock)) => Some(format!("locked {lock}")),
             _ => None,
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -514,23 +504,6 @@ mod tests {
         max_message_bytes: usize,
     }
 
-    /// Result of one check of the mbox.
-    #[derive(Debug)]
-    struct Ingested {
-        outcome: FileOutcome,
-        /// Number of gone messages.
-        gone: usize,
-    }
-
-    impl Ingested {
-        /// Checks that the mbox was read completely, and returns the number of gone messages.
-        #[track_caller]
-        fn complete(self) -> usize {
-            assert!(matches!(self.outcome, FileOutcome::Complete), "{self:?}");
-            self.gone
-        }
-    }
-
     impl Scene {
         fn new(name: &str) -> Scene {
             let store = StoreFixture::new(name);
@@ -544,8 +517,9 @@ mod tests {
         }
 
         /// Writes `text` to the mbox and ingests it. `opened` is called once the state is open.
-        /// Then releases the holders of all passes but the last one, and counts the gone messages.
-        fn ingest(&mut self, text: &str, opened: impl FnOnce()) -> Result<Ingested> {
+        /// Then releases the holders of all passes but the last one. Returns the number of gone
+        /// messages.
+        fn ingest(&mut self, text: &str, opened: impl FnOnce()) -> Result<usize, Incomplete> {
             fs::write(&self.path, text).unwrap();
             let mut config = self.store.config();
             config.output.tombstones = true;
@@ -568,12 +542,15 @@ mod tests {
                 start: 0,
                 settle_state: self.settle_state,
             };
-            let mut outcome = FileOutcome::Partial;
+            let mut outcome = Err(Incomplete::Partial);
             let mut chunks = 0;
-            while matches!(outcome, FileOutcome::Partial) {
-                outcome = mbox.ingest_chunk()?;
+            while matches!(outcome, Err(Incomplete::Partial)) {
+                outcome = mbox.ingest_chunk();
                 chunks += 1;
                 assert!(chunks < 20, "no end");
+            }
+            if let Err(Incomplete::Ended(_)) = outcome {
+                return outcome.map(|()| 0);
             }
             let writer = session.lock()?;
             let state = writer.db()?;
@@ -588,7 +565,7 @@ mod tests {
             }
             drop(writer);
             shared.lock().close()?;
-            Ok(Ingested { outcome, gone })
+            outcome.map(|()| gone)
         }
     }
 
@@ -626,13 +603,11 @@ mod tests {
         let block = || fs::create_dir_all(segment.join("x")).unwrap();
         let interrupted = scene.ingest(&letters(0..12), block);
         assert!(
-            interrupted
-                .as_ref()
-                .is_err_and(|error| error.kind == ErrorKind::Io),
+            matches!(&interrupted, Err(Incomplete::Ended(error)) if error.kind == ErrorKind::Io),
             "{interrupted:?}"
         );
         fs::remove_dir_all(&segment).unwrap();
-        let mut next = |numbers| scene.ingest(&letters(numbers), || ()).unwrap().complete();
+        let mut next = |numbers| scene.ingest(&letters(numbers), || ()).unwrap();
         assert_eq!((next(1..12), next(3..12)), (1, 2));
     }
 
@@ -644,14 +619,11 @@ mod tests {
             let first = letters(before);
             let large = letters(7..8) + &"and so on\n".repeat(3 * CHUNK_BYTES / 10);
             scene.settle_state = SettleState::Changing;
-            let partial = scene.ingest(&(first.clone() + &large), || ()).unwrap();
-            assert!(
-                matches!(partial.outcome, FileOutcome::Waiting),
-                "{partial:?}"
-            );
+            let partial = scene.ingest(&(first.clone() + &large), || ());
+            assert!(matches!(partial, Err(Incomplete::Waiting)), "{partial:?}");
             scene.settle_state = SettleState::Settled;
             let next = first + &letters(8..9);
-            assert_eq!(scene.ingest(&next, || ()).unwrap().complete(), 1);
+            assert_eq!(scene.ingest(&next, || ()).unwrap(), 1);
         }
     }
 
@@ -661,10 +633,10 @@ mod tests {
         scene.max_message_bytes = CHUNK_BYTES;
         let large = letters(0..2) + &"and so on\n".repeat(3 * CHUNK_BYTES / 10);
         scene.settle_state = SettleState::Changing;
-        scene.ingest(&large, || ()).unwrap();
+        scene.ingest(&large, || ()).unwrap_err();
         scene.settle_state = SettleState::Settled;
         let more = large + "the end\n";
-        assert_eq!(scene.ingest(&more, || ()).unwrap().complete(), 0);
+        assert_eq!(scene.ingest(&more, || ()).unwrap(), 0);
     }
 
     #[test]
@@ -679,8 +651,8 @@ mod tests {
             for max_message_bytes in [CHUNK_BYTES, 2 * CHUNK_BYTES, 8 * CHUNK_BYTES] {
                 let mut scene = Scene::new(&format!("larger-{large_bytes}-{max_message_bytes}"));
                 scene.max_message_bytes = max_message_bytes;
-                assert_eq!(scene.ingest(&text, || ()).unwrap().complete(), 0);
-                let gone = scene.ingest(&letters(0..1), || ()).unwrap().complete();
+                assert_eq!(scene.ingest(&text, || ()).unwrap(), 0);
+                let gone = scene.ingest(&letters(0..1), || ()).unwrap();
                 assert_eq!(gone, 2, "{large_bytes} {max_message_bytes}");
             }
         }
@@ -705,6 +677,6 @@ mod tests {
         assert_eq!(pieces[0], BlockRole::FirstFragment);
         assert!(matches!(pieces[1], BlockRole::LaterFragment(_)));
         let next = next_block(&file, &mut reader, 0, &mut begin);
-        assert!(matches!(next, Err(FileOutcome::Waiting)), "{next:?}");
+        assert!(matches!(next, Err(Incomplete::Waiting)), "{next:?}");
     }
 }

@@ -13,7 +13,7 @@ use super::reader::{
     HeldLock, InodeVersion, RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile,
 };
 use crate::ingest::{
-    FileOutcome, FileReadState, FileVersion, IngestContext, SettleState, file_read_state,
+    FileReadState, FileVersion, Incomplete, IngestContext, SettleState, file_read_state,
 };
 use crate::own_files::is_state_database;
 use crate::status::{LastError, read_error_kind};
@@ -106,7 +106,7 @@ impl SpoolReader {
         loop {
             let (outcome, read_state) =
                 self.ingest_checked_file(checked, &mut nuls, &session, host)?;
-            let is_partial = matches!(outcome, FileOutcome::Partial);
+            let is_partial = matches!(outcome, Err(Incomplete::Partial));
             self.plan_next_check(checked, outcome, host);
             if !is_partial || self.stopping {
                 return Ok(read_state);
@@ -165,7 +165,7 @@ impl SpoolReader {
         nuls: &mut u64,
         session: &Session,
         host: &mut dyn ReaderHost,
-    ) -> Result<(FileOutcome, FileReadState)> {
+    ) -> Result<(Result<(), Incomplete>, FileReadState)> {
         let (file, version) = (checked.file, checked.version);
         let settle_state = self.settle_state(checked, host);
         // A single-message file is not opened before it has settled. A file that changed again is
@@ -194,9 +194,9 @@ impl SpoolReader {
         let before = file_read_state(session, &identity, file, version)?;
         let is_read = !matches!(before, FileReadState::Unread(_));
         let outcome = if is_read {
-            FileOutcome::Complete
+            Ok(())
         } else if must_settle {
-            FileOutcome::Waiting
+            Err(Incomplete::Waiting)
         } else {
             // A panic outside the messages costs this file, not the daemon. A panic while the batch
             // is written stops the daemon, because the batch may hold half a message.
@@ -204,15 +204,18 @@ impl SpoolReader {
                 Some(repository) => context.ingest_repository(repository),
                 None => context.ingest_file(settle_state, nuls),
             }));
-            done.unwrap_or_else(|_| Ok(FileOutcome::Failed(read::panicked())))?
+            done.unwrap_or_else(|_| Err(read::panicked().into()))
         };
+        if let Err(Incomplete::Ended(error)) = outcome {
+            return Err(error);
+        }
         for event in &events {
             self.report(event, host);
         }
         if is_read {
             return Ok((outcome, before));
         }
-        if matches!(outcome, FileOutcome::Complete | FileOutcome::Partial) {
+        if matches!(outcome, Ok(()) | Err(Incomplete::Partial)) {
             self.counters.files_read += 1;
             let changed_ms = u64::try_from(version.ctime / 1_000_000).unwrap_or(0);
             let is_scanned = self.spools[checked.spool].scanned;
@@ -307,34 +310,34 @@ impl SpoolReader {
     fn plan_next_check(
         &mut self,
         checked: &CheckedFile<'_>,
-        outcome: FileOutcome,
+        outcome: Result<(), Incomplete>,
         host: &mut dyn ReaderHost,
     ) {
         let source = &checked.file.source;
         let path = checked.path();
-        if !matches!(outcome, FileOutcome::Locked(_))
+        if !matches!(outcome, Err(Incomplete::Locked(_)))
             && let Some(file) = self.unsettled.get_mut(path)
             && file.lock.take().is_some_and(|held| held.is_reported)
         {
             host.info(format!("{}: no longer locked", path.display()));
         }
         match outcome {
-            FileOutcome::Partial => {}
-            FileOutcome::Complete => self.remove_planned(path),
-            FileOutcome::Skipped(reason) => {
+            Err(Incomplete::Partial | Incomplete::Ended(_)) => {}
+            Ok(()) => self.remove_planned(path),
+            Err(Incomplete::Skipped(reason)) => {
                 self.remove_planned(path);
                 self.report_skip(source, reason, path, host);
             }
-            FileOutcome::Waiting => self.wait_to_settle(checked, None, host),
-            FileOutcome::Locked(holder) => self.wait_to_settle(checked, Some(holder), host),
-            FileOutcome::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(Incomplete::Waiting) => self.wait_to_settle(checked, None, host),
+            Err(Incomplete::Locked(holder)) => self.wait_to_settle(checked, Some(holder), host),
+            Err(Incomplete::Failed(error)) if error.kind() == io::ErrorKind::NotFound => {
                 self.unsettled.remove(path);
                 // A Maildir message that disappeared was probably renamed.
                 if checked.file.hint == FormatHint::Maildir {
                     self.spools[checked.spool].mark(host.now().after(RESCAN_DELAY_MS));
                 }
             }
-            FileOutcome::Failed(error) => {
+            Err(Incomplete::Failed(error)) => {
                 self.record_failure(source, checked.inode_version, &error, host);
             }
         }

@@ -89,7 +89,7 @@ pub(super) struct UnsettledFile {
 
 /// A lock that keeps a file from being read.
 pub(super) struct HeldLock {
-    /// Its holder, as [`FileOutcome::Locked`](crate::ingest::FileOutcome::Locked) names it.
+    /// Its holder, as [`Incomplete::Locked`](crate::ingest::Incomplete::Locked) names it.
     pub(super) holder: String,
     /// Time since which each check found the file locked.
     pub(super) since: MonotonicTime,
