@@ -312,20 +312,19 @@ macro_rules! write_metrics {
     };
 }
 
-/// Defines the counters from a table. Each line holds the field, the metric's name if there is one,
-/// without the prefix `urlspool_`, and the help.
+/// Defines the counters from two tables: of numbers, and of numbers by kind. Each line holds the
+/// field, the metric's name if there is one, without the prefix `urlspool_`, and the help. In the
+/// second table, it also holds the kinds.
 macro_rules! counters {
-    ($($name:ident $(= $metric:ident)? $help:literal)*) => {
+    (
+        $($name:ident $(= $metric:ident)? $help:literal)*;
+        $($by_kind:ident[$kinds:expr] = $kinds_metric:ident $kinds_help:literal)*
+    ) => {
         /// Counters since the start of the daemon.
         #[derive(Clone, Debug, Default, Serialize)]
         pub struct Counters {
             $(#[doc = $help] pub $name: u64,)*
-            /// Failed attempts to read a file, by kind of error.
-            pub read_errors: BTreeMap<&'static str, u64>,
-            /// Diagnostics of sources, by kind.
-            pub events: BTreeMap<&'static str, u64>,
-            /// Number of records, by hazard of the URL.
-            pub hazards: BTreeMap<&'static str, u64>,
+            $(#[doc = $kinds_help] pub $by_kind: BTreeMap<&'static str, u64>,)*
             /// Number of files read, by the time since their last change: one count for each of
             /// [`LAG_BOUNDS_MS`], and one for longer times.
             pub lags: [u64; LAG_BOUNDS_MS.len() + 1],
@@ -337,9 +336,7 @@ macro_rules! counters {
             /// Adds the counters of another reader.
             pub fn add(&mut self, other: &Counters) {
                 $(self.$name += other.$name;)*
-                add_kinds(&mut self.read_errors, &other.read_errors);
-                add_kinds(&mut self.events, &other.events);
-                add_kinds(&mut self.hazards, &other.hazards);
+                $(add_kinds(&mut self.$by_kind, &other.$by_kind);)*
                 for (sum, lag) in self.lags.iter_mut().zip(&other.lags) {
                     *sum += lag;
                 }
@@ -348,6 +345,18 @@ macro_rules! counters {
 
             fn write(&self, text: &mut String) {
                 write_metrics! { text: $($(counter $metric = self.$name, $help;)?)* }
+            }
+
+            /// Writes the counters with one value per kind, 0 for kinds that did not occur.
+            fn write_kinds(&self, text: &mut String) {
+                $({
+                    let name = stringify!($kinds_metric);
+                    write_header(text, "counter", name, $kinds_help);
+                    for kind in $kinds {
+                        let value = self.$by_kind.get(kind).copied().unwrap_or(0);
+                        let _ = writeln!(text, "urlspool_{name}{{kind=\"{kind}\"}} {value}");
+                    }
+                })*
             }
         }
     };
@@ -367,7 +376,10 @@ counters! {
     sweeps = sweeps_total "Full scans of a spool."
     overflows = overflows_total "Times that notifications of changes were lost."
     pauses = pauses_total "Pauses for lack of space."
-    forgotten = forgotten_total "Purged state entries of files missing for long."
+    forgotten = forgotten_total "Purged state entries of files missing for long.";
+    read_errors[READ_ERRORS] = read_errors_total "Failed attempts to read a file, by kind of error."
+    events[DiagnosticKind::NAMES] = events_total "Diagnostics of sources, by kind."
+    hazards[hazard_names()] = hazards_total "Records, by hazard of their URL."
 }
 
 pub(crate) fn add_kinds(
@@ -388,37 +400,6 @@ impl Counters {
         let bound = LAG_BOUNDS_MS.iter().position(|bound| lag_ms <= *bound);
         self.lags[bound.unwrap_or(LAG_BOUNDS_MS.len())] += 1;
         self.lag_sum_ms = self.lag_sum_ms.saturating_add(lag_ms);
-    }
-
-    /// Writes the counters with one value per kind, 0 for kinds that did not occur.
-    fn write_kinds(&self, text: &mut String) {
-        let (errors, hazards) = (READ_ERRORS.as_slice(), hazard_names());
-        for (name, kinds, counts, help) in [
-            (
-                "events_total",
-                &DiagnosticKind::NAMES[..],
-                &self.events,
-                "Diagnostics of sources, by kind.",
-            ),
-            (
-                "read_errors_total",
-                errors,
-                &self.read_errors,
-                "Failed attempts to read a file, by kind of error.",
-            ),
-            (
-                "hazards_total",
-                &hazards,
-                &self.hazards,
-                "Records, by hazard of their URL.",
-            ),
-        ] {
-            write_header(text, "counter", name, help);
-            for kind in kinds {
-                let value = counts.get(kind).copied().unwrap_or(0);
-                let _ = writeln!(text, "urlspool_{name}{{kind=\"{kind}\"}} {value}");
-            }
-        }
     }
 
     /// Writes the lag histogram.
