@@ -593,10 +593,6 @@ impl SpoolScan {
     }
 }
 
-/// Values in the state of [`existing_name`].
-const EXISTING_NOTED: u64 = 1;
-const EXISTING_READ: u64 = 2;
-
 impl SpoolReader {
     /// Notes the files of a spool that is watched for the first time, so URLs of its existing mail
     /// are not written. This is repeated at each start until that mail was read.
@@ -661,16 +657,11 @@ impl SpoolReader {
         let known = state.meta(&name)?;
         let is_skipped = matches!(existing, ExistingMail::Skip { .. })
             && match known {
-                Some(known) => known == EXISTING_NOTED,
+                Some(known) => known,
                 None => !state.has_spool(spool)?,
             };
-        let now = if is_skipped {
-            EXISTING_NOTED
-        } else {
-            EXISTING_READ
-        };
-        if known != Some(now) {
-            state.set_meta(&name, now)?;
+        if known != Some(is_skipped) {
+            state.set_meta(&name, is_skipped)?;
         }
         Ok(is_skipped)
     }
@@ -691,7 +682,7 @@ impl SpoolReader {
         for watched in &mut self.spools {
             if watched.existing == ExistingState::Noted {
                 let name = existing_name(watched.identity.key);
-                session.lock()?.db()?.set_meta(&name, EXISTING_READ)?;
+                session.lock()?.db()?.set_meta(&name, false)?;
                 watched.existing = ExistingState::Read;
             }
         }
@@ -700,10 +691,10 @@ impl SpoolReader {
     }
 }
 
-/// The name in the state of the status of a spool's existing mail: mail that was there when the
-/// spool was watched for the first time.
+/// The name in the state of the mark of a spool whose existing mail is still skipped: mail that was
+/// there when the spool was watched for the first time.
 fn existing_name(spool: Hash128) -> String {
-    format!("existing {spool:032x}")
+    format!("skips existing {spool:032x}")
 }
 
 impl SpoolReader {
