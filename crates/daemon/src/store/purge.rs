@@ -151,13 +151,10 @@ impl StateDb {
     /// number of entries.
     fn purge_mailbox(&self, id: MailboxId) -> Result<u64> {
         let mut purged = 1;
-        loop {
-            let rows = self.purge_seen(id, StoredKey::default()..=[0xFF; STORED_KEY_BYTES])?;
+        let all = StoredKey::default()..=[0xFF; STORED_KEY_BYTES];
+        while let rows @ 1.. = self.purge_seen(id, all.clone())? {
             self.commit()?;
             purged += rows;
-            if rows == 0 {
-                break;
-            }
         }
         self.remove_all_growing(id)?;
         for table in ["fresh", "fresh_mailbox", "fresh_gone", "fresh_unread"] {
