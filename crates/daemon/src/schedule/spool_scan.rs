@@ -35,6 +35,7 @@ use urlspool_text::limits::{
 use urlspool_text::origin::{FormatHint, unrotated};
 
 /// A spool, and the time of its next scan.
+#[derive(Default)]
 pub(super) struct WatchedSpool {
     pub(super) spool: Spool,
     /// The spool as the state knows it.
@@ -64,9 +65,10 @@ pub(super) struct WatchedSpool {
 }
 
 /// State of the mail that existed in a spool when it was watched for the first time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ExistingState {
     /// Not checked yet.
+    #[default]
     Unknown,
     /// Its files were noted, and are being read.
     Noted,
@@ -92,20 +94,13 @@ impl WatchedSpool {
             spool: spool.clone(),
             identity: Arc::new(SpoolIdentity::kept(&spool.path, &spool.path)),
             due: Some(now),
-            is_routine: false,
-            unstable_scans: 0,
             notices: true,
-            noticed: None,
             status: SpoolStatus {
                 path: spool.path.display().to_string(),
                 present: true,
                 ..SpoolStatus::default()
             },
-            unreadable: UnreadablePaths::default(),
-            scanned: false,
-            existing: ExistingState::Unknown,
-            root: None,
-            missing: MissingFiles::default(),
+            ..WatchedSpool::default()
         }
     }
 

@@ -23,7 +23,7 @@ use urlspool_files::config::{Spool, resolved};
 use urlspool_text::origin::SourceKind;
 
 /// A configured spool as the state knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpoolIdentity {
     /// The path in the configuration; the paths of walked files start with it.
     configured: PathBuf,
