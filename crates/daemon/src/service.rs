@@ -20,6 +20,13 @@ mod sandbox {
     pub(super) fn confine_programs() {}
 }
 mod status_server;
+
 pub use process::run;
 pub use reader_thread::{RunEnd, RunMode, StateSource};
 pub use status_server::ask;
+
+/// Starts a thread with this name.
+fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    thread.spawn(work).map(|_| ())
+}

@@ -21,8 +21,8 @@ use signal_hook::iterator::Signals;
 use tracing::Level;
 
 use super::reader_thread::{ProcessHost, ReaderThread, RunEnd, RunMode, StateSource};
-use super::sandbox;
 use super::status_server::{SocketFile, StatusSnapshot, control_socket};
+use super::{sandbox, start_thread};
 use crate::ingest::{ParserPool, Suspects, can_share};
 use crate::own_files;
 use crate::schedule::{ReaderResources, SpoolReader};
@@ -244,11 +244,7 @@ fn handle_signals(
             event.map(|event| sender.send(event));
         }
     };
-    std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(forward)
-        .map(|_| ())
-        .map_err(DaemonError::thread)
+    start_thread("signals", forward).map_err(DaemonError::thread)
 }
 
 /// Reads the configuration again. If it is unusable, the old one stays in force.
@@ -283,10 +279,7 @@ fn start_git_starter() -> Result<StartProgram> {
             let _ = answer.send(command.spawn());
         }
     };
-    std::thread::Builder::new()
-        .name("git".to_owned())
-        .spawn(serve)
-        .map_err(DaemonError::thread)?;
+    start_thread("git", serve).map_err(DaemonError::thread)?;
     let sender = Mutex::new(sender);
     Ok(Arc::new(move |command| {
         let (answer, answers) = channel();

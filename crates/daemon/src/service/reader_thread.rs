@@ -10,11 +10,11 @@ use std::os::fd::BorrowedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::start_thread;
 use crate::schedule::{DaemonEvent, ReaderHost, SpoolReader};
 use crate::status::{SpoolState, Status};
 use crate::{DaemonError, DaemonHost, Heartbeat, LogRecord, MonotonicTime, Result};
@@ -56,23 +56,23 @@ impl ReaderThread {
             progress_at: Instant::now(),
             is_stall_reported: false,
         };
-        thread::Builder::new()
-            .name("reader".to_owned())
-            .spawn(move || {
-                let mut reader_loop = ReaderLoop {
-                    fs_events: FsEvents::default(),
-                    woken,
-                    heartbeat: Arc::clone(&reader.heartbeat),
-                    status,
-                    host,
-                    status_at: Instant::now(),
-                    is_watch_incomplete: true,
-                };
-                let result = catch_unwind(AssertUnwindSafe(|| reader_loop.run(reader, mode)));
-                on_end(result.unwrap_or_else(|_| {
+        start_thread("reader", move || {
+            let mut reader_loop = ReaderLoop {
+                fs_events: FsEvents::default(),
+                woken,
+                heartbeat: Arc::clone(&reader.heartbeat),
+                status,
+                host,
+                status_at: Instant::now(),
+                is_watch_incomplete: true,
+            };
+            let result = catch_unwind(AssertUnwindSafe(|| reader_loop.run(reader, mode)));
+            on_end(
+                result.unwrap_or_else(|_| {
                     Err(DaemonError::io("a reader panicked; please report this"))
-                }));
-            })?;
+                }),
+            );
+        })?;
         Ok(handle)
     }
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::start_thread;
 use crate::status::Status;
 use urlspool_files::listener::serve_clients;
 use urlspool_sources::walk::DeviceInode;
@@ -111,8 +112,7 @@ impl StatusSnapshot {
             tracing::warn!("cannot accept clients of the {name} socket, waiting: {error}");
         };
         let serve = move || serve_clients(accept, refused, |client| answer(&snapshot, client));
-        let thread = std::thread::Builder::new().name(name.to_owned());
-        thread.spawn(serve).map(|_| ())
+        start_thread(name, serve)
     }
 
     /// Answers one HTTP request.
