@@ -137,31 +137,25 @@ impl SegmentDir {
     /// # Errors
     ///
     /// The system's error, or the error of [`SegmentDir::highest`].
-    pub(crate) fn remember(&self, seq: u64) -> io::Result<()> {
+    pub(crate) fn remember(&self, seq: u64) -> Result<()> {
         if seq <= self.remembered()? {
             return Ok(());
         }
-        replace(
-            &self.out.join(LAST_NUMBER),
-            format!("{seq}\n").as_bytes(),
-            SHARED,
-        )
+        let path = self.out.join(LAST_NUMBER);
+        replace(&path, format!("{seq}\n").as_bytes(), SHARED).at(&path)
     }
 
     /// Returns the highest recorded number, or 0 if there is no record.
-    fn remembered(&self) -> io::Result<u64> {
+    fn remembered(&self) -> Result<u64> {
         let path = self.out.join(LAST_NUMBER);
-        let shown = path.display();
-        let (kind, message) = match fs::read_to_string(&path).map(|text| text.trim().parse()) {
-            Ok(Ok(number)) => return Ok(number),
-            Ok(Err(_)) => (
-                io::ErrorKind::InvalidData,
-                format!("{shown} has no number; write the number of the last segment into it"),
-            ),
+        let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-            Err(error) => (error.kind(), format!("{shown}: {error}")),
+            text => text.at(&path)?,
         };
-        Err(io::Error::new(kind, message))
+        text.trim().parse().map_err(|_| {
+            let message = "has no number; write the number of the last segment into it";
+            DaemonError::io(format!("{} {message}", path.display()))
+        })
     }
 
     /// Returns the highest number of a segment or sidecar that was ever published, even if it was
@@ -170,8 +164,8 @@ impl SegmentDir {
     /// # Errors
     ///
     /// The system's error, or the file with the recorded number does not contain one.
-    pub(crate) fn highest(&self) -> io::Result<u64> {
-        Ok(self.remembered()?.max(highest_in(&self.out)?))
+    pub(crate) fn highest(&self) -> Result<u64> {
+        Ok(self.remembered()?.max(highest_in(&self.out).at(&self.out)?))
     }
 }
 

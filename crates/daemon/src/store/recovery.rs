@@ -51,7 +51,7 @@ pub(super) fn open(config: &Config, host: &mut dyn DaemonHost) -> Result<Committ
     check_age(&dir, &paths, &unsealed)?;
     compare_with_sidecars(&paths, &db)?;
     // The output may predate the record of the highest number, or be another folder.
-    dir.remember(unsealed.seq - 1).at(&dir.out)?;
+    dir.remember(unsealed.seq - 1)?;
     let mut committer = Committer {
         watch_time: WatchTime::open(&db, host)?,
         db,
@@ -82,7 +82,7 @@ fn has_output(dir: &SegmentDir, paths: &StatePaths) -> Result<bool> {
 
 /// Number of the newest segment, published or not, or of the newest sidecar. 0 if there is none.
 fn newest_segment(dir: &SegmentDir, paths: &StatePaths) -> Result<u64> {
-    let published = dir.highest().at(&dir.out)?;
+    let published = dir.highest()?;
     let hidden = highest_in(&dir.open).at(&dir.out)?;
     let copied = highest_in(&paths.sidecars).at(&paths.sidecars)?;
     Ok(published.max(hidden).max(copied))
@@ -137,7 +137,7 @@ fn check_instance(paths: &StatePaths, db: &StateDb) -> Result<()> {
 
 /// Rejects a state that is older than the output, such as one restored from a backup.
 fn check_age(dir: &SegmentDir, paths: &StatePaths, unsealed: &UnsealedSegment) -> Result<()> {
-    let (published, found) = (dir.highest().at(&dir.out)?, newest_segment(dir, paths)?);
+    let (published, found) = (dir.highest()?, newest_segment(dir, paths)?);
     let expected = unsealed.seq;
     if expected < found || published == expected && !unsealed.is_sealing {
         return Err(DaemonError::inconsistent(format!(
@@ -276,9 +276,9 @@ pub fn rebuild_state(config: &Config, host: &mut dyn DaemonHost) -> Result<()> {
     }
     // The next free segment number.
     let listed = sidecars.iter().map(|sidecar| sidecar.segment.seq).max();
-    let highest = dir.highest().at(&dir.out)?.max(listed.unwrap_or(0));
+    let highest = dir.highest()?.max(listed.unwrap_or(0));
     let next = from.max(highest + 1);
-    dir.remember(next - 1).at(&dir.out)?;
+    dir.remember(next - 1)?;
     let messages = fill(&db, &sidecars, next)?;
     db.close()?;
     own_files::replace_with(&new, &paths.db).at(&paths.db)?;
@@ -360,7 +360,7 @@ fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<bool> {
     if !is_complete {
         return Ok(false);
     }
-    dir.remember(sidecar.seq).at(&dir.out)?;
+    dir.remember(sidecar.seq)?;
     let meta = meta_name(sidecar.seq);
     publish_if_hidden(dir, &dir.hidden(&meta), &meta)?;
     publish_if_hidden(dir, &part, &format!("{:010}.jsonl", sidecar.seq))?;

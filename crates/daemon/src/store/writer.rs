@@ -658,7 +658,7 @@ impl Committer {
             part.clone()
         };
         // Must precede publication: a consumer may remove the segment as soon as it is visible.
-        self.dir.remember(seq).at(&self.dir.out)?;
+        self.dir.remember(seq)?;
         publish_if_hidden(&self.dir, &self.dir.hidden(&meta), &meta)?;
         publish_if_hidden(&self.dir, &hidden, &name)?;
         self.sync()?;
