@@ -337,13 +337,11 @@ impl Writer {
     /// An I/O error, or the error that ended the committer before.
     pub fn close(&mut self) -> Result<()> {
         self.term += 1;
-        let Some(committer) = self.open.take() else {
-            return match self.ended.take() {
-                Some(error) if error.kind != ErrorKind::OutOfSpace => Err(error),
-                _ => Ok(()),
-            };
-        };
-        committer.close()
+        match (self.open.take(), self.ended.take()) {
+            (Some(committer), _) => committer.close(),
+            (None, Some(error)) if error.kind != ErrorKind::OutOfSpace => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Adds the state of the committer to a status. A pause takes precedence over the state of
@@ -516,10 +514,8 @@ impl Writer {
 
 /// The error for work that is not accepted. `ended` is the error that ended the committer.
 fn refusal(ended: Option<&DaemonError>) -> DaemonError {
-    ended.map_or_else(
-        || DaemonError::out_of_space("work is paused"),
-        DaemonError::clone,
-    )
+    let ended = ended.cloned();
+    ended.unwrap_or_else(|| DaemonError::out_of_space("work is paused"))
 }
 
 /// The segment of the newest remaining sidecar, sealed by an earlier run.
