@@ -120,23 +120,13 @@ fn writable_folders(config: &Config) -> Vec<PathBuf> {
 /// The readable folders: the spools, the folders of the configuration and of its lists of domains,
 /// which a reload reads again, and the random numbers for `SQLite`.
 fn readable_folders(config_path: Option<&Path>, config: &Config) -> Vec<PathBuf> {
-    let folder = config_path.map(|path| {
-        path.parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .unwrap_or(Path::new("."))
-            .to_owned()
-    });
-    let spools = config
-        .spool
-        .iter()
-        .map(|spool| watched_path(&spool.path).to_owned());
-    let lists = config.domain_files();
-    let lists = lists.filter_map(|list| list.parent().map(Path::to_owned));
-    spools
-        .chain(folder)
-        .chain(lists)
-        .chain(["/dev/urandom".into()])
-        .collect()
+    let spools = config.spool.iter();
+    let spools = spools.map(|spool| watched_path(&spool.path).to_owned());
+    let files = config_path.into_iter().chain(config.domain_files());
+    let files = files.filter_map(|file| std::path::absolute(file).ok());
+    let folders = files.filter_map(|file| file.parent().map(Path::to_owned));
+    let random_numbers = PathBuf::from("/dev/urandom");
+    spools.chain(folders).chain([random_numbers]).collect()
 }
 
 #[cfg(test)]
