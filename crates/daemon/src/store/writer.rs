@@ -244,10 +244,7 @@ impl Writer {
         match (&self.ended, self.retry) {
             (None, _) => Ok(None),
             (Some(error), _) if error.kind != ErrorKind::OutOfSpace => Err(error.clone()),
-            (Some(error), None) => {
-                let reason = error.to_string();
-                Ok(Some(self.pause(reason, host)))
-            }
+            (Some(error), None) => Ok(Some(self.pause(error.to_string(), host))),
             (Some(_), Some(retry)) if host.now() < retry => Ok(Some(retry)),
             (Some(_), Some(_)) => self.resume(host),
         }
