@@ -614,11 +614,9 @@ impl SpoolReader {
                     let metadata = file.source.path.symlink_metadata().ok();
                     let metadata = metadata.filter(|found| {
                         // A mailbox that is written to is not new, but a message is.
-                        let written = || match file.hint {
-                            FormatHint::None => None,
-                            _ => found.modified().ok(),
-                        };
-                        let created = found.created().ok().or_else(written);
+                        let is_message = file.hint != FormatHint::None;
+                        let written = found.modified().ok().filter(|_| is_message);
+                        let created = found.created().ok().or(written);
                         created.is_none_or(|created| created <= start)
                     });
                     metadata.map(|metadata| (FileVersion::of(&metadata), None))
