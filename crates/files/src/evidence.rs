@@ -135,8 +135,8 @@ struct FoundUrl<'r> {
     alternates: Vec<AlternateUrl<'r>>,
     confidence: Option<f64>,
     quote_depth: u64,
-    source: SourcePlace<'r>,
-    message: MessageStart,
+    source: Place<'r>,
+    message: Place<'r>,
 }
 
 /// Another reading of the same place.
@@ -148,17 +148,13 @@ struct AlternateUrl<'r> {
     why: Cow<'r, str>,
 }
 
+/// A part of a record: `source` has all fields, `message` only the start.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct SourcePlace<'r> {
+struct Place<'r> {
     #[serde(borrow)]
     path: Cow<'r, str>,
     member: Option<Vec<Cow<'r, str>>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct MessageStart {
     start: u64,
 }
 
@@ -172,12 +168,14 @@ impl FoundUrl<'_> {
             alternates: alternates.chunks(4).filter_map(AlternateUrl::of).collect(),
             confidence: record.value(FieldId::Confidence).number(),
             quote_depth: record.integer(FieldId::QuoteDepth).unwrap_or(0),
-            source: SourcePlace {
+            source: Place {
                 path: record.path().into(),
                 member: Some(record.texts(FieldId::SourceMember).map(Cow::from).collect()),
+                start: 0,
             },
-            message: MessageStart {
+            message: Place {
                 start: record.integer(FieldId::MessageStart).unwrap_or(0),
+                ..Place::default()
             },
         }
     }

@@ -46,11 +46,8 @@ impl Config {
                 self.metrics.listen
             )));
         }
-        let mut schemes = self
-            .extract
-            .extra_schemes
-            .iter()
-            .chain(&self.extract.schemes);
+        let extract = &self.extract;
+        let mut schemes = extract.extra_schemes.iter().chain(&extract.schemes);
         schemes.try_for_each(|name| check_scheme_name(name))?;
         self.check_header_fields()
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::messages::{InputFailure, InputStep};
+use super::summary::CountedUrl;
 use super::{Job, Summary};
 use urlspool_record::extract::{Finding, Unique, key_hash};
 use urlspool_record::record::{
@@ -137,7 +138,6 @@ impl<'w> BatchBuilder<'w> {
             Finding::Url(record) => {
                 summary.candidates += 1;
                 summary.records += 1;
-                summary.count_url(record.found);
                 self.add_record(record);
             }
             Finding::Filtered {
@@ -155,7 +155,6 @@ impl<'w> BatchBuilder<'w> {
             Finding::Unwrapped(record) => {
                 summary.records += 1;
                 summary.unwrapped += 1;
-                summary.count_url(record.found);
                 self.add_record(record);
             }
             Finding::Reject {
@@ -230,7 +229,6 @@ impl<'w> BatchBuilder<'w> {
                 None => BatchRecords::Lines(self.pool.take_lines()),
             };
         }
-        self.message_summary.other_authors += u64::from(record.author.is_some());
         let writer = &mut self.scratch.writer;
         let place = match &mut self.batch.records {
             BatchRecords::Lines(lines) => writer.write(record, lines),
@@ -241,16 +239,16 @@ impl<'w> BatchBuilder<'w> {
                 Some(records.len() - 1)
             }
         };
-        match (self.unique, place) {
-            (Unique::Run, _) => {
-                let key = key_hash(record.found);
-                let end = self.batch.records.len() - self.chunk_start;
-                self.chunk().keys.push(KeyedRecord { key, end });
-            }
-            (Unique::Message, Some(place)) => {
-                self.occurrences.add(key_hash(record.found), place);
-            }
-            (Unique::Message, None) | (Unique::None, _) => {}
+        let url = CountedUrl::of(record);
+        if self.unique == Unique::Run {
+            let key = key_hash(record.found);
+            let end = self.batch.records.len() - self.chunk_start;
+            self.chunk().keys.push(KeyedRecord { key, end, url });
+            return;
+        }
+        self.message_summary.count_url(&url);
+        if let (Unique::Message, Some(place)) = (self.unique, place) {
+            self.occurrences.add(key_hash(record.found), place);
         }
     }
 
@@ -430,12 +428,14 @@ pub(super) struct ArticleChunk {
 }
 
 /// Data about a record for deduplication.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct KeyedRecord {
     /// Hash of the URL's key.
     pub(super) key: u128,
     /// The end of the record in the chunk's records.
     pub(super) end: usize,
+    /// What is counted if the record is kept.
+    pub(super) url: CountedUrl,
 }
 
 impl Chunk {

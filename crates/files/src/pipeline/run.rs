@@ -2,7 +2,7 @@
 
 use std::{io, thread};
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, getrlimit, setrlimit};
 
 use super::batch::{Batch, BatchRecords, LinePool, Scratch};
 use super::order::{InProgress, Order, Task};
@@ -59,15 +59,10 @@ pub fn run_input(
 ///
 /// Shells start programs with a low limit for the sake of programs that use `select`.
 pub fn raise_open_files() {
-    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
     // If this is refused, fewer files are opened ahead.
-    let _ = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: maximum,
-            maximum,
-        },
-    );
+    let _ = setrlimit(Resource::Nofile, limit);
 }
 
 /// Reserves descriptors for the files that the threads of a job hold open.
@@ -212,11 +207,8 @@ fn write_batches(
 
 /// Writes a batch. `Ok(false)` ends the run.
 fn write(context: WorkContext<'_>, batch: Batch, writer: &mut Writer<'_>) -> io::Result<bool> {
-    let Batch {
-        mut records,
-        chunks,
-    } = batch;
-    let wants_more = writer.write(chunks, &mut records)?;
+    let mut records = batch.records;
+    let wants_more = writer.write(batch.chunks, &mut records)?;
     if let BatchRecords::Lines(lines) = records {
         context.pool.put_lines(lines);
     }

@@ -5,14 +5,12 @@ use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 use urlspool_mail::decode::SkippedPart;
-use urlspool_record::record::json_line;
+use urlspool_record::record::{FoundRecord, json_line};
 use urlspool_text::diagnostic::{DiagnosticKind, SkipReason, UrlFilter};
 use urlspool_text::grammar::{SCHEMES, Scheme};
 use urlspool_text::limits::COUNTED_TEXTS;
-use urlspool_text::parse::{
-    FoundUrl, Grammar, RejectReason, RejectReasonKind, Verdicts, Wrapper, scheme,
-};
-use urlspool_text::repair::Repair;
+use urlspool_text::parse::{Grammar, RejectReason, RejectReasonKind, Wrapper, scheme};
+use urlspool_text::repair::{Repair, RepairSet};
 
 /// Declares the summary from its fields, and adds field by field.
 macro_rules! summary {
@@ -82,18 +80,17 @@ summary! {
     duplicates: u64,
     /// URLs extracted from redirectors' URLs, which are not candidates.
     unwrapped: u64,
-    /// Records whose author is not the message's, including repetitions.
+    /// Written records whose author is not the message's.
     other_authors: u64,
     /// Events, by kind.
     events: NamedCounts,
-    /// URLs that passed the filters, by scheme. Like the next three fields, it includes duplicates
-    /// within the run, and the targets of redirectors.
+    /// Written URLs, by scheme. Like the next three fields, it includes the targets of redirectors.
     schemes: SchemeCounts,
-    /// URLs that passed the filters, by wrapper.
+    /// Written URLs, by wrapper.
     wrappers: NamedCounts,
-    /// URLs that passed the filters, by repair. A URL can have several.
+    /// Written URLs, by repair. A URL can have several.
     repairs: NamedCounts,
-    /// URLs that passed the filters, by accepting grammar. A URL can have several. A URL longer
+    /// Written URLs, by accepting grammar. A URL can have several. A URL longer
     /// than the limit has none.
     verdicts: NamedCounts,
 }
@@ -209,16 +206,20 @@ impl Summary {
         self.events.count(&DiagnosticKind::NAMES, kind as usize);
     }
 
-    /// Counts a URL that passed the filters by scheme, wrapper, repairs and verdicts.
-    pub fn count_url(&mut self, found: &FoundUrl<'_>) {
-        self.schemes.add(scheme(found.url()));
-        self.wrappers.count(&Wrapper::NAMES, found.wrapper as usize);
-        for repair in found.repairs.iter() {
+    /// Counts a written URL by scheme, wrapper, repairs, verdicts and author.
+    pub(super) fn count_url(&mut self, url: &CountedUrl) {
+        match &url.scheme {
+            Ok(row) => self.schemes.known[*row] += 1,
+            Err(name) => self.schemes.others.add(name, 1),
+        }
+        self.wrappers.count(&Wrapper::NAMES, url.wrapper as usize);
+        for repair in url.repairs.iter() {
             self.repairs.count(&Repair::NAMES, repair as usize);
         }
-        for grammar in found.verdicts.into_iter().flat_map(Verdicts::conforms) {
-            self.verdicts.count(&Grammar::NAMES, grammar as usize);
+        for (grammar, _) in url.conforms.iter().enumerate().filter(|(_, it)| **it) {
+            self.verdicts.count(&Grammar::NAMES, grammar);
         }
+        self.other_authors += u64::from(url.is_by_other_author);
     }
 
     /// Returns the summary of an article that turned out to be a duplicate: its messages count as
@@ -269,6 +270,31 @@ impl Summary {
     /// Appends the summary as one JSON object and a line end.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&json_line(self));
+    }
+}
+
+/// What a summary counts about a URL, kept until it is known if the URL is written.
+#[derive(Debug)]
+pub(super) struct CountedUrl {
+    /// The scheme's row in [`SCHEMES`], or its name in lower case.
+    scheme: Result<usize, String>,
+    wrapper: Wrapper,
+    repairs: RepairSet,
+    conforms: [bool; Grammar::ALL.len()],
+    is_by_other_author: bool,
+}
+
+impl CountedUrl {
+    pub(super) fn of(record: &FoundRecord<'_>) -> CountedUrl {
+        let (found, name) = (record.found, scheme(record.found.url()));
+        CountedUrl {
+            scheme: Scheme::index(name)
+                .ok_or_else(|| String::from_utf8_lossy(name).to_ascii_lowercase()),
+            wrapper: found.wrapper,
+            repairs: found.repairs,
+            conforms: Grammar::ALL.map(|it| found.verdicts.is_some_and(|of| of.conforms_to(it))),
+            is_by_other_author: record.author.is_some(),
+        }
     }
 }
 
@@ -403,19 +429,6 @@ impl Default for SchemeCounts {
     }
 }
 
-impl SchemeCounts {
-    /// Adds one to the count of this scheme, which may be in any case.
-    fn add(&mut self, name: &[u8]) {
-        match Scheme::index(name) {
-            Some(index) => self.known[index] += 1,
-            None => {
-                let name = String::from_utf8_lossy(name).to_ascii_lowercase();
-                self.others.add(&name, 1);
-            }
-        }
-    }
-}
-
 impl Absorb for SchemeCounts {
     fn absorb(&mut self, other: &mut SchemeCounts) {
         self.known.absorb(&mut other.known);
@@ -435,48 +448,27 @@ impl Serialize for SchemeCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use urlspool_text::span::Span;
 
     #[test]
     fn each_url_is_counted_under_its_names() {
-        assert!(
-            Wrapper::ALL
-                .iter()
-                .enumerate()
-                .all(|(at, wrapper)| *wrapper as usize == at)
-        );
-        assert!(
-            Repair::ALL
-                .iter()
-                .enumerate()
-                .all(|(at, repair)| *repair as usize == at)
-        );
-        let verdicts = Verdicts::of(b"HTTP://a.b/", 11);
-        let found = FoundUrl {
-            full: b"HTTP://a.b/",
-            url_len: 11,
-            raw: Span::new(0, 11),
+        let mut wrappers = (0..).zip(Wrapper::ALL);
+        assert!(wrappers.all(|(at, wrapper)| wrapper as usize == at));
+        let mut repairs = (0..).zip(Repair::ALL);
+        assert!(repairs.all(|(at, repair)| repair as usize == at));
+        let mut summary = Summary::default();
+        let mut url = CountedUrl {
+            scheme: Ok(Scheme::index(b"HTTP").unwrap()),
             wrapper: Wrapper::Attr,
             repairs: [Repair::PageBreak, Repair::Hyphen].into_iter().collect(),
-            alternates: &[],
-            confidence: 1.0,
-            verdicts: Some(&verdicts),
-            truncated: None,
+            conforms: [true; 3],
+            is_by_other_author: true,
         };
-        let mut summary = Summary::default();
-        summary.count_url(&found);
+        summary.count_url(&url);
         let mut sum = summary.clone();
         sum.absorb(&mut summary);
         assert_eq!(summary.wrappers.sum(), 0);
         let shown = serde_json::to_value(&sum).unwrap();
         assert_eq!(shown["schemes"], serde_json::json!({ "http": 2 }));
-        sum.schemes.add(b"x-Any");
-        sum.schemes.add(b"https");
-        let shown = serde_json::to_value(&sum).unwrap();
-        assert_eq!(
-            shown["schemes"],
-            serde_json::json!({ "http": 2, "https": 1, "x-any": 1 })
-        );
         assert_eq!(shown["wrappers"], serde_json::json!({ "attr": 2 }));
         assert_eq!(
             shown["repairs"],
@@ -486,6 +478,14 @@ mod tests {
             shown["verdicts"],
             serde_json::json!({ "rfc1738": 2, "rfc3986": 2, "whatwg": 2 })
         );
+        url.scheme = Err("x-any".to_owned());
+        sum.count_url(&url);
+        let shown = serde_json::to_value(&sum).unwrap();
+        assert_eq!(
+            shown["schemes"],
+            serde_json::json!({ "http": 2, "x-any": 1 })
+        );
+        assert_eq!(shown["other_authors"], 3);
     }
 
     #[test]

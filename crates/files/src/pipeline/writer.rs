@@ -174,6 +174,7 @@ impl Dedup {
             let begin = std::mem::replace(&mut end, record.end);
             if self.keys.insert(record.key) {
                 add_range(kept, start + begin..start + end);
+                chunk.summary.count_url(&record.url);
             } else {
                 chunk.summary.records -= 1;
                 chunk.summary.duplicates += 1;
