@@ -320,7 +320,7 @@ impl Page {
             self.candidate(candidate);
         }
         if message.candidates.is_empty() {
-            self.line(1, "none: no text looks like the start of a URL");
+            self.line(1, "none: no searched text looks like the start of a URL");
         }
     }
 

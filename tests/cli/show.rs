@@ -218,8 +218,9 @@ fn the_header_of_any_message_is_explained() {
     let page = "<html>\n<!--X-Subject: pages -->\n<!--X-Body-of-Message-->\n<p>x</html>\n";
     for (text, lines) in [
         (
-            "\u{feff}\nSubject: mark\nFrom: a\n\nx\n",
-            "Its header has 2 fields.\n  From: a\n  Subject: mark\n",
+            "\u{feff}\nSubject: mark\nFrom: a\nReceived: from http://a.example/\n\nx\n",
+            "Its header has 3 fields, 1 of them trace fields, which are not searched (such as \
+             Received).\n  From: a\n  Subject: mark\n",
         ),
         (
             page,

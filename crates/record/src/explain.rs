@@ -225,12 +225,8 @@ impl NamedReason {
         let how = match format {
             Format::Mbox | Format::Mboxcl => {
                 let dialect = mbox_dialect(&start[..start.len().min(SNIFF_BYTES)]);
-                let text = format!(
-                    "in the dialect {}, {}",
-                    dialect.name(),
-                    dialect_text(dialect)
-                );
-                return NamedReason::new(name, text);
+                let (dialect, how) = (dialect.name(), dialect_text(dialect));
+                return NamedReason::new(name, format!("in the dialect {dialect}, {how}"));
             }
             Format::Rnews => "a line before each article has its length",
             Format::Mmdf => "lines of four control-A divide it",
@@ -323,7 +319,7 @@ impl Extractor {
             envelope: message.envelope,
             wire: message.wire,
             border_notes: notes.iter().map(Note::from).collect(),
-            header: header_text(message.header, fields.all.len()),
+            header: header_text(message.header, &fields),
             fields: info.map(info_fields).unwrap_or_default(),
             parts,
             part_notes,
@@ -356,10 +352,11 @@ impl Extractor {
         parts.extend(skipped.map(|part| skipped_part(part, base)));
         // Components are compared as numbers: part 10 follows part 9.
         parts.sort_by_cached_key(|part| {
-            let components = part.path.split('.');
-            components
-                .map(|digits| digits.parse().unwrap_or(0))
-                .collect::<Vec<u64>>()
+            let numbers = part
+                .path
+                .split('.')
+                .map(|digits| digits.parse().unwrap_or(0));
+            numbers.collect::<Vec<u64>>()
         });
         let notes = decoded.diagnostics.iter().map(Note::from);
         (parts, notes.collect())
@@ -377,9 +374,7 @@ impl Extractor {
         let mut has_outer = false;
         self.extract(message, source, &mut |finding| match finding {
             Finding::Unwrapped(record) if has_outer => {
-                let outer = candidates
-                    .last_mut()
-                    .map(|candidate| &mut candidate.outcome);
+                let outer = candidates.last_mut().map(|last| &mut last.outcome);
                 if let Some(CandidateOutcome::Accepted(url)) = outer {
                     url.targets.push(ExplainedTarget {
                         redirector: record.redirected_from.map_or("", |from| from.redirector),
@@ -530,8 +525,8 @@ impl ExplainedJoin {
     }
 }
 
-/// Describes a header with `fields` fields.
-fn header_text(header: HeaderForm, fields: usize) -> Cow<'static, str> {
+/// Describes a header and its fields.
+fn header_text(header: HeaderForm, fields: &HeaderFields) -> Cow<'static, str> {
     let text = match header {
         HeaderForm::Absent => "It has no header: all of it is text.",
         HeaderForm::Page => "It has no header: all of it is an HTML page.",
@@ -540,7 +535,12 @@ fn header_text(header: HeaderForm, fields: usize) -> Cow<'static, str> {
         }
         HeaderForm::ANews => "Its header is in the A news format: five lines without names.",
         HeaderForm::Copied { .. } => "After its header is a copy of some fields, which is skipped.",
-        HeaderForm::Present => return format!("Its header has {fields} fields.").into(),
+        HeaderForm::Present => {
+            let trace = fields.all.iter().filter(|field| field.roles.is_trace);
+            let (all, trace) = (fields.all.len(), trace.count());
+            let kind = "trace fields, which are not searched (such as Received)";
+            return format!("Its header has {all} fields, {trace} of them {kind}.").into();
+        }
     };
     text.into()
 }
