@@ -169,7 +169,7 @@ fn an_empty_result_has_a_hint() {
     let hint = hints(&["--schemes", "gopher", &dated]);
     assert_contains(&hint, "the only URL found does not match");
     let hint = hints(&["--since", "1998-01-01", &dated]);
-    assert!(hint.contains("no message is between"), "{hint}");
+    assert!(hint.contains("no message is left by"), "{hint}");
     assert_eq!(hints(&["--schemes", "http, HTTPS", &full]), "");
     let config = folder.file("c.toml", "[extract]\nschemes = [\"htps\"]\n");
     let hint = hints(&["--config", &config, &full]);

@@ -64,8 +64,8 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
         );
         hints.push(files);
     }
-    let dated = count(&summary.messages_skipped, SkipReason::Date);
-    let unlisted = count(&summary.messages_skipped, SkipReason::List);
+    let unwanted = count(&summary.messages_skipped, SkipReason::Date)
+        + count(&summary.messages_skipped, SkipReason::List);
     if summary.files == 0 && job.items.is_none() {
         let excluded = if args.sources.exclude.is_empty() {
             ""
@@ -97,13 +97,9 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
             (false, false) => "no file is left by --include and --exclude",
         };
         hints.push(format!("{options} ({filtered} skipped)"));
-    } else if dated > 0 && dated == summary.messages {
+    } else if unwanted > 0 && summary.messages_scanned == 0 {
         hints.push(format!(
-            "no message is between --since and --until ({dated} skipped)"
-        ));
-    } else if unlisted > 0 && summary.messages_scanned == 0 {
-        hints.push(format!(
-            "no message belongs to a list or newsgroup of --list ({unlisted} skipped)"
+            "no message is left by --since, --until and --list ({unwanted} skipped)"
         ));
     } else if summary.records == 0
         && 0 < summary.files_read + count(&summary.files_skipped, SkipReason::Empty)
@@ -119,6 +115,10 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
         && !has_last_line(args)
     {
         hints.push(held_back(urls));
+    }
+    if unwanted > 0 && summary.messages_scanned > 0 && !args.verbose {
+        let messages = counted(unwanted, "message", "messages");
+        hints.push(format!("{messages} skipped (--since, --until, --list)"));
     }
     hints.extend(unread_parts(summary));
     hints

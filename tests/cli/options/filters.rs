@@ -400,10 +400,14 @@ fn filters_that_exclude_everything_are_refused() {
     }
     assert_eq!(hint(&[]), "");
     let none = hint(&["--list", "none.example"]);
-    assert_contains(
-        &none,
-        "no message belongs to a list or newsgroup of --list (3 skipped)",
-    );
+    assert_contains(&none, "--until and --list (3 skipped)");
+    let some = [
+        "scan",
+        "--until=1996",
+        "mail/pipermail.mbox",
+        "text/appendix.txt",
+    ];
+    assert_contains(&done(&some).stderr, "3 messages skipped (--since");
 }
 
 /// Paths become absolute in arguments, in lists and in work items. Standard input has no path.
