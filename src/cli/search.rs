@@ -40,7 +40,7 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     }
     if !query.has_condition() {
         return Err(CommandError::usage(
-            "no search condition; add a word, or an option such as --host, --sender or --since",
+            "no search condition; add a word, an option such as --host or --since, or --facets",
         ));
     }
     let style = args.general.color.grep_style();
@@ -108,8 +108,8 @@ fn print_no_match(words: &[String]) {
         print_message(format_args!("urlspool: {}", escaped(&hint)));
     }
     print_message(format_args!(
-        "urlspool: no match; all conditions must hold, and words match as a whole, or by prefix \
-         with a star: `goph*`"
+        "urlspool: no match; all conditions must hold, words match as a whole, or by prefix with a \
+         star (`goph*`), and --list takes the whole List-Id"
     ));
 }
 

@@ -143,16 +143,19 @@ fn a_page_searches_filters_and_counts() {
     let first = served.page("");
     assert!(first.contains("href=\"./?domain=m.example\""), "{first}");
     assert!(first.contains("<h2>4 citations</h2>"), "{first}");
-    assert!(served.page("?until=soon").contains("is not a date"));
-    assert!(
-        served
-            .get("link?key=http://none.example/")
-            .starts_with("HTTP/1.1 404 ")
-    );
     let none = served.get("link?key=http://none.example/");
+    assert!(none.starts_with("HTTP/1.1 404 "), "{none}");
     assert_contains(&none, "./?q=http");
     assert_contains(&none, "No citation of this link");
-    assert_contains(&served.page("?q=%22"), "neither a letter nor a digit");
+    for (path, reason) in [
+        ("?until=soon", "is not a date"),
+        ("?since=1997&until=1996", "The dates are reversed"),
+        ("?q=%22", "neither a letter nor a digit"),
+    ] {
+        let refused = served.get(path);
+        assert!(refused.starts_with("HTTP/1.1 400 "), "{refused}");
+        assert_contains(&refused, reason);
+    }
     assert!(served.get("link").starts_with("HTTP/1.1 400 "));
     assert!(served.get("none").starts_with("HTTP/1.1 404 "));
 }
@@ -625,7 +628,7 @@ fn links_only_in_list_fields_are_hidden_until_they_are_shown() {
         assert_eq!(citations(&all), shown + hidden.unwrap_or(0), "{path}");
         assert!(!all.contains("hidden, because"), "{path}");
     }
-    let page = served.page("?region=head");
+    let page = served.get("?region=head");
     assert_contains(&page, "Region: <bdi>head</bdi> is unknown.");
     let links = served.page("links?list-fields=1");
     assert_contains(&links, "<h2>6 links</h2>");

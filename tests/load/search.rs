@@ -267,6 +267,7 @@ fn each_format_has_the_matches_in_their_order() {
         &csv,
         "1996-01-02T10:00:00Z,John <john@m.example>,The other lamp,http://m.example/lamp,,",
     );
+    assert!(!csv.contains("\"\""), "{csv}");
     assert_eq!(printed(&["--format", "tsv"]).lines().count(), 4);
     // Every printed match can be traced back to its bytes.
     for format in ["text", "grep", "jsonl"] {

@@ -164,7 +164,8 @@ impl Stats {
             (&mut self.domains, row.text(FieldId::Domain)),
             (&mut self.redirectors, redirector),
         ] {
-            if let Some(name) = name {
+            // The host of `file:///` is empty.
+            if let Some(name) = name.filter(|name| !name.is_empty()) {
                 list.add(name, 1);
             }
         }

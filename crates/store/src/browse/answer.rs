@@ -131,9 +131,8 @@ impl Answerer {
         let search = match filter.search() {
             Ok(search) => search,
             Err(reason) => {
-                let (done, refused) = (StatusCode::OK, StatusCode::BAD_REQUEST);
-                let status = if is_file { refused } else { done };
-                return Ok(Answer::page(status, pages::not_searched(&filter, reason)));
+                let page = pages::not_searched(&filter, reason);
+                return Ok(Answer::page(StatusCode::BAD_REQUEST, page));
             }
         };
         let list = self.list(&filter, &search)?;

@@ -275,7 +275,7 @@ impl ListRow for FoundRow {
             self.author.date.as_deref(),
             self.author.from.as_deref(),
             Some(&*self.author.by),
-            Some(&*hazards),
+            Some(&*hazards).filter(|names| !names.is_empty()),
         ];
         syntax.write_cells(cells, out);
     }
@@ -365,7 +365,7 @@ impl ListRow for Citation {
                 found.message.date.as_deref(),
                 found.message.from.as_deref(),
                 found.message.subject.as_deref(),
-                Some(&*lists),
+                Some(&*lists).filter(|names| !names.is_empty()),
                 self.thread.as_deref(),
                 Some(&*depth),
                 Some(&*url),
