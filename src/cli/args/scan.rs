@@ -54,9 +54,10 @@ pub(crate) struct ScanArgs {
 
     /// Join broken URLs that occur whole in SOURCE: `self` or a file
     ///
-    /// `self` reads the input twice, first for its URLs, then for records; it does not work with
-    /// standard input and --splits. A file is a database of `urlspool load`, records as JSON lines,
-    /// or URLs, one per line.
+    /// Hosts with a path and no scheme are found too if SOURCE has them with a scheme. `self`
+    /// reads the input twice, first for its URLs, then for records; it does not work with standard
+    /// input and --splits. A file is a database of `urlspool load`, records as JSON lines, or URLs,
+    /// one per line.
     #[arg(long, value_name = "SOURCE", help_heading = EXTRACT)]
     pub(crate) evidence: Option<PathBuf>,
 
@@ -207,7 +208,7 @@ pub(crate) struct SplitsArgs {
     /// Maximum size of a part of an uncompressed mbox; any other file is one item
     ///
     /// Small files are not combined. `scan --splits` takes any number of items, so pass several to
-    /// each process: `parallel -N100`.
+    /// each process: `-N100` of GNU parallel.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = item_size)]
     pub(crate) size: u64,
 
