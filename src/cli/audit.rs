@@ -517,15 +517,11 @@ fn save(args: AuditSaveArgs, is_quiet: bool) -> CommandResult {
 
 /// Writes the links that are due to be saved as a list, or only counts them.
 fn list_unsaved(args: &AuditSaveArgs, is_quiet: bool) -> CommandResult {
-    let mut list = audit::urls_to_save(&args.database)?;
+    let limit = args.limit.filter(|_| args.format.is_some());
+    let list = audit::urls_to_save(&args.database, limit)?;
     let due = list.due.len() as u64;
-    let listed = args.limit.unwrap_or(due).min(due);
     let mut text = match args.format {
-        Some(_) => {
-            let mut text = format!("{} in the list", counted(listed, "URL", "URLs"));
-            add_count(&mut text, due - listed, "more beyond `--limit`");
-            text
-        }
+        Some(_) => format!("{} in the list", counted(due, "URL", "URLs")),
         None => format!(
             "{} in none of the archives asked; none was sent: `--send` submits them to {}, which \
              publishes them",
@@ -535,8 +531,6 @@ fn list_unsaved(args: &AuditSaveArgs, is_quiet: bool) -> CommandResult {
     };
     add_left_out(&mut text, &list.left_out);
     if args.format.is_some() {
-        list.due
-            .truncate(usize::try_from(listed).unwrap_or(usize::MAX));
         let files = audit::seed_files(&args.output, &list.due);
         // A file that a longer list left behind would look like a part of this one.
         let next = audit::seed_file(&args.output, files.len() + 1);
@@ -558,7 +552,7 @@ fn list_unsaved(args: &AuditSaveArgs, is_quiet: bool) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Adds the number of planned URLs that are not due to be saved, by reason.
+/// Adds the number of planned URLs that are not saved now, by reason.
 fn add_left_out(text: &mut String, left_out: &BTreeMap<LeftOut, u64>) {
     for (number, (reason, count)) in left_out.iter().enumerate() {
         let start = if number == 0 { "; left out: " } else { ", " };
@@ -568,11 +562,12 @@ fn add_left_out(text: &mut String, left_out: &BTreeMap<LeftOut, u64>) {
 
 fn save_summary(counts: &SaveCounts) -> String {
     let mut text = format!(
-        "{} of {} sent, {} saved",
+        "{} of {} sent",
         grouped(counts.sent),
-        counted(counts.due, "URL", "URLs"),
-        grouped(counts.saved)
+        counted(counts.due, "URL", "URLs")
     );
+    add_count(&mut text, counts.earlier, "sent by earlier runs");
+    text += &format!(", {} saved", grouped(counts.saved));
     add_count(&mut text, counts.failed, "cannot be captured");
     add_count(&mut text, counts.again, "to send again");
     add_count(&mut text, counts.pending, "not complete yet");

@@ -241,7 +241,7 @@ impl Bag {
         let tables = csv_files::names().map(|name| format!("{BAG_TABLES}/{name}"));
         let mut payload = vec![BAG_REPORT.to_owned()];
         payload.extend(tables);
-        let SaveList { due, living, .. } = save_list(audit)?;
+        let SaveList { due, living, .. } = save_list(audit, None)?;
         for (file, urls) in BAG_SEEDS.into_iter().zip([living, due]) {
             for (file, lines) in seed_files(Path::new(file), &urls) {
                 let file = file.display().to_string();

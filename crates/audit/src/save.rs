@@ -19,8 +19,7 @@ use super::AuditError;
 use super::database::{AuditDb, now};
 use super::plan::must_not_be_sent;
 use super::step::{
-    AuditProgress, NoReply, Pace, Patience, Refusal, agent, body_of, in_batches, keep_first,
-    refuse_login,
+    AuditProgress, NoReply, Pace, Patience, Refusal, agent, body_of, in_batches, refuse_login,
 };
 use urlspool_files::config::{NamedValue, named_values};
 use urlspool_files::sink::OutputPlace;
@@ -49,13 +48,15 @@ pub struct SaveJob {
 /// Counts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SaveCounts {
-    /// URLs that were due at the start.
+    /// URLs that were due at the start, at most the limit.
     pub due: u64,
-    /// Planned URLs that were not due, by reason.
+    /// The other planned URLs, by reason.
     pub left_out: BTreeMap<LeftOut, u64>,
     /// URLs submitted in this run.
     pub sent: u64,
-    /// Captures completed in this run, including captures submitted in earlier runs.
+    /// Jobs of earlier runs that were incomplete at the start.
+    pub earlier: u64,
+    /// Captures completed in this run, including those of earlier jobs.
     pub saved: u64,
     /// URLs that the service cannot capture.
     pub failed: u64,
@@ -73,7 +74,7 @@ pub struct SaveCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SaveList {
     /// URLs that are due: alive, and in no archive, according to the archives that answered. The
-    /// most cited come first.
+    /// most cited come first, at most the limit.
     pub due: Vec<String>,
     /// URLs that are alive and may be given to crawlers, including those that are due.
     pub(super) living: Vec<String>,
@@ -82,8 +83,10 @@ pub struct SaveList {
 }
 
 named_values! {
-    /// Reason why a planned URL is not due to be saved, in the order of decreasing progress.
+    /// Reason why a planned URL is not saved now, in the order of decreasing progress.
     pub enum LeftOut {
+        /// It is due, but beyond the limit of the run or the list.
+        Beyond = "beyond": "beyond `--limit`",
         /// It was submitted to a save service, and is not due again.
         Submitted = "submitted": "submitted before",
         /// No archive was asked for it, or one did not answer.
@@ -102,7 +105,7 @@ named_values! {
 }
 
 /// Planned URLs, the most cited first, with the position in [`LeftOut::ALL`] of the reason why they
-/// are not due, counted from 1; 0 if they are due. A URL of several links has the lowest one.
+/// are not due; 0 if they are due. A URL of several links has the lowest one.
 const PLANNED: &str = "
 SELECT url, min(CASE ifnull((SELECT state FROM audit_checks
     WHERE audit_checks.key = audit_links.key ORDER BY checked_at DESC, id DESC LIMIT 1), '')
@@ -118,33 +121,31 @@ SELECT url, min(CASE ifnull((SELECT state FROM audit_checks
   ELSE 0 END ELSE 7 END)
 FROM audit_links WHERE planned GROUP BY url ORDER BY sum(citations) DESC, url";
 
-/// Returns the URLs that are due to be saved, and the number of the others by reason.
+/// Returns the first URLs that are due to be saved, and the number of the others by reason.
 ///
 /// # Errors
 ///
 /// The database cannot be read, or has no plan.
-pub fn urls_to_save(database: &Path) -> Result<SaveList, AuditError> {
-    save_list(&AuditDb::open_to_read(database)?)
+pub fn urls_to_save(database: &Path, limit: Option<u64>) -> Result<SaveList, AuditError> {
+    save_list(&AuditDb::open_to_read(database)?, limit)
 }
 
 /// Divides the planned URLs.
-pub(super) fn save_list(audit: &AuditDb) -> Result<SaveList, AuditError> {
-    let mut list = SaveList::default();
+pub(super) fn save_list(audit: &AuditDb, limit: Option<u64>) -> Result<SaveList, AuditError> {
+    let (mut list, limit) = (SaveList::default(), limit.unwrap_or(u64::MAX));
     audit.for_each_row(PLANNED, [], |row| {
-        let (url, position): (String, i64) = audit.named(row.try_into())?;
-        let reasons = (1..).zip(LeftOut::ALL);
-        let mut reasons = reasons.filter(|(at, _)| *at == position);
-        let mut reason = reasons.next().map(|(_, reason)| reason);
-        if reason.is_none_or(|reason| reason < LeftOut::HeaderOnly) {
+        let (url, position): (String, usize) = audit.named(row.try_into())?;
+        let mut reason = LeftOut::ALL[position];
+        if reason < LeftOut::HeaderOnly {
             if must_not_be_sent(&url) {
-                reason = Some(LeftOut::Private);
+                reason = LeftOut::Private;
             } else {
                 list.living.push(url.clone());
             }
         }
         match reason {
-            None => list.due.push(url),
-            Some(reason) => *list.left_out.entry(reason).or_default() += 1,
+            LeftOut::Beyond if (list.due.len() as u64) < limit => list.due.push(url),
+            reason => *list.left_out.entry(reason).or_default() += 1,
         }
         Ok(())
     })?;
@@ -200,10 +201,7 @@ pub fn save(
 ) -> Result<SaveCounts, AuditError> {
     let audit = AuditDb::open_to_write(&job.database)?;
     let client = SaveClient::new(job, &audit.contact()?)?;
-    let SaveList {
-        mut due, left_out, ..
-    } = save_list(&audit)?;
-    keep_first(&mut due, job.limit);
+    let SaveList { due, left_out, .. } = save_list(&audit, job.limit)?;
     let counts = SaveCounts {
         due: due.len() as u64,
         left_out,
@@ -218,6 +216,7 @@ pub fn save(
         patience: Patience::new(progress),
         active: active_jobs(&audit, &job.service)?,
     };
+    saving.counts.earlier = saving.active.len() as u64;
     progress.expected(saving.counts.due, saving.pace.expected(saving.counts.due));
     let is_done = saving.run(&due, stop);
     saving.counts.pending = saving.active.len() as u64;
