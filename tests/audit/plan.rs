@@ -150,30 +150,29 @@ fn loading_goes_on_after_a_plan_and_a_plan_keeps_results() {
     let check = "INSERT INTO audit_checks(key, checked_at, state, status, checker)
       SELECT key, '2026-01-01T00:00:00Z', 'alive', 200, 'x' FROM audit_links";
     run(&folder, check);
-    loaded(&folder, &message(2, DATED, "http://l.cern.ch/b\n"));
+    let second = message(2, DATED, "http://l.cern.ch/b ftp://l.cern.ch/a\n");
+    loaded(&folder, &second);
     let status = audited(&folder, "status", &[]);
-    let line = "\n         1  links loaded after the plan  `audit plan`";
+    let line = "\n         2  links loaded after the plan  `audit plan`";
     assert_contains(status.text(), line);
     let report = audited(&folder, "report", &["-o", "-"]);
-    let later = "1 link loaded after the plan";
+    let later = "2 links loaded after the plan";
     assert!(report.text().contains(later) && report.stderr.contains(later));
     audited(&folder, "plan", &[]);
     let planned = audited(&folder, "status", &[]);
     assert!(!planned.text().contains("the plan"));
-    assert_eq!(plan_of(&folder).len(), 2);
+    assert_eq!(plan_of(&folder).len(), 3);
     assert_eq!(
         rows(&database, "SELECT key, state FROM audit_checks"),
         ["http://l.cern.ch/a|alive"]
     );
     let found = done(&["search", database.to_str().unwrap(), "cern"]);
-    assert_eq!(found.text().lines().count(), 2);
-    run(
-        &folder,
-        "PRAGMA foreign_keys=OFF; DELETE FROM links WHERE key LIKE '%/a'",
-    );
-    let gone = "of the plan no longer in the database";
+    assert_eq!(found.text().lines().count(), 3);
+    let removal = "PRAGMA foreign_keys=OFF; DELETE FROM links WHERE key LIKE '%/a'";
+    run(&folder, removal);
+    let gone = "no longer in the database (1 planned)";
     let status = audited(&folder, "status", &[]);
-    assert_contains(status.text(), &format!("1  links {gone}  `audit plan`"));
+    assert_contains(status.text(), &format!("2  links {gone}  `audit plan`"));
     let report = audited(&folder, "report", &["-o", "-"]);
     assert!(report.text().contains(gone) && report.stderr.contains(gone));
 }

@@ -207,8 +207,8 @@ impl AuditDb {
 const CHANGES: &str = "
 SELECT 'loaded after the plan', count(*) FROM links
   WHERE key NOT IN (SELECT key FROM audit_links) HAVING 0 < count(*)
-UNION ALL SELECT 'of the plan no longer in the database', count(*) FROM audit_links
-  WHERE key NOT IN (SELECT key FROM links) HAVING 0 < count(*)";
+UNION ALL SELECT 'no longer in the database (' || format('%,d', sum(planned)) || ' planned)',
+  count(*) FROM audit_links WHERE key NOT IN (SELECT key FROM links) HAVING 0 < count(*)";
 
 /// Version of the tables, stored in `audit_meta`.
 const VERSION: u32 = 1;
