@@ -116,6 +116,7 @@ fn a_death_of_several_days_is_confirmed() {
         ("/b", 1, "dead_page", "404"),
         ("/b", 4, "unknown", "503"),
         ("/b", 7, "dead_page", "404"),
+        ("/b", 17, "dead_page", "404"),
         ("/c", 1, "dead_page", "404"),
         ("/c", 4, "dead_page", "404"),
         ("/c", 7, "alive", "200"),
@@ -132,13 +133,13 @@ fn a_death_of_several_days_is_confirmed() {
         [
             "not in the plan",
             "dead page, confirmed",
-            "dead page, seen once",
+            "dead page, not confirmed",
             "alive"
         ]
     );
     let html = reported(&folder, &[]);
     let dead = csv(&folder, "dead-links.csv");
-    for (url, end) in [("/a,", ",3,1,"), ("/b,", ",1,0,")] {
+    for (url, end) in [("/a,", ",3,1,"), ("/b,", ",2,0,")] {
         let line = dead.lines().find(|line| line.contains(url)).unwrap();
         assert!(line.ends_with(end), "{line}");
     }
@@ -152,7 +153,7 @@ fn a_death_of_several_days_is_confirmed() {
     for part in [
         "after 3 failures, each at least 3 days after the previous one, with no reply",
         "(404, <span class=\"whole\">2026-11-07</span>, confirmed)",
-        "(404, <span class=\"whole\">2026-11-07</span>, seen once)",
+        "(404, <span class=\"whole\">2026-11-17</span>, not confirmed)",
     ] {
         assert!(html.contains(part), "{part}: {html}");
     }

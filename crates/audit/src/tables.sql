@@ -150,7 +150,7 @@ SELECT links.key, CASE
       SELECT number + 1, (SELECT min(at) FROM failed WHERE counted.at + rule.apart <= at)
       FROM counted WHERE at IS NOT NULL AND number < rule.failures)
     SELECT max(number) FROM counted WHERE at IS NOT NULL) THEN ', confirmed'
-  ELSE ', seen once' END
+  ELSE ', not confirmed' END
 FROM links LEFT JOIN audit_links AS plan ON plan.key = links.key
 LEFT JOIN audit_checks AS newest ON newest.id = (SELECT id FROM audit_checks
   WHERE key = links.key ORDER BY checked_at DESC, id DESC LIMIT 1)

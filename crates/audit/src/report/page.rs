@@ -120,7 +120,7 @@ fn cited_link(link: &AuditedLink, citations: &[Citation], senders: SenderPolicy)
             span.url { (foreign(&link.url)) } br;
             (link.state().meaning())
             " (" (Text(&link.result())) ", " (day(link.checked_at()))
-            @if link.is_confirmed { ", confirmed" } @else { ", seen once" } "); "
+            @if link.is_confirmed { ", confirmed" } @else { ", not confirmed" } "); "
             (counted(link.citations, "citation", "citations")) " in "
             (counted(link.messages, "message", "messages"))
             @if let Some(first) = &link.first_cited { ", first on " (day(first)) }
@@ -592,18 +592,18 @@ fn dead_by_year(
     }
 }
 
-/// Renders the dead links by year: confirmed, or seen once.
+/// Renders the dead links by year: confirmed or not.
 fn confirmed(content: &PageContent) -> Markup {
     html! {
         p {
             "The death of a link is confirmed after " (rule_words(content.rule))
-            ", with no reply in between. Otherwise it is seen once: the host may have failed only \
-             on that day."
+            ", with no reply in between. Until then it is not confirmed: the host may have failed \
+             only on the days of the checks."
         } "\n"
         (dead_by_year(
             content,
-            "Dead links by year of citation: confirmed or seen once",
-            &[series("lost", "confirmed"), series("unanswered", "seen once")],
+            "Dead links by year of citation: confirmed or not",
+            &[series("lost", "confirmed"), series("unanswered", "not confirmed")],
             |tally| vec![tally.confirmed_part(), 1.0 - tally.confirmed_part()],
             &CONFIRMED,
         ))
@@ -634,7 +634,7 @@ const CONFIRMED: TallyTable<'_> = TallyTable {
         ("With a result", Tally::known),
         ("Dead", Tally::dead),
         ("Confirmed", |tally| tally.confirmed),
-        ("Seen once", |tally| tally.dead() - tally.confirmed),
+        ("Not confirmed", |tally| tally.dead() - tally.confirmed),
     ],
     share: "Confirmed share",
     shares: Tally::confirmed_shares,

@@ -274,9 +274,9 @@ fn form(root: &str, filter: &Filter) -> Markup {
 const STATES: [&str; 9] = [
     "alive",
     "redirected",
-    "dead page, seen once",
+    "dead page, not confirmed",
     "dead page, confirmed",
-    "dead host, seen once",
+    "dead host, not confirmed",
     "dead host, confirmed",
     "unknown",
     "not checked yet",
