@@ -16,7 +16,7 @@ use super::message_info::{Author, AuthorKind};
 use super::{DecodedText, LineLayout};
 use crate::lines::{begins_with, first_line, is_blank, is_line_start, line_end, run_len};
 use crate::split::is_field;
-use urlspool_text::byte_scan::WordSearcher;
+use urlspool_text::byte_scan::{WordSearcher, ends_with_caseless};
 
 /// Value of a record's `region` for an external body.
 pub const EXTERNAL_BODY_REGION: &str = "external-body";
@@ -388,10 +388,14 @@ const SENDER_BYTES: usize = 512;
 /// Appends `part` to a sender whose address has no `>` yet, or that lacks an author. Gmail breaks a
 /// line after `<`, and a long address anywhere.
 fn continue_address(from: &mut Cow<'_, [u8]>, part: &[u8]) {
+    if SENDER_BYTES <= from.len() + part.len() {
+        return;
+    }
     let last = memchr::memrchr2(b'<', b'>', from).map(|at| from[at]);
     let is_open = last == Some(b'<') && !part.contains(&b' ');
-    let lacks_author = after_behalf(from) == Some(from.len());
-    if (is_open || lacks_author) && from.len() + part.len() < SENDER_BYTES {
+    let mut behalf = BEHALF.split(';');
+    let lacks_author = behalf.any(|words| ends_with_caseless(from, words.as_bytes()));
+    if is_open || lacks_author {
         from.to_mut().extend(lacks_author.then_some(b' '));
         from.to_mut().extend_from_slice(part);
     }
@@ -400,20 +404,20 @@ fn continue_address(from: &mut Cow<'_, [u8]>, part: &[u8]) {
 /// Words before the author, after the mailing list that sent the message: Outlook writes the fields
 /// Sender and From in one line. In six languages, in lower case, separated by semicolons.
 const BEHALF: &str =
-    "on behalf of;im auftrag von;de la part de;en nombre de;em nome de;per conto di";
+    " on behalf of; im auftrag von; de la part de; en nombre de; em nome de; per conto di";
 
-/// Returns the offset after the words of [`BEHALF`] in a sender.
-fn after_behalf(from: &[u8]) -> Option<usize> {
-    let lowercase = from.to_ascii_lowercase();
-    BEHALF.split(';').find_map(|words| {
-        let at = memmem::rfind(&lowercase, words.as_bytes())?;
-        lowercase[..at].ends_with(b" ").then_some(at + words.len())
-    })
-}
-
-/// Returns the author of a sender that was written by Outlook.
+/// Returns the author of a sender that was written by Outlook. Words in quotes are part of a name.
 fn represented(from: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
-    match after_behalf(&from).map(|at| from[at..].trim_ascii()) {
+    let lowercase = from.to_ascii_lowercase();
+    let after_behalf = BEHALF.split(';').find_map(|words| {
+        let at = memmem::rfind(&lowercase, words.as_bytes())?;
+        let (end, quotes) = (
+            at + words.len(),
+            memchr::memchr_iter(b'"', &from[..at]).count(),
+        );
+        (from.get(end) == Some(&b' ') && quotes.is_multiple_of(2)).then_some(end)
+    });
+    match after_behalf.map(|at| from[at..].trim_ascii()) {
         Some(author @ [_, ..]) => Cow::Owned(author.to_vec()),
         _ => from,
     }
@@ -660,6 +664,16 @@ mod tests {
                 true,
             ),
             ("Von: L <l@a> Im Auftrag von Joe\nGesendet: x", "Joe", true),
+            (
+                "From: J On behalf office\nDate: x",
+                "J On behalf office",
+                true,
+            ),
+            (
+                "From: \"J on behalf of M\" <z@a.c>\nDate: x",
+                "\"J on behalf of M\" <z@a.c>",
+                true,
+            ),
             ("From: Joe\nTo: A\n<a@a>,\nB\nDate: x", "Joe", true),
             (&format!("From: Joe\n{eight}Date: x"), "Joe", true),
             (&format!("From: Joe\n{eight}x\nDate: x"), "Joe", false),
