@@ -9,7 +9,7 @@ mod trigger;
 
 pub use host_check::{
     CutText, HostAndPort, cut, host_before_refused, is_country, is_cut_short, is_registered,
-    likely_host, names_machine, names_page, names_site, plausible_host, public_suffix,
+    is_site, likely_host, names_machine, names_page, names_site, plausible_host, public_suffix,
 };
 pub use spelling::{Spelling, defanged_mark, guessed_scheme, spelled_head};
 pub use trigger::UrlStarts;

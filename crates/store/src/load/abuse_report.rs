@@ -17,6 +17,7 @@ use urlspool_record::record::json_line;
 use urlspool_text::diagnostic::shortened;
 use urlspool_text::limits::REPORTED_BYTES;
 use urlspool_text::parse::{Grammar, Verdicts, host_name};
+use urlspool_text::scan::is_site;
 
 /// Maximum length of a text in a report, in characters: XARF's smallest limit, minus the ellipsis.
 const TEXT_CHARS: usize = 199;
@@ -56,7 +57,7 @@ impl Party {
         Some(Party {
             org: shortened(name.trim().trim_matches('"'), TEXT_CHARS).into_owned(),
             contact: address.to_owned(),
-            domain: host_of_mail(domain).filter(|_| !local.is_empty())?,
+            domain: host_of_mail(domain).filter(|_| !local.is_empty() && !local.contains('@'))?,
         })
     }
 }
@@ -89,7 +90,7 @@ fn host_of_mail(domain: &str) -> Option<String> {
             let address = text.strip_prefix("IPv6:").unwrap_or(text);
             Some(address.parse::<IpAddr>().ok()?.to_string())
         }
-        None => host_name(domain),
+        None => host_name(domain).filter(|host| is_site(host.as_bytes())),
     }
 }
 
@@ -141,7 +142,7 @@ impl AbuseReports {
     }
 
     /// Appends the last reports, unless they were written before. The sender of a message is not
-    /// reported if it repeats URLs of a message that it contains: he may complain about that one.
+    /// reported if it repeats URLs of a message that it contains: the sender may complain about it.
     pub fn finish(&mut self, reporter: &Party, out: &mut Vec<u8>) {
         let reports = std::mem::take(&mut self.current).into_values().flatten();
         let (outer, mut reports): (Vec<_>, Vec<_>) =
@@ -274,6 +275,8 @@ mod tests {
             ("Jane", [""; 3]),
             ("<@a.example>", [""; 3]),
             ("<jane@>", [""; 3]),
+            ("<jane@winner!>", [""; 3]),
+            ("<jane@b@c.example>", [""; 3]),
         ] {
             let found = Party::parse(field);
             let parts = found.map(|found| [found.org, found.contact, found.domain]);

@@ -125,7 +125,8 @@ pub fn names_site(text: &[u8]) -> bool {
 }
 
 /// Returns `true` for a domain or an IPv4 address.
-fn is_site(host: &[u8]) -> bool {
+#[must_use]
+pub fn is_site(host: &[u8]) -> bool {
     let is_ipv4 = || str::from_utf8(host).is_ok_and(|host| host.parse::<Ipv4Addr>().is_ok());
     plausible_host(host) && (is_domain(host) || is_ipv4())
 }
