@@ -396,7 +396,8 @@ impl SpoolReader {
         let pause = settle.min(if is_paused { WRITER_PAUSE } else { settle });
         // After a restart, the file may have settled by its ctime before `pause` is over. One more
         // millisecond, because both clocks are rounded down.
-        let settled = now.plus(self.ctime_wait(checked, host)).after(1);
+        let wait = Some(self.ctime_wait(checked, host)).filter(|wait| !wait.is_zero());
+        let settled = wait.map_or(since.plus(pause), |wait| now.plus(wait).after(1));
         let settled = settled.min(since.plus(pause));
         let due = lock.as_ref().map_or(settled, |_| now);
         let file = UnsettledFile {

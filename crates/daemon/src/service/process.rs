@@ -90,9 +90,9 @@ pub fn run(
     publisher.textfile_written = None;
     publisher.publish(&mut supervisor);
     let counts = supervisor.status().counts;
-    let (messages_read, records, filtered) = (counts.messages, counts.records, counts.filtered);
+    let (messages, records, filtered) = (counts.messages, counts.records, counts.filtered);
     let duplicates = counts.duplicates;
-    tracing::info!(messages_read, records, filtered, duplicates, "ended");
+    tracing::info!(messages, records, filtered, duplicates, "ended");
     Ok(RunEnd {
         unread: supervisor.unread,
         interrupted,

@@ -447,7 +447,7 @@ trait FolderWatches: Send {
     /// The notifications cannot be read.
     fn read(&mut self, ready: &mut VecDeque<DaemonEvent>) -> io::Result<()>;
 
-    /// Is readable while notifications are queued.
+    /// Returns a descriptor that is readable while notifications are queued.
     fn fd(&self) -> BorrowedFd<'_>;
 }
 

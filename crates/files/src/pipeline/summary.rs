@@ -273,7 +273,7 @@ impl Summary {
     }
 }
 
-/// What a summary counts about a URL, kept until it is known if the URL is written.
+/// Counts of a URL for a summary, kept until it is known if the URL is written.
 #[derive(Debug)]
 pub(super) struct CountedUrl {
     /// The scheme's row in [`SCHEMES`], or its name in lower case.
