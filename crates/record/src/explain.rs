@@ -566,7 +566,7 @@ fn reject_text(reason: RejectReason) -> NamedReason {
         RejectReason::Implausible => {
             "the text after the scheme is untypical of bare URLs with this scheme"
         }
-        RejectReason::Shortened => "its author cut the host short, so the location is unknown",
+        RejectReason::Shortened => "its host or address was cut short, so the location is unknown",
         RejectReason::Machine => {
             "the host is named as a machine, in a trace field or a certificate, and not cited"
         }
