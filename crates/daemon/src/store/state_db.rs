@@ -42,8 +42,8 @@ const STATEMENTS: usize = 128;
 /// Size of the write that probes for space: more than `SQLite` writes at once.
 const PROBE_BYTES: usize = 64 << 10;
 
-/// `PRAGMA application_id` of a state: `urlw` in ASCII. Development versions had others.
-const APPLICATION_ID: i64 = 0x7572_6C77;
+/// `PRAGMA application_id` of a state: `urlz` in ASCII. Development versions had others.
+const APPLICATION_ID: i64 = 0x7572_6C7A;
 
 /// `PRAGMA user_version`: the version of the tables. Other versions are rejected.
 const VERSION: i64 = 1;
