@@ -259,10 +259,10 @@ impl CsvFiles {
 
     fn write_citations(&mut self, links: &[CitedLink]) -> Result<(), OutputError> {
         let are_named = self.senders == SenderPolicy::Named;
-        let rows = links.iter().flat_map(|(link, citations)| {
-            citations.iter().map(move |citation| {
+        let rows = links.iter().flat_map(|link| {
+            link.citations.iter().map(move |citation| {
                 let mut cells = vec![
-                    Some(Text(&link.url)),
+                    Some(Text(&link.link.url)),
                     citation.date.as_deref().map(Text),
                     citation.subject.as_deref().map(Text),
                     citation.anchor.as_deref().map(Text),

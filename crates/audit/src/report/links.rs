@@ -344,14 +344,18 @@ impl MostCited {
                     citations.push(citation(row)?);
                 }
             }
-            Ok((link, citations))
+            Ok(CitedLink { link, citations })
         });
         links.collect()
     }
 }
 
 /// A dead link and its first citations, one per message.
-pub(super) type CitedLink = (AuditedLink, Vec<Citation>);
+#[derive(Clone, Debug)]
+pub(super) struct CitedLink {
+    pub(super) link: AuditedLink,
+    pub(super) citations: Vec<Citation>,
+}
 
 /// A citation of a link.
 #[derive(Clone, Debug)]

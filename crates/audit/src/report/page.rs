@@ -103,9 +103,7 @@ fn cited(content: &PageContent) -> Markup {
             p { "No link is known to be dead." } "\n"
         } @else {
             ol.cited { "\n"
-                @for (link, citations) in &content.most_cited {
-                    (cited_link(link, citations, content.senders))
-                }
+                @for cited in &content.most_cited { (cited_link(cited, content.senders)) }
             } "\n"
             @if 0 < more {
                 p.soft { (counted(more, "more is", "more are")) " in dead-links.csv." } "\n"
@@ -114,7 +112,8 @@ fn cited(content: &PageContent) -> Markup {
     }
 }
 
-fn cited_link(link: &AuditedLink, citations: &[Citation], senders: SenderPolicy) -> Markup {
+fn cited_link(cited: &CitedLink, senders: SenderPolicy) -> Markup {
+    let link = &cited.link;
     html! {
         li {
             span.url { (foreign(&link.url)) } br;
@@ -125,7 +124,7 @@ fn cited_link(link: &AuditedLink, citations: &[Citation], senders: SenderPolicy)
             (counted(link.messages, "message", "messages"))
             @if let Some(first) = &link.first_cited { ", first on " (day(first)) }
             "; " (snapshot(link)) "\n"
-            ul { "\n" @for citation in citations { (citation_line(citation, senders)) } }
+            ul { "\n" @for citation in &cited.citations { (citation_line(citation, senders)) } }
         } "\n"
     }
 }

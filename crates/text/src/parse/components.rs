@@ -292,8 +292,8 @@ pub(super) fn is_default_port(scheme: &[u8], port: &[u8]) -> bool {
 /// host and its path.
 pub(super) fn with_guessed_scheme(scheme: &str, text: &[u8]) -> Vec<u8> {
     let mut full = [scheme.as_bytes(), b"://"].concat();
-    match ftp_location(text).filter(|_| scheme == "ftp") {
-        Some((host, path)) => {
+    match FtpLocation::of(text).filter(|_| scheme == "ftp") {
+        Some(FtpLocation { host, path }) => {
             full.extend(host);
             if path.first() != Some(&b'/') {
                 // Relative to the login folder, as a URL's path is (RFC 1738, section 3.2.2).
@@ -306,15 +306,22 @@ pub(super) fn with_guessed_scheme(scheme: &str, text: &[u8]) -> Vec<u8> {
     full
 }
 
-/// Returns the host and the path of an FTP location as written before URLs: a host, optionally its
-/// address in parentheses, a colon and a path, as in `ftp.a.example:/pub/x`,
-/// `ftp.a.example:~joe/x` and `ftp.a.example(192.0.2.1):pub/x`.
-fn ftp_location(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (host, rest) = text.split_at(prefix_len(text, |byte| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') || *byte >= 0x80
-    }));
-    let path = without_address(rest).strip_prefix(b":")?;
-    is_path(path).then_some((host, path))
+/// An FTP location as written before URLs: a host, optionally its address in parentheses, a colon
+/// and a path, as in `ftp.a.example:/pub/x`, `ftp.a.example:~joe/x` and
+/// `ftp.a.example(192.0.2.1):pub/x`.
+struct FtpLocation<'t> {
+    host: &'t [u8],
+    path: &'t [u8],
+}
+
+impl FtpLocation<'_> {
+    fn of(text: &[u8]) -> Option<FtpLocation<'_>> {
+        let (host, rest) = text.split_at(prefix_len(text, |byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') || *byte >= 0x80
+        }));
+        let path = without_address(rest).strip_prefix(b":")?;
+        is_path(path).then_some(FtpLocation { host, path })
+    }
 }
 
 /// Returns `text` without an IPv4 address in parentheses at its start.

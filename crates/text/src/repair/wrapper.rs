@@ -95,7 +95,7 @@ fn unfold(
             }
             b'<' => return WrappedText::Unclosed,
             byte if is_line_end(byte) || whitespace_len(&text[at..limit]) > 0 => {
-                let Some((repairs, end)) = content.gap(at, line) else {
+                let Some(gap) = content.gap(at, line) else {
                     return WrappedText::Unclosed;
                 };
                 if rules == Rules::Wide {
@@ -107,29 +107,29 @@ fn unfold(
                     {
                         line.drop_last(1);
                         line.repairs.add(Repair::QuotedPrintable);
-                        at = end;
+                        at = gap.end;
                         continue;
                     }
-                    if repairs.has(Repair::Whitespace)
-                        && text.get(end) != Some(&b'>')
-                        && is_prose_after_address(line.text(), text.get(end))
+                    if gap.repairs.has(Repair::Whitespace)
+                        && text.get(gap.end) != Some(&b'>')
+                        && is_prose_after_address(line.text(), text.get(gap.end))
                     {
                         return WrappedText::Unclosed;
                     }
                 }
-                if rules == Rules::Wide && repairs.has(Repair::LineBreak) {
+                if rules == Rules::Wide && gap.repairs.has(Repair::LineBreak) {
                     content.drop_continuation_mark(at, line);
                 }
                 // Several words on one line are prose after a missing `>`.
-                let is_last = text.get(end) == Some(&b'>');
-                gaps = usize::from(!repairs.has(Repair::LineBreak)) * (gaps + 1);
+                let is_last = text.get(gap.end) == Some(&b'>');
+                gaps = usize::from(!gap.repairs.has(Repair::LineBreak)) * (gaps + 1);
                 if rules == Rules::Wide && gaps > PROSE_GAPS && !is_last {
                     return WrappedText::Unclosed;
                 }
-                several_urls |= !line.text().is_empty() && starts_url(&text[end..limit], rules);
-                let confidence = content.confidence(repairs, end, line);
-                line.join(repairs, confidence, Features::default());
-                at = end;
+                several_urls |= !line.text().is_empty() && starts_url(&text[gap.end..limit], rules);
+                let confidence = content.confidence(&gap, line);
+                line.join(gap.repairs, confidence, Features::default());
+                at = gap.end;
             }
             _ => {
                 let rest = &text[at + 1..limit];
@@ -194,6 +194,13 @@ fn has_label(url: &[u8], written: &[u8]) -> bool {
         || memchr::memmem::find(label, b"://").is_some()
 }
 
+/// White space inside a wrapper, with the quote marks and page break after it.
+struct Gap {
+    repairs: RepairSet,
+    /// The offset after the gap.
+    end: usize,
+}
+
 /// The content of a wrapper while it is read.
 struct WrapperContent<'t> {
     text: &'t [u8],
@@ -235,15 +242,14 @@ impl<'t> WrapperContent<'t> {
         }
     }
 
-    /// Returns the repairs and the end of the gap at `at`: white space, with the quote marks and
-    /// page break after it. `None` if a blank line follows, which means that the wrapper was never
-    /// closed.
-    fn gap(&self, at: usize, line: &LogicalLine) -> Option<(RepairSet, usize)> {
+    /// Returns the gap that starts with the white space at `at`; `None` if a blank line follows,
+    /// which means that the wrapper was never closed.
+    fn gap(&self, at: usize, line: &LogicalLine) -> Option<Gap> {
         let mut repairs = RepairSet::default();
         let mut end = self.skip_blanks(at);
         if !self.at_line_end(end) {
             repairs.add(Repair::Whitespace);
-            return Some((repairs, end));
+            return Some(Gap { repairs, end });
         }
         repairs.add(Repair::LineBreak);
         if line.text().last() == Some(&b'-') {
@@ -268,20 +274,20 @@ impl<'t> WrapperContent<'t> {
                 repairs.add(Repair::QuotePrefix);
             }
             end = self.skip_blanks(end);
-            return (!self.at_line_end(end)).then_some((repairs, end));
+            return (!self.at_line_end(end)).then_some(Gap { repairs, end });
         }
     }
 
-    /// Returns the confidence that the URL continues after a gap, at `end`.
+    /// Returns the confidence that the URL continues after a gap.
     ///
     /// Line breaks, and blanks at the start and end of the content, are not part of the URL. A
     /// blank next to a delimiter within a line was probably left by a mailer's line break
     /// (`twisted- web`, `gopher/ gopher_protocol`). A blank between two words may also belong to a
     /// file name or precede prose.
-    fn confidence(&self, repairs: RepairSet, end: usize, line: &LogicalLine) -> f32 {
-        let (before, after) = (line.text().last(), self.text.get(end));
+    fn confidence(&self, gap: &Gap, line: &LogicalLine) -> f32 {
+        let (before, after) = (line.text().last(), self.text.get(gap.end));
         let is_outside = before.is_none_or(|&byte| byte == b':') || after == Some(&b'>');
-        if self.rules == Rules::Rfc1738 || !repairs.has(Repair::Whitespace) || is_outside {
+        if self.rules == Rules::Rfc1738 || !gap.repairs.has(Repair::Whitespace) || is_outside {
             return 1.0;
         }
         let is_delimiter =

@@ -89,7 +89,7 @@ pub fn spelled_head(text: &[u8]) -> Option<SpelledHead> {
     let name = &text[..letters];
     let mut rows = SPELLINGS.iter();
     let &(_, scheme, of_name) = rows.find(|(spelled, ..)| is_one_of(name, spelled))?;
-    let (len, spelling) = delimiter(&text[letters..])?;
+    let Delimiter { len, spelling } = delimiter(&text[letters..])?;
     let end = letters + len;
     if spelling != Some(Defanged)
         && let Some((len, scheme)) = second_head(&text[end..])
@@ -163,13 +163,22 @@ fn is_common(text: &[u8]) -> bool {
         && second_head(&rest[3..]).is_none()
 }
 
-/// Returns the length of the colon and slashes between a scheme and an authority at the start of
-/// `text`, even if mistyped: too few or too many slashes, backslashes, or a colon that is missing,
-/// after the slashes, or replaced. The spelling is `None` for `://`.
-fn delimiter(text: &[u8]) -> Option<(usize, Option<Spelling>)> {
+/// The colon and slashes between a scheme and an authority.
+struct Delimiter {
+    len: usize,
+    /// `None` for `://`.
+    spelling: Option<Spelling>,
+}
+
+/// Returns the colon and slashes at the start of `text`, even if mistyped: too few or too many
+/// slashes, backslashes, or a colon that is missing, after the slashes, or replaced.
+fn delimiter(text: &[u8]) -> Option<Delimiter> {
     for mark in [&b"[://]"[..], b"(://)"] {
         if text.starts_with(mark) {
-            return Some((mark.len(), Some(Spelling::Defanged)));
+            return Some(Delimiter {
+                len: mark.len(),
+                spelling: Some(Spelling::Defanged),
+            });
         }
     }
     let (colon, is_defanged) = match text {
@@ -193,7 +202,10 @@ fn delimiter(text: &[u8]) -> Option<(usize, Option<Spelling>)> {
         _ if is_pair => Some(Mistyped),
         _ => return None,
     };
-    Some((colon + slashes + after, spelling))
+    Some(Delimiter {
+        len: colon + slashes + after,
+        spelling,
+    })
 }
 
 /// Maximum number of bytes of a delimiter in brackets.
