@@ -161,11 +161,12 @@ fn passage_in(messages: MessageSource, row: &FoundRow) -> io::Result<Option<RawP
 /// (`--evidence`), in which the URL was whole.
 fn has_record(message: &Message<'_>, source: &Source, row: &FoundRow, range: &Range<u64>) -> bool {
     let hashed = message.raw_start() + digested_bytes(message) as u64;
-    let mut whole = UrlEvidence::new(2);
+    let plain = Extractor::default();
+    let mut whole = UrlEvidence::new(plain.limits().evidence_urls);
     whole.add_whole(row.url.as_bytes());
     let with_evidence = Extractor::default().with_evidence(Arc::new(whole));
-    let mut is_there = false;
-    for extractor in [&Extractor::default(), &with_evidence] {
+    [plain, with_evidence].iter().any(|extractor| {
+        let mut is_there = false;
         extractor.extract(message, source, &mut |finding| {
             if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
                 is_there |= (record.origin.start..record.origin.end) == *range
@@ -174,8 +175,8 @@ fn has_record(message: &Message<'_>, source: &Source, row: &FoundRow, range: &Ra
                     && format!("{:032x}", record.id) == row.id;
             }
         });
-    }
-    is_there
+        is_there
+    })
 }
 
 /// Returns the passage of a range in a message. Excludes bytes of other messages, and bytes that
