@@ -92,8 +92,8 @@ const BLOCK: usize = 64;
 
 /// The offsets of a byte in a text, in order, found 64 bytes at a time.
 ///
-/// Where the byte is frequent, as line ends are in a header, this takes fewer instructions than a
-/// search for each occurrence.
+/// Takes fewer instructions than a search for each occurrence if the byte is frequent, as line ends
+/// are in a header.
 #[derive(Debug)]
 pub struct ByteOffsets<'t> {
     text: &'t [u8],
@@ -397,6 +397,7 @@ pub fn first_lowercase(text: &[u8]) -> [u8x16; 2] {
     first.map(|half| half | u8x16::splat(0x20))
 }
 
+/// Returns the bytes as two vectors.
 #[inline]
 fn halves(bytes: &[u8; CaselessPrefix::MAX_LEN]) -> [u8x16; 2] {
     let halves = bytes.as_chunks().0;

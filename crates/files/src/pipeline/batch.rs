@@ -434,7 +434,7 @@ pub(super) struct KeyedRecord {
     pub(super) key: u128,
     /// The end of the record in the chunk's records.
     pub(super) end: usize,
-    /// Counts of the URL, added if the record is kept.
+    /// Attributes of the URL, counted if the record is kept.
     pub(super) url: CountedUrl,
 }
 

@@ -90,8 +90,8 @@ summary! {
     wrappers: NamedCounts,
     /// Written URLs, by repair. A URL can have several.
     repairs: NamedCounts,
-    /// Written URLs, by accepting grammar. A URL can have several. A URL longer
-    /// than the limit has none.
+    /// Written URLs, by accepting grammar. A URL can have several. A URL longer than the limit has
+    /// none.
     verdicts: NamedCounts,
 }
 
@@ -273,7 +273,7 @@ impl Summary {
     }
 }
 
-/// Counts of a URL for a summary, kept until it is known if the URL is written.
+/// The attributes of a URL that a summary counts, kept until it is known if the URL is written.
 #[derive(Debug)]
 pub(super) struct CountedUrl {
     /// The scheme's row in [`SCHEMES`], or its name in lower case.

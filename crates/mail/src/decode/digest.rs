@@ -124,7 +124,7 @@ fn body(message: &Message<'_>, raw: &[u8], max_bytes: usize, put: &mut dyn FnMut
 /// Passes the first `max_bytes` of a text with LF line ends to `put`. Returns their number.
 fn lf_lines(text: &[u8], max_bytes: usize, put: &mut dyn FnMut(&[u8])) -> usize {
     let mut room = max_bytes;
-    // Most texts have none.
+    // Most texts have no CR.
     let first = memchr::memchr(b'\r', text).unwrap_or(text.len());
     let returns = ByteOffsets::new(&text[first..], b'\r').map(|at| first + at);
     let line_ends = returns.filter(|&at| text.get(at + 1) == Some(&b'\n'));
@@ -139,7 +139,8 @@ fn lf_lines(text: &[u8], max_bytes: usize, put: &mut dyn FnMut(&[u8])) -> usize 
 /// Passes a text without the bytes at `removed` to `put`. Joins short pieces, because a call of
 /// `put` takes longer than a copy.
 fn put_without(text: &[u8], removed: impl Iterator<Item = usize>, put: &mut dyn FnMut(&[u8])) {
-    let (mut joined, mut len, mut from) = ([0; 1 << 10], 0, 0);
+    const JOINED_BYTES: usize = 1 << 10;
+    let (mut joined, mut len, mut from) = ([0; JOINED_BYTES], 0, 0);
     removed.chain([text.len()]).for_each(|end| {
         let piece = &text[from..end];
         from = end + 1;

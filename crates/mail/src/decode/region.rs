@@ -411,10 +411,8 @@ fn represented(from: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     let lowercase = from.to_ascii_lowercase();
     let after_behalf = BEHALF.split(';').find_map(|words| {
         let at = memmem::rfind(&lowercase, words.as_bytes())?;
-        let (end, quotes) = (
-            at + words.len(),
-            memchr::memchr_iter(b'"', &from[..at]).count(),
-        );
+        let end = at + words.len();
+        let quotes = memchr::memchr_iter(b'"', &from[..at]).count();
         (from.get(end) == Some(&b' ') && quotes.is_multiple_of(2)).then_some(end)
     });
     match after_behalf.map(|at| from[at..].trim_ascii()) {
