@@ -73,7 +73,7 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     if 0 < report.unprinted {
         let count = counted(report.unprinted, "ambiguity", "ambiguities");
         print_message(format_args!(
-            "urlspool: {count} more in these files; --events lists all"
+            "urlspool: {count} not printed; --events lists all"
         ));
     }
     let summary = {

@@ -172,8 +172,8 @@ pub(crate) struct SearchArgs {
     /// Each report is about the innermost message that holds the URLs, and names the domain of its
     /// From field, which anybody can forge: check it before you send the report. A match is not
     /// reported if its author is only named by header lines in a text, if the sender repeats URLs
-    /// of a message that he attached, if the author has no address or the message no date, and
-    /// after the first MiB of URLs of a message.
+    /// of an attached message, if the author has no address or the message no date, and after the
+    /// first MiB of URLs of a message.
     #[arg(long, value_name = "NAME <ADDRESS>", value_parser = Party::of_reporter,
         required_if_eq("format", "xarf"), help_heading = OUTPUT)]
     pub(crate) reporter: Option<Party>,
