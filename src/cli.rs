@@ -69,7 +69,7 @@ fn parse_args(arguments: &[OsString]) -> Result<Args, clap::Error> {
         command = args::command().color(color);
         command.try_get_matches_from_mut(arguments)
     });
-    let mut matches = matches.map_err(without_escape_advice)?;
+    let mut matches = matches.map_err(|error| without_escape_advice(error, arguments))?;
     Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
@@ -103,10 +103,13 @@ fn meant_command(error: &clap::Error) -> Option<String> {
     ))
 }
 
-/// Removes the advice to write an unknown option as a value (`-- --flag`): it is never meant.
-fn without_escape_advice(mut error: clap::Error) -> clap::Error {
+/// Removes the advice to write an unknown option as a value (`-- --flag`): it is never meant, but
+/// `-word` in a search is.
+fn without_escape_advice(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let is_search = arguments.get(1).is_some_and(|name| name == "search");
+    let removed = if is_search { "use '-- --" } else { "use '-- " };
     if let Some(ContextValue::StyledStrs(advice)) = error.remove(ContextKind::Suggested) {
-        let is_other = |line: &StyledStr| !line.to_string().contains("use '-- ");
+        let is_other = |line: &StyledStr| !line.to_string().contains(removed);
         let others: Vec<_> = advice.into_iter().filter(is_other).collect();
         if !others.is_empty() {
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(others));

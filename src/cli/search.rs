@@ -35,6 +35,10 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     if args.reporter.is_some() && args.format != Some(SearchFormat::Xarf) {
         return Err(CommandError::usage("--reporter is for --format xarf"));
     }
+    let hint = syntax_hint(&args.words).filter(|_| !args.general.quiet);
+    if let Some(hint) = hint {
+        print_message(format_args!("urlspool: {}", escaped(&hint)));
+    }
     if !args.facets.is_empty() {
         return print_facets(args, database, &query);
     }
@@ -95,22 +99,19 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     }
     out.finish()?;
     print_limited(database, &query, found, args.general.quiet)?;
-    if found == 0 && !args.general.quiet {
-        print_no_match(&args.words);
-    }
+    print_no_match(found, args.general.quiet);
     print_undated(database, &query, args.general.quiet)?;
     print_hidden(hidden, args.general.quiet);
     Ok(Exit::Done)
 }
 
-fn print_no_match(words: &[String]) {
-    if let Some(hint) = syntax_hint(words) {
-        print_message(format_args!("urlspool: {}", escaped(&hint)));
+fn print_no_match(found: u64, is_quiet: bool) {
+    if found == 0 && !is_quiet {
+        print_message(format_args!(
+            "urlspool: no match; all conditions must hold, words match as a whole, or by prefix \
+             with a star (`goph*`), and --list takes the whole List-Id"
+        ));
     }
-    print_message(format_args!(
-        "urlspool: no match; all conditions must hold, words match as a whole, or by prefix with a \
-         star (`goph*`), and --list takes the whole List-Id"
-    ));
 }
 
 /// Prints the number of matches without a date if a period left some out.
@@ -148,16 +149,20 @@ pub(super) fn print_hidden(count: u64, is_quiet: bool) {
     }
 }
 
-/// Returns a hint about a word that is syntax in other programs.
+/// Returns a hint about a word that is syntax in other programs, or an option before `--`.
 fn syntax_hint(words: &[String]) -> Option<String> {
-    const OPERATORS: [&str; 3] = ["AND", "OR", "NOT"];
     const OPTIONS: [&str; 7] = [
         "host", "domain", "scheme", "sender", "list", "hazard", "region",
     ];
     words.iter().find_map(|word| {
-        if OPERATORS.contains(&word.as_str()) {
+        if matches!(word.as_str(), "AND" | "OR" | "NOT") {
             return Some(format!(
                 "{word} is an ordinary word here; search once per alternative"
+            ));
+        }
+        if word.starts_with("--") {
+            return Some(format!(
+                "{word} after `--` is a word; write options before it"
             ));
         }
         let (name, value) = word.split_once(':')?;
@@ -353,9 +358,7 @@ fn print_facets(args: &SearchArgs, database: &Path, query: &SearchQuery) -> Comm
         ));
     }
     let stats = load::stats_of_matches(database, query)?;
-    if stats.urls == 0 && !args.general.quiet {
-        print_no_match(&args.words);
-    }
+    print_no_match(stats.urls, args.general.quiet);
     print_undated(database, query, args.general.quiet)?;
     print_hidden(stats.hidden, args.general.quiet);
     let whole = |limit| usize::try_from(limit).unwrap_or(usize::MAX);

@@ -153,8 +153,9 @@ fn phrases_prefixes_and_exclusions_are_the_only_syntax() {
         let ended = search(&folder, &args);
         assert_eq!(ended.text().lines().count(), count, "{words:?}");
     }
-    let ended = search(&folder, &["lamp", "--hots", "x"]);
-    assert_eq!(ended.status, Some(2));
+    search(&folder, &["lamp", "--hots", "x"]).check(2, "--host");
+    search(&folder, &["-oil"]).check(2, "'-- -o'");
+    search(&folder, &["--", "lamp", "--limit"]).check(0, "--limit after `--` is a word");
     let long = "a".repeat(3_000);
     assert_eq!(search(&folder, &[&long]).status, Some(2));
 }
