@@ -35,6 +35,7 @@ fn scene() -> Folder {
     for command in [
         "scan -o urls.jsonl inbox",
         "scan -o urls.csv inbox",
+        "scan -o slim.jsonl --fields slim inbox",
         "scan --into urls.db inbox",
     ] {
         run(&folder, command, b"").check(0, "");
@@ -60,6 +61,7 @@ const MISTAKES: &str = "\
 74 | scan -o box inbox | name a file in it, such as box/urls
 74 | scan -o no/u.csv inbox | create the folder no first
 2 | load --into e.db urls.csv | a table written by urlspool | JSON lines
+2 | load --into e.db slim.jsonl | slim.jsonl, line 1: | whole records are needed
 2 | load --into e.db urls.db | urls.db is already a database | `urlspool search`
 2 | search lamp urls.db | no database lamp; the database comes first: urlspool search urls.db lamp
 2 | search lamp | urlspool search DB lamp | scan --into DB PATH

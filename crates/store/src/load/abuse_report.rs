@@ -183,9 +183,8 @@ impl Report {
         let links: Vec<_> = self.urls.iter().filter(|url| is_uri(url)).collect();
         let contact = cut(Some(&self.sender.contact));
         let mut description = format!("URLs in a message from {contact} (From, not verified)");
-        match self.urls.len() - links.len() {
-            0 => {}
-            others => description.push_str(&format!("; {others} not valid, only in the evidence")),
+        if let others @ 1.. = self.urls.len() - links.len() {
+            description.push_str(&format!("; {others} not valid, only in the evidence"));
         }
         out.extend_from_slice(&json_line(&json!({
             "xarf_version": "4.2.0",
@@ -217,8 +216,7 @@ impl Report {
 /// HTML of a reply have no marks.
 fn is_by_author(citation: &Citation) -> bool {
     let unproven = [AuthorKind::Text.name(), AuthorKind::Reporter.name()];
-    let is_reply = citation.thread != citation.found.message.id;
-    let may_be_quoted = is_reply
+    let may_be_quoted = citation.thread != citation.found.message.id
         && citation.found.author.by == AuthorKind::Outer.name()
         && citation.found.region.starts_with("html:");
     citation.quote_depth == 0

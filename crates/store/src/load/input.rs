@@ -209,10 +209,9 @@ pub(super) fn start_of(path: &Path) -> io::Result<Vec<u8>> {
 /// Returns `true` if this is the start of a text, such as mail, in which no line is JSON.
 /// Compressed records are not text.
 pub(super) fn holds_no_records(start: &[u8]) -> bool {
-    let lines = start.split(|&byte| byte == b'\n');
-    let mut lines = lines.map(<[u8]>::trim_ascii_start);
+    let mut lines = start.split(|&byte| byte == b'\n');
     !read::is_container(start)
-        && !lines.any(|line| line.starts_with(b"{"))
+        && !lines.any(|line| line.trim_ascii_start().starts_with(b"{"))
         && !start.trim_ascii().is_empty()
 }
 

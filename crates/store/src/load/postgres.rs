@@ -413,10 +413,9 @@ impl Target for PostgresTarget {
 
 /// Returns the paths of files, and their bytes in base64 or empty strings.
 fn columns(files: &[StoredFile]) -> (Vec<String>, Vec<String>) {
-    let files = files.iter().map(|file| {
-        let encoded = file.path_b64.clone().unwrap_or_default();
-        (file.path.clone(), encoded)
-    });
+    let files = files
+        .iter()
+        .map(|file| (file.path.clone(), file.path_b64.clone().unwrap_or_default()));
     files.unzip()
 }
 

@@ -22,7 +22,7 @@ use super::sqlite::SqliteTarget;
 use super::target::Target;
 use super::target_name::TargetName;
 use super::{LoadCounts, LoadEvent, LoadJob, LoadMode, SharedReport};
-use urlspool_record::record::is_written_line;
+use urlspool_record::record::{LineError, is_written_line, read_record_line};
 use urlspool_sources::read;
 use urlspool_sources::walk::DeviceInode;
 use urlspool_text::limits::{LOAD_FOLLOW_MS, LOAD_RETRY_MS};
@@ -100,7 +100,7 @@ pub fn load_scan<T: Send>(
 }
 
 /// Checks, before a database is created, that the inputs exist, and that none of them is unscanned
-/// mail, a table or a database.
+/// mail, a table, a database, or records without the needed fields.
 fn check_inputs(job: &LoadJob) -> Result<(), LoadError> {
     for input in &job.inputs {
         let is_followed = job.mode == LoadMode::Follow;
@@ -148,6 +148,10 @@ fn check_start(start: &[u8], name: &str, path: &str, target: &TargetName) -> Res
         return Err(LoadError::unusable(format!(
             "{name} is already a database; use it with `urlspool search` and `urlspool stats`"
         )));
+    }
+    let first = start.split(|&byte| byte == b'\n').next();
+    if let Err(error @ LineError::Unsuitable(_)) = read_record_line(first.unwrap_or_default()) {
+        return Err(LoadError::unusable(format!("{name}, line 1: {error}")).caused_by(error));
     }
     if !holds_no_records(start) {
         return Ok(());
