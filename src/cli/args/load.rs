@@ -78,7 +78,8 @@ pub(crate) struct SearchArgs {
     /// A word is a run of letters and digits in any case. Several words in one argument, such as
     /// `info.cern.ch`, must be adjacent, and so must quoted words: `'lamp "red wick"'`. `goph*`
     /// matches words with this prefix, `"red la*"` phrases. `-lamp` excludes matches with that
-    /// word; write it after `--`, at the end. All other signs only separate words.
+    /// word; write it after all options and `--`: `search DB oil --limit 9 -- -lamp`. All other
+    /// signs only separate words.
     #[arg(value_name = "WORD")]
     pub(crate) words: Vec<String>,
 

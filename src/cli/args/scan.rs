@@ -112,7 +112,8 @@ pub(crate) struct ScanArgs {
     /// Fields are named as in the record: `url,source.path,message.date`. The name of an object
     /// selects all its fields. `slim` selects the most used ones: id, url, fragment, confidence,
     /// source.path, source.member, source.start, source.end, message.id, message.date, message.from
-    /// and message.subject.
+    /// and message.subject. By default csv and tsv have ten columns, without the fragment and the
+    /// author: name `fragment` and `author.from` for these.
     #[arg(long, value_name = "FIELD,...", value_delimiter = ',', value_parser = field_name(),
         hide_possible_values = true, help_heading = OUTPUT)]
     pub(crate) fields: Vec<String>,
@@ -219,7 +220,7 @@ pub(crate) struct SplitsArgs {
 /// The filters of URLs, shared by `scan` and `watch`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FilterArgs {
-    /// Write only URLs of these hosts (comma-separated)
+    /// Write only URLs of exactly these hosts (see --domain)
     #[arg(long, value_name = "HOST,...", value_delimiter = ',', value_parser = host_of,
         help_heading = EXTRACT)]
     host: Vec<String>,
