@@ -109,7 +109,8 @@ fn print_no_match(found: u64, is_quiet: bool) {
     if found == 0 && !is_quiet {
         print_message(format_args!(
             "urlspool: no match; all conditions must hold, words match as a whole, or by prefix \
-             with a star (`goph*`), --host is one host, and --list takes the whole List-Id"
+             with a star (`goph*`), several words in one argument only next to each other; --host \
+             takes one host (--domain all hosts of a domain), --list the whole List-Id"
         ));
     }
 }

@@ -69,6 +69,7 @@ const MISTAKES: &str = "\
 0 | search urls.db oil OR candle | search once per alternative | no match
 0 | search urls.db host:n.example | write --host n.example | no match
 0 | search urls.db candle | no match
+0 | scan --host example inbox | matches --host (--domain
 2 | search urls.db --key m.example | http://m.example
 78 | search half.db lamp | is damaged | load into a new file
 2 | scan --context 10KB inbox | a number of bytes without a unit

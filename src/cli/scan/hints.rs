@@ -428,14 +428,12 @@ pub(in crate::cli) fn held_back(urls: u64) -> String {
     format!("{} held back by the filters", counted(urls, "URL", "URLs"))
 }
 
-/// Lists the options that held URLs back, for use in a sentence.
+/// Lists the options that held URLs back, for use in a sentence, with the wider one of `--host`.
 fn filters(counts: &NamedCounts) -> String {
-    let options: Vec<String> = counts
-        .by_name()
-        .into_keys()
-        .map(|name| format!("--{name}"))
-        .collect();
-    options.join(", ")
+    let names = counts.by_name().into_keys();
+    let options: Vec<_> = names.map(|name| format!("--{name}")).collect();
+    let wider = "--host (--domain takes all hosts of a domain)";
+    options.join(", ").replace("--host", wider)
 }
 
 /// Returns the files and folders that the user named.
