@@ -253,9 +253,11 @@ impl<'db> RowStatements<'db> {
                 6,
                 "ON CONFLICT(record_key) DO NOTHING",
             )?,
+            // With `INSERT ... SELECT`, which may have to undo several rows, SQLite would write the
+            // index to the file for each row.
             insert_text: db.prepare_cached(&format!(
-                "INSERT INTO search(rowid, {SEARCHED})
-                 SELECT ?1,?2,?3,subject,sender,?5,?6 FROM messages WHERE id=?4"
+                "INSERT INTO search(rowid, {SEARCHED}) VALUES(?1,?2,?3,(SELECT subject FROM messages
+                 WHERE id=?4),(SELECT sender FROM messages WHERE id=?4),?5,?6)"
             ))?,
             find_source: db.prepare_cached("SELECT id FROM sources WHERE key=?1")?,
             insert_source: RowInsert::prepare(db, Table::Sources, 2, "")?,
