@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use memchr::memrchr;
 
@@ -35,6 +35,14 @@ pub(super) fn show(place: Option<&OsStr>) -> CommandResult {
     for range in &ranges {
         match bytes(range) {
             Ok(mut bytes) => {
+                if !has_raw(range, &bytes) {
+                    let (path, start) = (range.path.to_string_lossy(), range.start);
+                    print_message(format_args!(
+                        "urlspool: {}:{start} does not have the text of the record; scan the file \
+                         again if it has changed",
+                        escaped(&path)
+                    ));
+                }
                 bytes.push(b'\n');
                 if !out.put(&bytes)? {
                     break;
@@ -59,30 +67,9 @@ fn start_shows_records(path: &Path) -> bool {
     start_of(path).is_some_and(|start| start.starts_with(b"{") && is_written_line(&start))
 }
 
-/// A range of bytes to print from a file or member.
-struct Place {
-    path: PathBuf,
-    member: Vec<Vec<u8>>,
-    /// The offset of the first byte.
-    start: u64,
-    /// The offset after the last byte; `None` for the end of the line.
-    end: Option<u64>,
-}
-
-impl From<SourceRange> for Place {
-    fn from(range: SourceRange) -> Place {
-        Place {
-            path: range.path,
-            member: range.member,
-            start: range.start,
-            end: Some(range.end),
-        }
-    }
-}
-
 /// Parses `PATH:START-END` or `PATH:START`, with members as `PATH!MEMBER!MEMBER`, like
 /// [`FileLocation::parse`].
-fn parse_place(text: &OsStr) -> Result<Place, CommandError> {
+fn parse_place(text: &OsStr) -> Result<SourceRange, CommandError> {
     place_of(text).ok_or_else(|| {
         let form = "PATH:START-END or PATH:START, with PATH!MEMBER for a member of an archive";
         CommandError::usage(format!(
@@ -93,7 +80,7 @@ fn parse_place(text: &OsStr) -> Result<Place, CommandError> {
     })
 }
 
-fn place_of(text: &OsStr) -> Option<Place> {
+fn place_of(text: &OsStr) -> Option<SourceRange> {
     let bytes = text.as_bytes();
     let colon = memrchr(b':', bytes)?;
     let names = OsStr::from_bytes(&bytes[..colon]);
@@ -104,15 +91,16 @@ fn place_of(text: &OsStr) -> Option<Place> {
     };
     let start = start.parse().ok()?;
     let FileLocation { path, member } = FileLocation::parse(names);
-    end.is_none_or(|end| start <= end).then_some(Place {
+    end.is_none_or(|end| start <= end).then_some(SourceRange {
         path,
         member,
         start,
         end,
+        raw: None,
     })
 }
 
-fn ranges_of_records(input: impl BufRead) -> Result<Vec<Place>, CommandError> {
+fn ranges_of_records(input: impl BufRead) -> Result<Vec<SourceRange>, CommandError> {
     let mut ranges = Vec::new();
     for (number, line) in (1..).zip(input.lines()) {
         let failed = |message: String| {
@@ -122,7 +110,7 @@ fn ranges_of_records(input: impl BufRead) -> Result<Vec<Place>, CommandError> {
         let line = line.map_err(|error| failed(error.to_string()))?;
         if line.starts_with('{') {
             let range = record::read_source_range(&line);
-            ranges.push(range.map_err(failed)?.into());
+            ranges.push(range.map_err(failed)?);
         } else if let Some(place) = place_of_grep_line(&line)
             && (!is_passage(&line) || place.path.exists())
         {
@@ -136,15 +124,16 @@ fn ranges_of_records(input: impl BufRead) -> Result<Vec<Place>, CommandError> {
 }
 
 /// Returns the place in a line printed by `scan --format grep` or `search`.
-fn place_of_grep_line(line: &str) -> Option<Place> {
+fn place_of_grep_line(line: &str) -> Option<SourceRange> {
     let text = format!("{line}\n");
     let found = record::parse_grep_line(text.as_bytes())?;
     let FileLocation { path, member } = FileLocation::parse(OsStr::new(found.names));
-    Some(Place {
+    Some(SourceRange {
         path,
         member,
         start: found.start,
         end: None,
+        raw: None,
     })
 }
 
@@ -165,7 +154,7 @@ fn is_heading(line: &str) -> bool {
     line.is_empty() || is_date || is_passage(line) || line.starts_with("(no date)")
 }
 
-fn bytes(place: &Place) -> io::Result<Vec<u8>> {
+fn bytes(place: &SourceRange) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let stream = stream(place)?;
     let Some(end) = place.end else {
@@ -192,8 +181,17 @@ fn bytes(place: &Place) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Returns `true` if the bytes contain the visible characters of the record's text in order. Quote
+/// marks, escapes and references may be in between.
+fn has_raw(range: &SourceRange, bytes: &[u8]) -> bool {
+    let mut bytes = bytes.iter();
+    let raw = range.raw.as_deref().unwrap_or_default().bytes();
+    let mut visible = raw.filter(u8::is_ascii_graphic);
+    visible.all(|wanted| bytes.any(|byte| *byte == wanted))
+}
+
 /// Returns the decompressed bytes after the start of a place.
-fn stream(range: &Place) -> io::Result<Box<dyn Read>> {
+fn stream(range: &SourceRange) -> io::Result<Box<dyn Read>> {
     if walk::is_repository(&range.path) {
         let streams = repository_streams(&range.path, &range.member, &Limits::default())?;
         return member_from(streams, range);
@@ -218,7 +216,7 @@ fn stream(range: &Place) -> io::Result<Box<dyn Read>> {
 }
 
 /// Returns the bytes after the start of a place in a member.
-fn member_from(streams: Streams, range: &Place) -> io::Result<Box<dyn Read>> {
+fn member_from(streams: Streams, range: &SourceRange) -> io::Result<Box<dyn Read>> {
     let mut stream = open_member(streams, &range.member)
         .map_err(io::Error::other)?
         .stream;

@@ -134,6 +134,11 @@ fn show_fails_if_the_file_has_changed() {
         );
         assert!(ended.stderr.contains("short"), "{}", ended.stderr);
     }
+    folder.file("moved", "see http://s.example/moved there");
+    let record = ended(urlspool(["scan", "moved"]).current_dir(folder.root()), b"").stdout;
+    folder.file("moved", "see mailto:other@s.example instead of it");
+    let moved = ended(urlspool(["show"]).current_dir(folder.root()), &record);
+    moved.check(0, "moved:4 does not have the text of the record");
     assert_eq!(
         ended(&mut urlspool(["show"]), b"no record\n").status,
         Some(1)

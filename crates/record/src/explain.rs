@@ -358,8 +358,7 @@ impl Extractor {
                 .map(|digits| digits.parse().unwrap_or(0));
             numbers.collect::<Vec<u64>>()
         });
-        let notes = decoded.diagnostics.iter().map(Note::from);
-        (parts, notes.collect())
+        (parts, decoded.diagnostics.iter().map(Note::from).collect())
     }
 
     fn explain_candidates(

@@ -607,8 +607,7 @@ impl ExtractedUrl {
     /// it.
     #[must_use]
     pub fn fragment(&self) -> Option<Cow<'_, str>> {
-        let fragment = self.full.get(self.url_len + 1..)?;
-        Some(String::from_utf8_lossy(fragment))
+        Some(String::from_utf8_lossy(self.full.get(self.url_len + 1..)?))
     }
 
     /// Returns the scheme in lower case.

@@ -273,10 +273,7 @@ impl MessagePass<'_, '_> {
                 name.as_str()
             }
             Region::Body if text.page.is_some() => "html:text",
-            Region::Body => {
-                let regions = parts.regions(text);
-                regions.at(found.raw.start).name()
-            }
+            Region::Body => parts.regions(text).at(found.raw.start).name(),
         };
         let author = self.author(text, found.raw.start, parts);
         let may_be_quoted = text.region == Region::Body && text.lines == LineLayout::Written;

@@ -146,8 +146,7 @@ impl Column {
     fn push(&self, value: &RecordValue, builder: &mut Box<dyn ArrayBuilder>) {
         match self.row.json_type {
             FieldType::Text if matches!(self.row.values, FieldValues::Instant) => {
-                let time = value.text().map(seconds);
-                typed::<TimestampSecondBuilder>(builder).append_option(time);
+                typed::<TimestampSecondBuilder>(builder).append_option(value.text().map(seconds));
             }
             FieldType::Text => typed::<StringBuilder>(builder).append_option(value.text()),
             FieldType::Integer => {

@@ -527,8 +527,7 @@ impl LoadedRecord {
     /// Returns a hash of `key`, for indexes that cannot hold long texts.
     #[must_use]
     pub fn key_hash(&self) -> Option<u128> {
-        let key = self.text(FieldId::Key)?;
-        Some(hash_pieces(&[key.as_bytes()]))
+        Some(hash_pieces(&[self.text(FieldId::Key)?.as_bytes()]))
     }
 
     /// Checks the texts that identify the record. If the line may have a NUL, also checks that no

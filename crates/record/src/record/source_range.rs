@@ -19,8 +19,10 @@ pub struct SourceRange {
     pub member: Vec<Vec<u8>>,
     /// Offset of the first byte.
     pub start: u64,
-    /// Offset after the last byte.
-    pub end: u64,
+    /// Offset after the last byte; `None` for the end of the line.
+    pub end: Option<u64>,
+    /// Text of the record's URL as written, if the file holds it without an encoding.
+    pub raw: Option<String>,
 }
 
 /// Reads the range of a record's URL from its line.
@@ -35,11 +37,19 @@ pub fn read_source_range(line: &str) -> Result<SourceRange, String> {
         let offset = source[name].as_u64();
         offset.ok_or_else(|| format!("source.{name} is missing"))
     });
+    let encoding = record["part"]["encoding"].as_str().unwrap_or("7bit");
+    let is_plain = source["exact"] == true
+        && ["7bit", "8bit", "binary"].contains(&encoding)
+        && !record["region"].to_string().starts_with("\"header:");
+    let raw = record["raw"]
+        .as_str()
+        .filter(|raw| is_plain && raw.is_ascii());
     Ok(SourceRange {
         path: read_path(source, "source.")?,
         member: read_member(source)?,
         start: start?,
-        end: end?,
+        end: Some(end?),
+        raw: raw.map(str::to_owned),
     })
 }
 
@@ -172,7 +182,8 @@ mod tests {
                 path: "a/b".into(),
                 member: Vec::new(),
                 start: 3,
-                end: 9
+                end: Some(9),
+                raw: None
             }
         );
         let line = r#"{"source":{"path":"?","path_b64":"/w==","start":0,"end":0}}"#;

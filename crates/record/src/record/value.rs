@@ -329,8 +329,7 @@ impl<'v, 'r> RecordValues<'v, 'r> {
 
     /// Returns the reason why RFC 1738 rejects the URL.
     fn reject(&self) -> Option<Reject> {
-        let verdicts = self.record.found.verdicts?;
-        verdicts.rfc1738.as_ref().err().copied()
+        self.record.found.verdicts?.rfc1738.as_ref().err().copied()
     }
 }
 

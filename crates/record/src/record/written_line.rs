@@ -70,8 +70,7 @@ pub fn parse_grep_line(start: &[u8]) -> Option<ParsedGrepLine<'_>> {
 
 /// Returns the first line if it is complete and UTF-8.
 fn first_line(start: &[u8]) -> Option<&str> {
-    let end = memchr::memchr(b'\n', start)?;
-    std::str::from_utf8(&start[..end]).ok()
+    std::str::from_utf8(&start[..memchr::memchr(b'\n', start)?]).ok()
 }
 
 /// Returns `true` for a JSON line that has only record fields. At least one must be an object, and

@@ -477,7 +477,7 @@ mod tests {
         row().write_json(&mut line);
         let range = read_source_range(str::from_utf8(&line).unwrap()).unwrap();
         assert_eq!(range.path.as_os_str().as_encoded_bytes(), b"a\xFF");
-        assert_eq!((range.start, range.end), (3, 9));
+        assert_eq!((range.start, range.end), (3, Some(9)));
         assert_eq!(range.member, [b"b".to_vec()]);
     }
 
