@@ -16,6 +16,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 use std::{fs, thread};
 
+use memchr::memchr;
 use twox_hash::XxHash3_64;
 use walkdir::{DirEntry, WalkDir};
 
@@ -72,12 +73,8 @@ impl LoadInput {
         };
         let file = fs::File::open(path)?;
         let is_file = file.metadata()?.is_file();
-        let input = if is_file {
-            Input::file(file)
-        } else {
-            Input::stream(file)
-        };
-        unpacked(input, path)
+        let input_of = if is_file { Input::file } else { Input::stream };
+        unpacked(input_of(file), path)
     }
 
     /// Returns the name shown in messages.
@@ -558,8 +555,19 @@ impl InputLines {
     /// of bytes.
     fn read_line(&mut self) -> io::Result<usize> {
         self.line.clear();
-        let mut reader = (&mut self.reader).take(LOAD_LINE_BYTES as u64);
-        let read = reader.read_until(b'\n', &mut self.line)?;
+        let mut read = 0;
+        while read < LOAD_LINE_BYTES && self.line.last() != Some(&b'\n') {
+            let bytes = match self.reader.fill_buf() {
+                Ok([]) => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                bytes => bytes?,
+            };
+            let bytes = &bytes[..bytes.len().min(LOAD_LINE_BYTES - read)];
+            let taken = memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
+            self.line.extend_from_slice(&bytes[..taken]);
+            self.reader.consume(taken);
+            read += taken;
+        }
         self.len += read as u64;
         Ok(read)
     }

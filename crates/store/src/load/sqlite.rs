@@ -176,7 +176,7 @@ impl SqliteBatch {
         }
         self.next_url += 1;
         self.ids.store(statements, row)?;
-        statements.insert_text(id, record, message)?;
+        self.ids.insert_text(statements, id, record)?;
         if let Some(citation) = citation {
             links.count(&citation, record, message, cited);
         }
@@ -368,9 +368,7 @@ impl LinkUpdates {
         let found = statements.find_link.query_row([key], |row| row.get(0));
         let found = found.optional()?;
         let id = found.unwrap_or(self.next_id);
-        if found.is_none() {
-            self.next_id += 1;
-        }
+        self.next_id += i64::from(found.is_none());
         let key: Rc<str> = key.into();
         self.key_bytes += key.len();
         let place = self.links.len();
@@ -393,9 +391,7 @@ impl LinkUpdates {
         digest: &str,
     ) -> rusqlite::Result<bool> {
         if !message.is_new {
-            let cited = statements
-                .is_cited
-                .query_row(params![link, digest], |row| row.get(0));
+            let cited = (statements.is_cited).query_row(params![link, digest], |row| row.get(0));
             return cited.map(|cited: bool| !cited);
         }
         if self.last_message != Some(message.id) {

@@ -36,6 +36,9 @@ struct LastMessage {
     mailbox_key: u128,
     row: MessageRow,
     is_stored: bool,
+    /// In the row, once it is stored.
+    subject: Option<String>,
+    sender: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +73,7 @@ impl RowIds {
             return Ok(last.id);
         }
         let key = row.record.source_key;
-        let found = statements
-            .find_source
-            .query_row([key.to_be_bytes()], |row| row.get(0));
+        let found = (statements.find_source).query_row([key.to_be_bytes()], |row| row.get(0));
         let found: Option<i64> = found.optional()?;
         let id = found.unwrap_or(self.next_source);
         let is_stored = found.is_some();
@@ -94,25 +95,46 @@ impl RowIds {
             return Ok(last.row);
         }
         // Most messages are new, so one lookup is usually enough.
-        let has_digest = statements
-            .has_digest
-            .query_row([digest], |row| row.get(0))?;
-        let found = if has_digest {
-            statements.find_message(digest, mailbox_key)?
-        } else {
-            None
-        };
-        let row = MessageRow {
-            id: found.unwrap_or(self.next_message),
-            is_new: !has_digest,
-        };
+        let has_digest = (statements.has_digest).query_row([digest], |row| row.get(0))?;
+        let mut found = None;
+        if has_digest {
+            let values = params![digest, mailbox_key.to_be_bytes()];
+            let row = (statements.find_message).query_row(values, |row| row.try_into());
+            found = row.optional()?;
+        }
+        let is_stored = found.is_some();
+        let (id, subject, sender) = found.unwrap_or((self.next_message, None, None));
+        let is_new = !has_digest;
+        let row = MessageRow { id, is_new };
         self.message = Some(LastMessage {
             digest: digest.to_owned(),
             mailbox_key,
             row,
-            is_stored: found.is_some(),
+            is_stored,
+            subject,
+            sender,
         });
         Ok(row)
+    }
+
+    /// Indexes the texts of a row of the last message. They must equal the texts in the view
+    /// `texts`; otherwise the index could not be kept up to date.
+    pub(super) fn insert_text(
+        &self,
+        statements: &mut RowStatements<'_>,
+        id: i64,
+        record: &LoadedRecord,
+    ) -> rusqlite::Result<usize> {
+        let last = self.message.as_ref();
+        statements.insert_text.execute(params![
+            id,
+            searched_text(record, FieldId::Url),
+            sql_value(record.value(FieldId::Anchor)),
+            last.map(|last| &last.subject),
+            last.map(|last| &last.sender),
+            sql_value(record.value(FieldId::ContextBefore)),
+            sql_value(record.value(FieldId::ContextAfter)),
+        ])
     }
 
     /// Adds the rows of the last source and message if they are new.
@@ -123,18 +145,16 @@ impl RowIds {
     ) -> rusqlite::Result<()> {
         if let Some(source) = self.source.as_mut().filter(|last| !last.is_stored) {
             let leading: [&dyn ToSql; 2] = [&source.id, &source.key.to_be_bytes()];
-            statements
-                .insert_source
-                .execute(&leading, row.record, None)?;
+            (statements.insert_source).execute(&leading, row.record, None)?;
             source.is_stored = true;
             self.next_source += 1;
         }
         if let Some(message) = self.message.as_mut().filter(|last| !last.is_stored) {
             let leading: [&dyn ToSql; 2] = [&message.row.id, &message.mailbox_key.to_be_bytes()];
-            statements
-                .insert_message
-                .execute(&leading, row.record, None)?;
+            (statements.insert_message).execute(&leading, row.record, None)?;
             message.is_stored = true;
+            message.subject = row.record.text(FieldId::MessageSubject).map(str::to_owned);
+            message.sender = row.record.text(FieldId::MessageFrom).map(str::to_owned);
             self.next_message += 1;
         }
         Ok(())
@@ -233,7 +253,8 @@ pub(super) struct KnownUrl {
 const FIND_URL: &str = "SELECT urls.id, messages.id, messages.mailbox_key=?2
   FROM urls JOIN messages ON messages.id = urls.message WHERE record_key=?1";
 
-const FIND_MESSAGE: &str = "SELECT id FROM messages WHERE digest=?1 AND mailbox_key=?2";
+const FIND_MESSAGE: &str =
+    "SELECT id, subject, sender FROM messages WHERE digest=?1 AND mailbox_key=?2";
 
 /// Copies of a message cite the same links, so the search ends at the first copy. A plain join
 /// could scan the rows of the link instead, which may be many.
@@ -256,8 +277,7 @@ impl<'db> RowStatements<'db> {
             // With `INSERT ... SELECT`, which may have to undo several rows, SQLite would write the
             // index to the file for each row.
             insert_text: db.prepare_cached(&format!(
-                "INSERT INTO search(rowid, {SEARCHED}) VALUES(?1,?2,?3,(SELECT subject FROM messages
-                 WHERE id=?4),(SELECT sender FROM messages WHERE id=?4),?5,?6)"
+                "INSERT INTO search(rowid, {SEARCHED}) VALUES(?1,?2,?3,?4,?5,?6,?7)"
             ))?,
             find_source: db.prepare_cached("SELECT id FROM sources WHERE key=?1")?,
             insert_source: RowInsert::prepare(db, Table::Sources, 2, "")?,
@@ -281,31 +301,6 @@ impl<'db> RowStatements<'db> {
                 has_same_mailbox: row.get(2)?,
             })
         });
-        found.optional()
-    }
-
-    /// Indexes the texts of a row. They must equal the texts in the view `texts`; otherwise the
-    /// index could not be kept up to date.
-    pub(super) fn insert_text(
-        &mut self,
-        id: i64,
-        record: &LoadedRecord,
-        message: MessageRow,
-    ) -> rusqlite::Result<usize> {
-        self.insert_text.execute(params![
-            id,
-            searched_text(record, FieldId::Url),
-            sql_value(record.value(FieldId::Anchor)),
-            message.id,
-            sql_value(record.value(FieldId::ContextBefore)),
-            sql_value(record.value(FieldId::ContextAfter)),
-        ])
-    }
-
-    /// Returns the identifier of a message in a mailbox.
-    fn find_message(&mut self, digest: &str, mailbox_key: u128) -> rusqlite::Result<Option<i64>> {
-        let values = params![digest, mailbox_key.to_be_bytes()];
-        let found = self.find_message.query_row(values, |row| row.get(0));
         found.optional()
     }
 }
@@ -410,10 +405,8 @@ pub(super) fn files_without_rows(db: &Connection) -> rusqlite::Result<Vec<Stored
     );
     let mut statement = db.prepare(&sql)?;
     let files = statement.query_map([], |row| {
-        Ok(StoredFile {
-            path: row.get(0)?,
-            path_b64: row.get(1)?,
-        })
+        let (path, path_b64) = row.try_into()?;
+        Ok(StoredFile { path, path_b64 })
     });
     files?.collect()
 }
@@ -439,7 +432,6 @@ pub(super) fn remove_replaced(db: &Connection, files: &ReplacedFiles) -> rusqlit
          AND urls.id NOT IN (SELECT id FROM kept)",
         [],
     )?;
-    db.execute_batch(&remove())?;
-    db.execute_batch("DELETE FROM kept; DELETE FROM replaced")?;
+    db.execute_batch(&(remove() + "DELETE FROM kept; DELETE FROM replaced"))?;
     Ok(doomed as u64)
 }
