@@ -6,7 +6,6 @@
 //! `extract/text_scan.rs` then resumes after it.
 
 mod elsewhere;
-mod emission;
 mod message_pass;
 mod text_scan;
 
@@ -19,7 +18,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-pub use emission::key_hash;
+pub use message_pass::key_hash;
 use message_pass::{ExtractLimit, MessagePass};
 
 use crate::record::{Demand, FoundRecord, MISMATCH, RecordOrigin};

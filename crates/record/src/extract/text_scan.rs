@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::Extractor;
 use super::elsewhere::TextEvidence;
-use super::emission::Location;
-use super::message_pass::{ExtractLimit, MessagePass};
+use super::message_pass::{ExtractLimit, Location, MessagePass};
 use crate::record::Demand;
 use urlspool_mail::decode::{
     Author, DecodedText, EXTERNAL_BODY_REGION, HtmlLink, InfoFields, LineLayout, Region, Regions,
