@@ -8,20 +8,20 @@ mod bare_url;
 mod continuation;
 mod elsewhere;
 mod notation;
-mod prefilter;
 mod quote_marks;
 mod quoted_printable;
 mod rewritten_link;
 mod url_run;
 mod wrapper;
 
-pub use bare_url::{AT_SIGN_CONFIDENCE, restore_at_sign, unfold_bare_word};
+pub use bare_url::{
+    AT_SIGN_CONFIDENCE, PrefilterReject, prefilter, restore_at_sign, unfold_bare_word,
+};
 pub use continuation::JOIN_CONFIDENCE;
 pub use continuation::{Continuation, Feature, Features, line_break_evidence};
 pub use elsewhere::{Elsewhere, JoinedReading, UrlEvidence};
 pub use notation::{CORRECTED_CONFIDENCE, DEFANGED_CONFIDENCE, UNESCAPED_CONFIDENCE};
 pub use notation::{has_other_notation, restore_spelling};
-pub use prefilter::{PrefilterReject, prefilter};
 pub use quote_marks::quote_depth;
 pub use rewritten_link::{REWRITTEN_LINK_CONFIDENCE, rewritten_link_len};
 pub use url_run::{BareWord, BracketSurplus, LineBreakPolicy, url_run_end};
