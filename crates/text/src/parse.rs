@@ -11,7 +11,6 @@
 //! - The end of a bare URL depends on the text before it (see `parse/ending.rs`), and precedes a
 //!   character that its host or grammar refuses.
 
-mod acceptance;
 mod attribute;
 mod choice;
 mod components;
@@ -26,12 +25,11 @@ pub use attribute::{AttributeValue, parse_attribute, parse_nested, parse_replace
 pub use choice::parse_candidate;
 pub use components::{Site, UrlComponents, components, host_name, scheme};
 pub use found::{
-    Alternate, AlternateReason, Candidate, FoundUrl, ParseOutcome, RejectReason, RejectReasonKind,
-    UrlTruncation, Wrapper,
+    Alternate, AlternateReason, Candidate, FoundUrl, ParseOutcome, UrlTruncation, Wrapper,
 };
 pub use hazard::{Hazard, found_hazards, hazards, mismatch};
 pub use redirector::redirector_names;
 pub use redirector::{
     QUERY_TARGET, RedirectTarget, redirect_targets, redirect_targets_of, without_recipient,
 };
-pub use verdict::{Grammar, Verdicts, WhatwgReading, key};
+pub use verdict::{Grammar, RejectReason, RejectReasonKind, Verdicts, WhatwgReading, key};

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::acceptance::{TextContext, accept};
 use super::components::{is_special_scheme, scheme_of_absolute, url_len};
-use super::found::{AcceptedUrl, FoundUrl, RejectReason, Wrapper};
-use super::verdict::Verdicts;
+use super::found::{AcceptedUrl, FoundUrl, Wrapper};
+use super::verdict::{RejectReason, TextContext, Verdicts, accept};
 use crate::byte_scan::{is_one_of, prefix_len};
 use crate::repair::{
     AT_SIGN_CONFIDENCE, DEFANGED_CONFIDENCE, Repair, restore_at_sign, restore_spelling,

@@ -7,14 +7,11 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use super::acceptance::{TextContext, accept};
 use super::components::{components, scheme, with_guessed_scheme};
 use super::ending::{self, UrlEnd, WordInText, end_before_refused};
-use super::found::{
-    AcceptedUrl, AlternateReason, Alternates, Candidate, FoundUrl, ParseOutcome, RejectReason,
-};
+use super::found::{AcceptedUrl, AlternateReason, Alternates, Candidate, FoundUrl, ParseOutcome};
 use super::shortened::{ShortenedComponent, bracketed_mark_len, shortened_component};
-use super::verdict::Verdicts;
+use super::verdict::{RejectReason, TextContext, Verdicts, accept};
 use crate::byte_scan::prefix_len;
 use crate::limits::AMBIGUOUS_HYPHENS;
 use crate::repair::{

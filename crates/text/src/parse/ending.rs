@@ -2,12 +2,12 @@
 //! character that its host or grammar refuses.
 //!
 //! A bare URL extends to white space or a quote (decided in `repair`). It ends earlier where the
-//! surrounding text resumes. `acceptance` decides whether the text up to that end is a URL.
+//! surrounding text resumes. `verdict` decides whether the text up to that end is a URL.
 
 use std::collections::BTreeSet;
 
-use super::acceptance::mailbox_host;
 use super::components::{is_special_scheme, scheme};
+use super::verdict::mailbox_host;
 use crate::byte_scan::{first_char, last_char, prefix_len, starts_with_caseless, suffix_len};
 use crate::grammar::{BareRequirement, escaped_byte};
 use crate::limits::LINE_LOOKBACK_BYTES;

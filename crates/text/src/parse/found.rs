@@ -2,10 +2,9 @@
 //! the reason why there is none. `choice` decides how a reading is chosen.
 
 use super::components::{scheme, url_len};
-use super::verdict::Verdicts;
-use crate::grammar::Reject;
+use super::verdict::{RejectReason, Verdicts};
 use crate::hash::hash_pieces;
-use crate::repair::{LogicalLine, PrefilterReject, RepairSet};
+use crate::repair::{LogicalLine, RepairSet};
 use crate::scan::{Opening, UrlStart};
 use crate::span::Span;
 
@@ -147,93 +146,6 @@ pub struct UrlTruncation {
     pub full_length: usize,
     /// The first 128 bits of the BLAKE3 hash of these bytes.
     pub full_hash: u128,
-}
-
-/// The reason why a start does not yield a URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RejectReason {
-    /// RFC 1738 rejects it, and so do the other grammars if the wide rules are in force.
-    Grammar(Reject),
-    /// Its scheme requires a host, and the text in its position cannot be one.
-    Host,
-    /// The text after the scheme does not look like a bare URL of that scheme.
-    Implausible,
-    /// The author shortened its host, as in `http://www.exam..`.
-    Shortened,
-    /// A host without a scheme that names a machine: in a quoted `Received` line or a certificate.
-    Machine,
-    /// A wrapper that contains the starts of two URLs.
-    TwoUrls,
-    /// A wrapper that is never closed.
-    Unclosed,
-    /// A relative URL in an attribute of a page whose base is unknown.
-    Relative,
-    /// Data or a program in an attribute, not a location.
-    NoLocation,
-    /// A URL that another reading of the message found in the same bytes.
-    Reread,
-}
-
-impl RejectReason {
-    /// Returns the kind of the reason, without its details.
-    #[must_use]
-    pub fn kind(self) -> RejectReasonKind {
-        match self {
-            RejectReason::Grammar(_) => RejectReasonKind::Grammar,
-            RejectReason::Host => RejectReasonKind::Host,
-            RejectReason::Implausible => RejectReasonKind::Implausible,
-            RejectReason::Shortened => RejectReasonKind::Shortened,
-            RejectReason::Machine => RejectReasonKind::Machine,
-            RejectReason::TwoUrls => RejectReasonKind::TwoUrls,
-            RejectReason::Unclosed => RejectReasonKind::Unclosed,
-            RejectReason::Relative => RejectReasonKind::Relative,
-            RejectReason::NoLocation => RejectReasonKind::NoLocation,
-            RejectReason::Reread => RejectReasonKind::Reread,
-        }
-    }
-
-    /// Returns the name used in a reject's `reason.kind`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.kind().name()
-    }
-}
-
-impl From<PrefilterReject> for RejectReason {
-    fn from(reject: PrefilterReject) -> RejectReason {
-        match reject {
-            PrefilterReject::Host => RejectReason::Host,
-            PrefilterReject::Shortened => RejectReason::Shortened,
-            PrefilterReject::Implausible => RejectReason::Implausible,
-        }
-    }
-}
-
-named_enum! {
-    /// Kind of a [`RejectReason`]: the reason without its details.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub enum RejectReasonKind {
-        /// See [`RejectReason::Grammar`].
-        Grammar = "grammar",
-        /// See [`RejectReason::Host`].
-        Host = "host",
-        /// See [`RejectReason::Implausible`].
-        Implausible = "implausible",
-        /// See [`RejectReason::Shortened`].
-        Shortened = "shortened",
-        /// See [`RejectReason::Machine`].
-        Machine = "machine",
-        /// See [`RejectReason::TwoUrls`].
-        TwoUrls = "two-urls",
-        /// See [`RejectReason::Unclosed`].
-        Unclosed = "unclosed",
-        /// See [`RejectReason::Relative`].
-        Relative = "relative",
-        /// See [`RejectReason::NoLocation`].
-        NoLocation = "no-location",
-        /// See [`RejectReason::Reread`].
-        Reread = "reread",
-    }
 }
 
 /// An accepted URL, before it is truncated at the limit.
