@@ -3,7 +3,7 @@
 //!
 //! A target takes rows and commits them together with the segments they came from
 //! (`load/target.rs`). A load can be interrupted at any moment; repeating it produces the same
-//! rows. `load/loader.rs` reads the lines and decides when to commit.
+//! rows. `load/loader.rs` opens the target, reads the lines and decides when to commit.
 
 mod abuse_report;
 mod columns;
@@ -16,7 +16,6 @@ mod loader;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod removal;
-mod run;
 mod search;
 mod sqlite;
 mod stats;
@@ -29,8 +28,8 @@ pub use abuse_report::{AbuseReports, Party};
 pub use found_row::{Citation, CitedLink, FoundContext, FoundRow, ListRow};
 pub use http_agent::{http_config, retry_after};
 pub use input::{RecordFeed, files_of_records, has_segments, is_named_as_records};
+pub use loader::{load, load_scan};
 pub use removal::ScannedFiles;
-pub use run::{load, load_scan};
 pub(crate) use search::{ONLY_IN_LIST_FIELDS, key_of};
 pub use search::{
     SearchOrder, SearchQuery, citation_of_row, count_undated, evidence_of_database, search,
