@@ -4,12 +4,17 @@
 //! other program changes the tables during the transaction, which is why identifiers can be cached
 //! in memory.
 //!
+//! Records of one message are consecutive, so the last source and message are cached. A new one
+//! gets its identifier before its row: the row is added with the first record that is added, since
+//! earlier records may already be in the database. Prepared statements are kept while many rows are
+//! added, because fetching one from the cache costs as much as a lookup.
+//!
 //! Counts of links are collected while rows are added, and written together. Links stay in memory
 //! after a commit until another program changes the database, because the next batch cites many of
 //! them again.
 
 mod connection;
-mod rows;
+mod removal;
 
 #[cfg(test)]
 pub(crate) use connection::add_functions;
@@ -22,18 +27,20 @@ use std::mem::take;
 use std::path::Path;
 use std::rc::Rc;
 
-use rusqlite::{Connection, OptionalExtension, Params, ToSql, params};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, ToSql, params};
 
 use super::LoadError;
+use super::columns::{Column, Table, column_value, searched_text};
 use super::target::{
     ChangedRows, GoneMessages, LoadRow, ReplacedFiles, SegmentId, StoredFile, Target,
     is_in_list_field, today,
 };
 use super::tracking::clean_key;
 use crate::stats::replace_if;
-use connection::DatabaseFile;
-use rows::{MessageRow, RECOMPUTE_LINKS, RowIds, RowStatements, next_id};
-use urlspool_record::record::{FieldId, LoadedRecord};
+use connection::{DatabaseFile, SEARCHED};
+use removal::RECOMPUTE_LINKS;
+use urlspool_record::record::{FieldId, LoadedRecord, LoadedValue};
 use urlspool_text::limits::{LOAD_PENDING_LINK_BYTES, LOAD_PENDING_LINKS};
 
 /// A database file being loaded.
@@ -94,9 +101,9 @@ impl SqliteTarget {
         for row in rows {
             self.batch.put(&mut self.links, &mut statements, row)?;
             self.batch.changed.added += u64::from(!self.batch.was_known);
-            let is_first = self.is_replacing && rows::keep(&self.db, row.record.record_key)?;
+            let is_first = self.is_replacing && removal::keep(&self.db, row.record.record_key)?;
             if is_first && self.batch.was_known {
-                rows::update_position(&self.db, row.record)?;
+                removal::update_position(&self.db, row.record)?;
             }
         }
         Ok(())
@@ -142,7 +149,7 @@ impl SqliteBatch {
         if let Some(known) = known.filter(|known| !known.has_same_mailbox) {
             let message = self.ids.message(statements, row)?;
             self.ids.store(statements, row)?;
-            rows::move_row(statements.db, known, message.id)?;
+            removal::move_row(statements.db, known, message.id)?;
         }
         Ok(())
     }
@@ -215,23 +222,23 @@ impl Target for SqliteTarget {
     fn remove(&mut self, gone: &GoneMessages) -> Result<(), LoadError> {
         self.batch.ids.forget();
         self.batch.has_removed = true;
-        self.batch.changed.removed += self.named(rows::remove_gone(&self.db, gone))?;
+        self.batch.changed.removed += self.named(removal::remove_gone(&self.db, gone))?;
         Ok(())
     }
 
     fn begin_replacing(&mut self) -> Result<(), LoadError> {
         self.is_replacing = true;
-        self.named(rows::begin_replacing(&self.db))
+        self.named(removal::begin_replacing(&self.db))
     }
 
     fn files_without_rows(&mut self) -> Result<Vec<StoredFile>, LoadError> {
-        self.named(rows::files_without_rows(&self.db))
+        self.named(removal::files_without_rows(&self.db))
     }
 
     fn finish_replacing(&mut self, files: &ReplacedFiles) -> Result<(), LoadError> {
         self.is_replacing = false;
         self.batch.has_removed = true;
-        self.batch.changed.removed += self.named(rows::remove_replaced(&self.db, files))?;
+        self.batch.changed.removed += self.named(removal::remove_replaced(&self.db, files))?;
         Ok(())
     }
 
@@ -268,6 +275,297 @@ impl Target for SqliteTarget {
         let _ = self.db.execute_batch("ROLLBACK");
         self.links.forget();
         self.is_replacing = false;
+    }
+}
+
+/// Rows that this transaction found or added last.
+#[derive(Debug, Default)]
+struct RowIds {
+    source: Option<SourceRow>,
+    message: Option<LastMessage>,
+    next_source: i64,
+    next_message: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SourceRow {
+    key: u128,
+    id: i64,
+    is_stored: bool,
+}
+
+#[derive(Debug)]
+struct LastMessage {
+    digest: String,
+    mailbox_key: u128,
+    row: MessageRow,
+    is_stored: bool,
+    /// In the row, once it is stored.
+    subject: Option<String>,
+    sender: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct MessageRow {
+    id: i64,
+    /// `true` if this transaction adds the row and no earlier row has its digest.
+    is_new: bool,
+}
+
+impl RowIds {
+    fn new(db: &Connection) -> rusqlite::Result<RowIds> {
+        Ok(RowIds {
+            next_source: next_id(db, "sources")?,
+            next_message: next_id(db, "messages")?,
+            ..RowIds::default()
+        })
+    }
+
+    /// Forgets the cached rows, which may be removed.
+    fn forget(&mut self) {
+        self.source = None;
+        self.message = None;
+    }
+
+    /// Returns the identifier of a record's source.
+    fn source(
+        &mut self,
+        statements: &mut RowStatements<'_>,
+        row: &LoadRow<'_>,
+    ) -> rusqlite::Result<i64> {
+        if let Some(last) = self.source.filter(|last| last.key == row.record.source_key) {
+            return Ok(last.id);
+        }
+        let key = row.record.source_key;
+        let found = (statements.find_source).query_row([key.to_be_bytes()], |row| row.get(0));
+        let found: Option<i64> = found.optional()?;
+        let id = found.unwrap_or(self.next_source);
+        let is_stored = found.is_some();
+        self.source = Some(SourceRow { key, id, is_stored });
+        Ok(id)
+    }
+
+    /// Returns the row of a record's message.
+    fn message(
+        &mut self,
+        statements: &mut RowStatements<'_>,
+        row: &LoadRow<'_>,
+    ) -> rusqlite::Result<MessageRow> {
+        let (digest, mailbox_key) = (row.record.digest(), row.record.mailbox_key());
+        if let Some(last) = &self.message
+            && last.digest == digest
+            && last.mailbox_key == mailbox_key
+        {
+            return Ok(last.row);
+        }
+        // Most messages are new, so one lookup is usually enough.
+        let has_digest = (statements.has_digest).query_row([digest], |row| row.get(0))?;
+        let mut found = None;
+        if has_digest {
+            let values = params![digest, mailbox_key.to_be_bytes()];
+            let row = (statements.find_message).query_row(values, |row| row.try_into());
+            found = row.optional()?;
+        }
+        let is_stored = found.is_some();
+        let (id, subject, sender) = found.unwrap_or((self.next_message, None, None));
+        let is_new = !has_digest;
+        let row = MessageRow { id, is_new };
+        self.message = Some(LastMessage {
+            digest: digest.to_owned(),
+            mailbox_key,
+            row,
+            is_stored,
+            subject,
+            sender,
+        });
+        Ok(row)
+    }
+
+    /// Indexes the texts of a row of the last message. They must equal the texts in the view
+    /// `texts`; otherwise the index could not be kept up to date.
+    fn insert_text(
+        &self,
+        statements: &mut RowStatements<'_>,
+        id: i64,
+        record: &LoadedRecord,
+    ) -> rusqlite::Result<usize> {
+        let last = self.message.as_ref();
+        statements.insert_text.execute(params![
+            id,
+            searched_text(record, FieldId::Url),
+            sql_value(record.value(FieldId::Anchor)),
+            last.map(|last| &last.subject),
+            last.map(|last| &last.sender),
+            sql_value(record.value(FieldId::ContextBefore)),
+            sql_value(record.value(FieldId::ContextAfter)),
+        ])
+    }
+
+    /// Adds the rows of the last source and message if they are new.
+    fn store(
+        &mut self,
+        statements: &mut RowStatements<'_>,
+        row: &LoadRow<'_>,
+    ) -> rusqlite::Result<()> {
+        if let Some(source) = self.source.as_mut().filter(|last| !last.is_stored) {
+            let leading: [&dyn ToSql; 2] = [&source.id, &source.key.to_be_bytes()];
+            (statements.insert_source).execute(&leading, row.record, None)?;
+            source.is_stored = true;
+            self.next_source += 1;
+        }
+        if let Some(message) = self.message.as_mut().filter(|last| !last.is_stored) {
+            let leading: [&dyn ToSql; 2] = [&message.row.id, &message.mailbox_key.to_be_bytes()];
+            (statements.insert_message).execute(&leading, row.record, None)?;
+            message.is_stored = true;
+            message.subject = row.record.text(FieldId::MessageSubject).map(str::to_owned);
+            message.sender = row.record.text(FieldId::MessageFrom).map(str::to_owned);
+            self.next_message += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the identifier of the next row of a table.
+fn next_id(db: &Connection, table: &str) -> rusqlite::Result<i64> {
+    let sql = format!("SELECT ifnull(max(id), 0) + 1 FROM {table}");
+    db.prepare_cached(&sql)?.query_row([], |row| row.get(0))
+}
+
+/// Prepared statements for the rows of one chunk of the input.
+struct RowStatements<'db> {
+    db: &'db Connection,
+    find_url: CachedStatement<'db>,
+    insert_url: RowInsert<'db>,
+    insert_text: CachedStatement<'db>,
+    find_source: CachedStatement<'db>,
+    insert_source: RowInsert<'db>,
+    has_digest: CachedStatement<'db>,
+    find_message: CachedStatement<'db>,
+    insert_message: RowInsert<'db>,
+    find_link: CachedStatement<'db>,
+    /// Returns `true` if a row of a message with a digest cites a link.
+    is_cited: CachedStatement<'db>,
+}
+
+/// Statement that adds a row to a table.
+struct RowInsert<'db> {
+    statement: CachedStatement<'db>,
+    /// The columns that hold fields, which come last.
+    columns: &'static [Column],
+}
+
+impl<'db> RowInsert<'db> {
+    /// Prepares the statement for a table with `leading` columns before the columns of fields.
+    /// `then` is appended to it.
+    fn prepare(
+        db: &'db Connection,
+        table: Table,
+        leading: usize,
+        then: &str,
+    ) -> rusqlite::Result<RowInsert<'db>> {
+        let columns = table.columns();
+        let places = vec!["?"; leading + columns.len()].join(",");
+        let sql = format!("INSERT INTO {} VALUES({places}) {then}", table.name());
+        let statement = db.prepare_cached(&sql)?;
+        Ok(RowInsert { statement, columns })
+    }
+
+    /// Adds the row of a record. Returns the number of rows added.
+    fn execute(
+        &mut self,
+        leading: &[&dyn ToSql],
+        record: &LoadedRecord,
+        cited: Option<&str>,
+    ) -> rusqlite::Result<usize> {
+        let statement = &mut self.statement;
+        for (index, value) in (1..).zip(leading) {
+            statement.raw_bind_parameter(index, value)?;
+        }
+        for (index, column) in (1 + leading.len()..).zip(self.columns) {
+            match column {
+                Column::Field(field) => {
+                    statement.raw_bind_parameter(index, sql_value(column_value(record, *field)))?
+                }
+                Column::Cited => statement.raw_bind_parameter(index, cited)?,
+            }
+        }
+        statement.raw_execute()
+    }
+}
+
+/// Converts a column's value to SQL.
+fn sql_value(value: &LoadedValue) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(match value {
+        LoadedValue::Null => ValueRef::Null,
+        LoadedValue::Boolean(value) => ValueRef::Integer((*value).into()),
+        LoadedValue::Integer(number) => ValueRef::Integer(*number),
+        LoadedValue::Number(number) => ValueRef::Real(*number),
+        LoadedValue::Text(text) => ValueRef::Text(text.as_bytes()),
+        LoadedValue::Texts(list) => ValueRef::Text(list.as_bytes()),
+    })
+}
+
+/// Row of a record that was loaded before.
+#[derive(Clone, Copy, Debug)]
+struct KnownUrl {
+    id: i64,
+    message: i64,
+    /// `true` if its message is in the record's mailbox.
+    has_same_mailbox: bool,
+}
+
+const FIND_URL: &str = "SELECT urls.id, messages.id, messages.mailbox_key=?2
+  FROM urls JOIN messages ON messages.id = urls.message WHERE record_key=?1";
+
+const FIND_MESSAGE: &str =
+    "SELECT id, subject, sender FROM messages WHERE digest=?1 AND mailbox_key=?2";
+
+/// Copies of a message cite the same links, so the search ends at the first copy. A plain join
+/// could scan the rows of the link instead, which may be many.
+const IS_CITED: &str = "SELECT EXISTS(SELECT 1 FROM messages CROSS JOIN urls
+  ON urls.link=?1 AND urls.message = messages.id WHERE messages.digest=?2)";
+
+impl<'db> RowStatements<'db> {
+    fn prepare(db: &'db Connection) -> rusqlite::Result<RowStatements<'db>> {
+        Ok(RowStatements {
+            db,
+            find_url: db.prepare_cached(FIND_URL)?,
+            // The insert detects an existing record itself; a separate lookup would search the
+            // index twice.
+            insert_url: RowInsert::prepare(
+                db,
+                Table::Urls,
+                6,
+                "ON CONFLICT(record_key) DO NOTHING",
+            )?,
+            // With `INSERT ... SELECT`, which may have to undo several rows, SQLite would write the
+            // index to the file for each row.
+            insert_text: db.prepare_cached(&format!(
+                "INSERT INTO search(rowid, {SEARCHED}) VALUES(?1,?2,?3,?4,?5,?6,?7)"
+            ))?,
+            find_source: db.prepare_cached("SELECT id FROM sources WHERE key=?1")?,
+            insert_source: RowInsert::prepare(db, Table::Sources, 2, "")?,
+            has_digest: db
+                .prepare_cached("SELECT EXISTS(SELECT 1 FROM messages WHERE digest=?1)")?,
+            find_message: db.prepare_cached(FIND_MESSAGE)?,
+            insert_message: RowInsert::prepare(db, Table::Messages, 2, "")?,
+            find_link: db.prepare_cached("SELECT id FROM links WHERE key=?1")?,
+            is_cited: db.prepare_cached(IS_CITED)?,
+        })
+    }
+
+    /// Returns the row of a record.
+    fn find_url(&mut self, row: &LoadRow<'_>) -> rusqlite::Result<Option<KnownUrl>> {
+        let key = row.record.record_key.to_be_bytes();
+        let params = params![key, row.record.mailbox_key().to_be_bytes()];
+        let found = self.find_url.query_row(params, |row| {
+            Ok(KnownUrl {
+                id: row.get(0)?,
+                message: row.get(1)?,
+                has_same_mailbox: row.get(2)?,
+            })
+        });
+        found.optional()
     }
 }
 
