@@ -2,113 +2,45 @@
 //!
 //! [`Extractor::extract`] passes everything it finds to a closure, in message order; [`urls`],
 //! [`message_urls`] and [`Extractor::urls`] collect the URLs as owned values. `scan` finds the
-//! start of a URL, `repair` its continuation and `parse` its end. The loop in
-//! `extract/text_scan.rs` then resumes after it.
+//! start of a URL, `repair` its continuation and `parse` its end. The loop over a text then resumes
+//! after it. `extract/message_pass.rs` makes the records.
 
 mod elsewhere;
+mod extracted_url;
 mod message_pass;
-mod text_scan;
+mod options;
 
-use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashSet;
-use std::fmt;
-use std::iter;
-use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 
+pub use extracted_url::{ExtractedUrl, message_urls, urls};
 pub use message_pass::key_hash;
-use message_pass::{ExtractLimit, MessagePass};
+pub use options::{Options, Unique};
 
-use crate::record::{Demand, FoundRecord, MISMATCH, RecordOrigin};
+use crate::record::{Demand, FoundRecord, RecordOrigin};
+use elsewhere::TextEvidence;
+use message_pass::{ExtractLimit, Location, MessagePass};
 use urlspool_mail::decode::{
-    AttachmentPolicy, HeaderFields, InfoFields, SkippedPart, TextForm, TextPolicy, form_of_name,
+    AttachmentPolicy, Author, DecodedText, EXTERNAL_BODY_REGION, HeaderFields, HtmlLink,
+    InfoFields, LineLayout, Region, Regions, SkippedPart, TextForm, TextPolicy, form_of_name,
     texts,
 };
 use urlspool_mail::split::{Extent, FragmentHead, HeaderForm, Message};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind, UrlFilter};
+use urlspool_text::grammar::escaped_byte;
 use urlspool_text::hash::hash_pieces;
-use urlspool_text::limits::Limits;
+use urlspool_text::limits::{Limits, PREFILTER_BYTES, REJECTED_WORDS_BYTES, REJECTED_WORDS_RATIO};
 use urlspool_text::origin::Source;
 use urlspool_text::parse::{
-    Alternate, FoundUrl, Grammar, Hazard, RejectReason, Site, Verdicts, Wrapper, components,
-    found_hazards,
+    AttributeValue, Candidate, FoundUrl, ParseOutcome, RejectReason, parse_attribute,
+    parse_candidate,
 };
-use urlspool_text::repair::{Join, RepairSet, UrlEvidence};
-use urlspool_text::scan::{Rules, Scanner, SchemelessPolicy};
-
-/// Extraction options: which URLs to find and which to report.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option, named where it is set"
-)]
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Rules for finding URLs.
-    pub rules: Rules,
-    /// Treatment of hosts without a scheme (`www.`, `ftp.`, and hosts with a path).
-    pub schemeless: SchemelessPolicy,
-    /// Additional schemes, which need no `//`.
-    pub extra_schemes: Vec<String>,
-    /// Skips header fields. Otherwise all are searched, except trace and threading fields.
-    pub skip_headers: bool,
-    /// Skips HTML parts.
-    pub skip_html: bool,
-    /// Treatment of attachments.
-    pub attachments: AttachmentPolicy,
-    /// Grammars, at least one of which must accept a URL; empty for no filter.
-    pub accept: Vec<Grammar>,
-    /// Schemes to report; empty for all.
-    pub schemes: Vec<String>,
-    /// Hosts to report, in the form of the record field `host`: lower case, with A-labels. Empty
-    /// for all.
-    pub hosts: Vec<String>,
-    /// Domains to report along with their subdomains, in the same form; empty for all. A URL passes
-    /// if either list matches it.
-    pub domains: Vec<String>,
-    /// Domains not to report, nor their subdomains. In the same form.
-    pub excluded_domains: HashSet<String>,
-    /// Regions to report, in the form of the record field `region`; empty for all. `header` and
-    /// `html` match every region that starts with them.
-    pub region_names: Vec<String>,
-    /// `true` to report only links whose text names a different host.
-    pub mismatch: bool,
-    /// Hazards, at least one of which a reported URL must have, in the form of the record field
-    /// `hazards`; empty for no filter.
-    pub hazards: Vec<String>,
-    /// Duplicates to drop.
-    pub unique: Unique,
-    /// Maximum number of bytes of context on each side of a URL, at most 4096; 0 for none.
-    pub context_bytes: usize,
-    /// `true` to remove the recipient's address from the URLs of redirectors.
-    pub strip_recipient: bool,
-    /// Header fields that records repeat in `message.fields`; empty for none. Case is ignored.
-    pub header_fields: Vec<String>,
-    /// Demand for record identifiers. If unneeded, they are 0 and a scan is faster.
-    pub ids: Demand,
-    /// Demand for line numbers. If unneeded, they are 0 and a scan is faster.
-    pub line_numbers: Demand,
-    /// Demand for regions. If unneeded and not filtered on, they are empty and a scan is faster.
-    pub regions: Demand,
-    /// Message header data that records need. The fewer fields, the faster a scan.
-    pub info: InfoFields,
-    /// Limits of extraction.
-    pub limits: Limits,
-}
-
-/// Duplicates to drop. Two URLs are duplicates if their keys and fragments are equal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unique {
-    /// Keep all duplicates.
-    #[default]
-    None,
-    /// Drop duplicates within a message. The record holds their number.
-    Message,
-    /// Drop duplicates within a run of `pipeline`. [`Extractor::extract`] sees a single message and
-    /// treats this as [`Unique::None`].
-    Run,
-}
+use urlspool_text::repair::{
+    BareWord, Elsewhere, Join, LineBreakPolicy, LogicalLine, UrlEvidence, WrappedText,
+    has_other_notation, prefilter, quote_depth, unfold_bare_word, unfold_wrapper,
+};
+use urlspool_text::scan::{Opening, Scanner, UrlStart, is_registered, names_machine, names_page};
+use urlspool_text::span::Span;
 
 /// Prepared options. Created once and shared by all threads.
 #[derive(Debug)]
@@ -120,94 +52,6 @@ pub struct Extractor {
     /// Extractor that collects evidence, created on first use. `None` in the collector itself,
     /// which uses no evidence.
     collector: Option<OnceLock<Box<Extractor>>>,
-}
-
-impl Options {
-    /// Returns the first filter that excludes a URL. `mismatch` returns `true` for a link whose
-    /// text names a different host.
-    fn filter_of(
-        &self,
-        found: &FoundUrl<'_>,
-        region: &str,
-        mismatch: impl Fn() -> bool,
-    ) -> Option<UrlFilter> {
-        let mut filters = UrlFilter::ALL.into_iter();
-        filters.find(|filter| !self.passes(*filter, found, region, &mismatch))
-    }
-
-    /// Returns `true` if a URL passes a filter or the filter is not set.
-    fn passes(
-        &self,
-        filter: UrlFilter,
-        found: &FoundUrl<'_>,
-        region: &str,
-        mismatch: &impl Fn() -> bool,
-    ) -> bool {
-        match (filter, found.verdicts) {
-            (UrlFilter::Accept, _) if self.accept.is_empty() => true,
-            (UrlFilter::Accept, verdicts) => verdicts.is_some_and(|verdicts| {
-                let mut grammars = verdicts.conforms();
-                grammars.any(|grammar| self.accept.contains(&grammar))
-            }),
-            (UrlFilter::Schemes, _) if self.schemes.is_empty() => true,
-            (UrlFilter::Schemes, _) => {
-                let scheme = components(found.url()).scheme;
-                let mut names = self.schemes.iter();
-                names.any(|name| name.as_bytes().eq_ignore_ascii_case(scheme))
-            }
-            (UrlFilter::Host, _) if self.hosts.is_empty() => true,
-            (UrlFilter::Domain, _) if self.domains.is_empty() || !self.hosts.is_empty() => true,
-            (UrlFilter::Host | UrlFilter::Domain, _) => {
-                let site = Site::of(&components(found.url()));
-                site.is_some_and(|site| self.wants_host(&site.host))
-            }
-            (UrlFilter::Excluded, _) if self.excluded_domains.is_empty() => true,
-            (UrlFilter::Excluded, _) => {
-                let site = Site::of(&components(found.url()));
-                site.is_none_or(|site| !self.excludes_host(&site.host))
-            }
-            (UrlFilter::Region, _) => self.region_names.is_empty() || self.wants_region(region),
-            (UrlFilter::Mismatch, _) => !self.mismatch || mismatch(),
-            (UrlFilter::Hazard, _) if self.hazards.is_empty() => true,
-            (UrlFilter::Hazard, _) => {
-                let mut of_url = found_hazards(found).into_iter().map(Hazard::name);
-                of_url.any(|name| self.wants_hazard(name))
-                    || self.wants_hazard(MISMATCH) && mismatch()
-            }
-        }
-    }
-
-    /// Returns `true` if a region is wanted.
-    fn wants_region(&self, region: &str) -> bool {
-        self.region_names.iter().any(|wanted| {
-            let Some((start, rest)) = region.split_at_checked(wanted.len()) else {
-                return false;
-            };
-            // `header` and `html` include the regions that start with them and a colon.
-            start.eq_ignore_ascii_case(wanted) && (rest.is_empty() || rest.starts_with(':'))
-        })
-    }
-
-    fn wants_hazard(&self, name: &str) -> bool {
-        self.hazards.iter().any(|wanted| wanted == name)
-    }
-
-    /// Returns `true` if a host is an excluded domain or a subdomain of one.
-    fn excludes_host(&self, host: &str) -> bool {
-        let parents = host.match_indices('.').map(|(dot, _)| &host[dot + 1..]);
-        let mut domains = iter::once(host).chain(parents);
-        domains.any(|domain| self.excluded_domains.contains(domain))
-    }
-
-    /// Returns `true` if a host is wanted.
-    fn wants_host(&self, host: &str) -> bool {
-        let mut domains = self.domains.iter();
-        self.hosts.iter().any(|wanted| wanted == host)
-            || domains.any(|domain| {
-                let rest = host.strip_suffix(domain.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-            })
-    }
 }
 
 impl Extractor {
@@ -396,6 +240,13 @@ impl Extractor {
     }
 }
 
+impl Default for Extractor {
+    /// Creates an extractor with the default options.
+    fn default() -> Extractor {
+        Extractor::new(Options::default())
+    }
+}
+
 /// Result of [`Extractor::extract`]. Results come in the order of the message's texts.
 #[derive(Debug)]
 pub enum Finding<'f> {
@@ -473,174 +324,507 @@ impl<'m> ParsedHeader<'m> {
     }
 }
 
-/// Finds the URLs in a text, with the wide rules and the default limits.
-///
-/// Wrappers are removed, and URLs broken across lines are joined. Linear in the text's length.
-///
-/// # Examples
-///
-/// ```
-/// let text = "see <URL:http://a.example/x\n  y> now, or www.b.example.";
-/// let urls = urlspool_record::extract::urls(text);
-/// let found: Vec<String> = urls.iter().map(|url| url.to_string()).collect();
-/// assert_eq!(found, ["http://a.example/xy", "http://www.b.example"]);
-/// ```
-#[must_use]
-pub fn urls(text: &str) -> Vec<ExtractedUrl> {
-    DEFAULT.urls(&Message::text(text.as_bytes()))
+/// Regions and inner messages of a text, computed when a URL first needs them.
+#[derive(Default)]
+struct TextParts {
+    regions: Option<Regions>,
+    /// Index and author of the inner message that contains the previous URL.
+    author: Option<(usize, Arc<Author>)>,
 }
 
-/// Finds the URLs of a message, in its header fields and in every text part, with the default
-/// options. Linear in its length.
-///
-/// # Examples
-///
-/// ```
-/// let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
-/// let urls = urlspool_record::extract::message_urls(mail);
-/// let url = &urls[0];
-/// assert_eq!(url.as_str(), "ftp://ds.internic.net/rfc");
-/// assert_eq!(url.host().as_deref(), Some("ds.internic.net"));
-/// assert_eq!(&mail[url.range()], b"ftp://ds.in\n   ternic.net/rfc");
-/// assert!(url.verdicts().rfc1738.is_ok());
-/// ```
-#[must_use]
-pub fn message_urls(message: &[u8]) -> Vec<ExtractedUrl> {
-    DEFAULT.urls(&Message::parse(message))
-}
-
-static DEFAULT: LazyLock<Extractor> = LazyLock::new(Extractor::default);
-
-impl Default for Extractor {
-    /// Creates an extractor with the default options.
-    fn default() -> Extractor {
-        Extractor::new(Options::default())
+impl TextParts {
+    fn regions(&mut self, text: &DecodedText<'_>) -> &Regions {
+        self.regions.get_or_insert_with(|| Regions::of(&text.bytes))
     }
 }
 
-impl Extractor {
-    /// Finds the URLs of a message, in message order.
-    ///
-    /// Linear in the message's length. Holds all URLs in memory; for messages with millions of
-    /// URLs, use [`Extractor::extract`].
-    #[must_use]
-    pub fn urls(&self, message: &Message<'_>) -> Vec<ExtractedUrl> {
-        let source = Source::at(PathBuf::new());
-        let mut urls = Vec::new();
-        self.extract(message, &source, &mut |finding| {
-            if let Finding::Url(record) = finding {
-                urls.push(ExtractedUrl::new(record, message.start));
+impl MessagePass<'_, '_> {
+    /// Scans a text. On an HTML page, attribute links are interleaved in page order.
+    fn text(&mut self, text: &DecodedText<'_>) {
+        if text.region == Region::ExternalBody {
+            return self.external_body(text);
+        }
+        if text.is_piece {
+            self.note_in(ExtractLimit::Text, &text.offset_map, Span::default());
+        }
+        if text.offset_map.is_coarse() {
+            self.note_in(ExtractLimit::Map, &text.offset_map, Span::default());
+        }
+        if let Some(page) = &text.page
+            && page.is_incomplete
+        {
+            let mut parts = TextParts::default();
+            let links = page.links.iter();
+            return links.for_each(|link| self.link(text, link, &mut parts));
+        }
+        let Extractor { scanner, .. } = self.extractor;
+        let mut parts = TextParts::default();
+        self.note_long_base(text);
+        let links = text.page.as_ref().map_or(&[][..], |page| &page.links);
+        let mut links = links.iter().peekable();
+        let encoded = &text.encoded;
+        let mut passed = 0;
+        let mut from = 0;
+        self.first_invalid = 0;
+        if let Some(evidence) = &mut self.evidence {
+            evidence.begin_text();
+        }
+        let mut starts = match text.region {
+            Region::Body => scanner.starts(&text.bytes),
+            _ => scanner.field_starts(&text.bytes),
+        };
+        while let Some(start) = starts.next_from(from) {
+            passed += encoded[passed..]
+                .iter()
+                .take_while(|block| block.end <= start.at)
+                .count();
+            if let Some(block) = encoded.get(passed).filter(|block| block.start <= start.at) {
+                from = block.end;
+                continue;
             }
-        });
-        urls
+            while let Some(link) = links.next_if(|link| link.at <= start.at) {
+                self.link(text, link, &mut parts);
+            }
+            let Some(start) = self.with_known_host(text, start) else {
+                starts.skip_host();
+                continue;
+            };
+            let outcome = self.start(text, &start, &mut parts);
+            if let Some(reason) = outcome.reject {
+                let span = Span::new(start.at, outcome.resume.max(start.resume));
+                self.reject(reason, span.of(&text.bytes), &text.offset_map, span);
+            }
+            from = outcome.resume.max(start.at + 1);
+        }
+        links.for_each(|link| self.link(text, link, &mut parts));
     }
-}
 
-/// A URL found in a text or message.
-///
-/// `Display` prints the URL without its fragment, which is kept separately, as in records.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ExtractedUrl {
-    /// The URL without its fragment, as text.
-    text: String,
-    /// Bytes of the URL, including `#` and the fragment.
-    full: Vec<u8>,
-    url_len: usize,
-    range: Range<usize>,
-    /// `true` if the range is exact to the byte, and not rounded out to an encoded unit.
-    pub is_exact: bool,
-    /// Wrapper around the URL.
-    pub wrapper: Wrapper,
-    /// Repairs made to the URL.
-    pub repairs: RepairSet,
-    /// Joins of the URL's logical line, each with its reasons and confidence. Doubtful joins and
-    /// joins after the URL's end are included.
-    pub joins: Vec<Join>,
-    /// Other readings of the same place, most likely first.
-    pub alternates: Vec<Alternate>,
-    /// Probability (0 to 1) that this reading is right.
-    pub confidence: f32,
-    /// Region of the message: `header:NAME`, `body`, `signature`, `html:a.href` and so on.
-    pub region: String,
-    /// Quote depth of the line on which the URL starts.
-    pub quote_depth: usize,
-}
-
-impl ExtractedUrl {
-    /// Copies the URL from a record. Offsets are relative to `start`, the source offset of the
-    /// message.
-    fn new(record: &FoundRecord<'_>, start: u64) -> ExtractedUrl {
-        let found = record.found;
-        let [from, to] = [record.origin.start, record.origin.end]
-            .map(|at| usize::try_from(at - start).unwrap_or(usize::MAX));
-        ExtractedUrl {
-            text: String::from_utf8_lossy(found.url()).into_owned(),
-            full: found.full.to_owned(),
-            url_len: found.url_len,
-            range: from..to,
-            is_exact: record.origin.exact,
-            wrapper: found.wrapper,
-            repairs: found.repairs,
-            joins: record.joins.to_owned(),
-            alternates: found.alternates.to_owned(),
-            confidence: found.confidence,
-            region: record.region.to_owned(),
-            quote_depth: record.quote_depth,
+    /// Notes the limit if the page's `<base>` is too long to use.
+    fn note_long_base(&mut self, text: &DecodedText<'_>) {
+        let max = self.extractor.limits().url_bytes;
+        let base = text.page.as_ref().and_then(|page| page.base.as_ref());
+        if base.is_some_and(|base| max < base.len()) {
+            self.note_in(ExtractLimit::Base, &text.offset_map, Span::default());
         }
     }
 
-    /// Returns the URL without its fragment, as text. Bytes that are not UTF-8 become U+FFFD.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.text
+    /// Sets the scheme of a host with a path to the one that the host has elsewhere. Returns `None`
+    /// if it is probably no page, and for an unknown host, unless the scanner finds all hosts with
+    /// a path. Returns any other start unchanged.
+    fn with_known_host(&self, text: &DecodedText<'_>, start: UrlStart) -> Option<UrlStart> {
+        let Opening::HostPath(guessed) = start.opening else {
+            return Some(start);
+        };
+        // A slash follows the host.
+        let host = &text.bytes[start.at..start.resume - 1];
+        let scanner = &self.extractor.scanner;
+        let guessed = (scanner.finds_all_paths() && is_registered(host)).then_some(guessed);
+        if !names_page(&text.bytes, start.at) {
+            return None;
+        }
+        let known = self.evidence.as_ref();
+        let known = known.and_then(|evidence| evidence.scheme_of(text, host));
+        Some(UrlStart {
+            opening: Opening::HostPath(known.or(guessed)?),
+            ..start
+        })
     }
 
-    /// Returns the bytes of the URL without its fragment.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.full[..self.url_len]
+    /// Repairs and parses the candidate at a start, then reports its URL.
+    fn start(
+        &mut self,
+        text: &DecodedText<'_>,
+        start: &UrlStart,
+        parts: &mut TextParts,
+    ) -> ParseOutcome {
+        let before = start.at.checked_sub(1).map(|at| text.bytes[at]);
+        // The buffer is put back below, even if the start is rejected.
+        let mut line = std::mem::take(&mut self.line);
+        let unfolded = match start.opening {
+            Opening::UrlBracket | Opening::Angle => self.unfold_wrapped(text, start, &mut line),
+            Opening::UrlPrefix | Opening::Bare | Opening::Schemeless(_) | Opening::HostPath(_) => {
+                self.unfold_bare(text, start, before, &mut line)
+            }
+        };
+        let outcome = match unfolded {
+            Ok(close) => {
+                let end = line.text_range(Span::new(0, line.text().len())).end;
+                let candidate = Candidate {
+                    start,
+                    prior: &text.bytes[..start.at],
+                    line: &line,
+                    after: &text.bytes[end..],
+                    close,
+                };
+                self.parse(text, &candidate, parts)
+            }
+            Err(rejected) => rejected,
+        };
+        self.line = line;
+        outcome
     }
 
-    /// Returns the fragment without its `#`. `None` if there is no `#`; empty if the URL ends with
-    /// it.
-    #[must_use]
-    pub fn fragment(&self) -> Option<Cow<'_, str>> {
-        Some(String::from_utf8_lossy(self.full.get(self.url_len + 1..)?))
+    /// Unfolds a wrapper's content into `line` and returns the offset of the closing bracket.
+    fn unfold_wrapped(
+        &mut self,
+        text: &DecodedText<'_>,
+        start: &UrlStart,
+        line: &mut LogicalLine,
+    ) -> Result<Option<usize>, ParseOutcome> {
+        let Extractor {
+            scanner, options, ..
+        } = self.extractor;
+        if !self.may_take_steps() {
+            return Err(rejected(start.resume, RejectReason::Unclosed));
+        }
+        let max_bytes = options.limits.wrapper_bytes;
+        match unfold_wrapper(&text.bytes, start, scanner.rules(), max_bytes, line) {
+            WrappedText::Closed(close) => Ok(Some(close)),
+            WrappedText::SeveralUrls(close) => Err(rejected(close + 1, RejectReason::TwoUrls)),
+            unclosed @ (WrappedText::Unclosed | WrappedText::TooLong) => {
+                if unclosed == WrappedText::TooLong {
+                    let opening = Span::new(start.at, start.content);
+                    self.note_in(ExtractLimit::Wrapper, &text.offset_map, opening);
+                }
+                Err(rejected(start.resume, RejectReason::Unclosed))
+            }
+        }
     }
 
-    /// Returns the scheme in lower case.
-    #[must_use]
-    pub fn scheme(&self) -> String {
-        String::from_utf8_lossy(components(self.as_bytes()).scheme).to_ascii_lowercase()
+    /// Unfolds a bare word into `line` if it may contain a URL. A bare word has no closing bracket.
+    fn unfold_bare(
+        &self,
+        text: &DecodedText<'_>,
+        start: &UrlStart,
+        before: Option<u8>,
+        line: &mut LogicalLine,
+    ) -> Result<Option<usize>, ParseOutcome> {
+        let bare = BareWord {
+            from: start.content,
+            before,
+            rules: self.extractor.scanner.rules(),
+            breaks: match text.lines {
+                LineLayout::Written if self.may_take_steps() => LineBreakPolicy::Join,
+                LineLayout::LaidOut if self.may_take_steps() => LineBreakPolicy::JoinWhole,
+                _ => LineBreakPolicy::Keep,
+            },
+            max_bytes: if self.may_read_whole() && self.may_take_steps() {
+                usize::MAX
+            } else {
+                PREFILTER_BYTES
+            },
+        };
+        if let Err(reason) = self.prefilter(&text.bytes, start, &bare)
+            && !has_other_notation(&text.bytes, &bare)
+            && !start.is_spaced()
+        {
+            return Err(rejected(start.resume, reason));
+        }
+        let evidence = self.evidence.as_ref();
+        let evidence = evidence.map(|message| TextEvidence { message, text });
+        let elsewhere = evidence.as_ref().map(|evidence| evidence as &dyn Elsewhere);
+        unfold_bare_word(&text.bytes, &bare, elsewhere, line);
+        Ok(None)
     }
 
-    /// Returns the host in lower case; a non-ASCII name is converted to A-labels. `None` if the URL
-    /// has no authority.
-    #[must_use]
-    pub fn host(&self) -> Option<String> {
-        let site = Site::of(&components(self.as_bytes()))?;
-        Some(site.host.into_owned())
+    /// Parses a candidate and reports its URL. Counts the bytes of a rejected bare word, or the
+    /// bytes after the URL in an accepted one.
+    fn parse(
+        &mut self,
+        text: &DecodedText<'_>,
+        candidate: &Candidate<'_>,
+        parts: &mut TextParts,
+    ) -> ParseOutcome {
+        let Extractor {
+            scanner, options, ..
+        } = self.extractor;
+        let (line, start) = (candidate.line, candidate.start);
+        let opening = Span::new(start.at, start.content);
+        self.count_steps(line.text().len(), &text.offset_map, opening);
+        let outcome = parse_candidate(candidate, scanner, options.limits.url_bytes, &mut |found| {
+            self.report_in_text(text, line.joins(), parts, found)
+        });
+        if outcome.reject.is_some() && candidate.close.is_none() {
+            if let Some(RejectReason::Grammar(_)) = outcome.reject {
+                self.first_invalid = start.content + first_invalid(line.text());
+            }
+            self.count_rejected(text, start, line.text().len());
+        } else if candidate.close.is_none() {
+            // The rest of the word is read again from its next start.
+            let word_end = start.content + line.text().len();
+            self.count_rejected(text, start, word_end.saturating_sub(outcome.resume));
+        }
+        outcome
     }
 
-    /// Returns the byte range of the URL in the text or raw message, including line breaks inside
-    /// it. The range refers to the input's bytes even for quoted-printable, base64 and HTML
-    /// entities.
-    #[must_use]
-    pub fn range(&self) -> Range<usize> {
-        self.range.clone()
+    /// Reports a URL with its region and quote depth.
+    fn report_in_text(
+        &mut self,
+        text: &DecodedText<'_>,
+        joins: &[Join],
+        parts: &mut TextParts,
+        found: &FoundUrl<'_>,
+    ) {
+        let name;
+        let region = match text.region {
+            _ if self.extractor.options.regions == Demand::Unneeded => "",
+            Region::ExternalBody => EXTERNAL_BODY_REGION,
+            Region::Header(field) => {
+                name = ["header:", &String::from_utf8_lossy(field)].concat();
+                name.as_str()
+            }
+            Region::Body if text.page.is_some() => "html:text",
+            Region::Body => parts.regions(text).at(found.raw.start).name(),
+        };
+        let author = self.author(text, found.raw.start, parts);
+        let may_be_quoted = text.region == Region::Body && text.lines == LineLayout::Written;
+        let quote_depth = if may_be_quoted {
+            quote_depth(&text.bytes, found.raw.start)
+        } else {
+            0
+        };
+        let location = Location {
+            region,
+            quote_depth,
+            exact: true,
+            joins,
+            author: author.as_ref(),
+            ..Location::of(text)
+        };
+        self.report(&location, found);
     }
 
-    /// Returns the verdicts of RFC 1738, RFC 3986 and WHATWG. Computed on each call, linear in the
-    /// URL's length.
-    #[must_use]
-    pub fn verdicts(&self) -> Verdicts<'_> {
-        Verdicts::of(&self.full, self.url_len)
+    /// Returns the innermost message that contains byte `at` of a text. `None` for the outermost
+    /// message, or if no record needs the author.
+    fn author(
+        &self,
+        text: &DecodedText<'_>,
+        at: usize,
+        parts: &mut TextParts,
+    ) -> Option<Arc<Author>> {
+        let around = text.author.cloned();
+        let is_needed = self.extractor.options.info.contains(InfoFields::AUTHOR);
+        if !is_needed || text.region != Region::Body || text.lines == LineLayout::Folded {
+            return around;
+        }
+        let Some(message) = parts.regions(text).message_at(&text.bytes, at) else {
+            return around;
+        };
+        if parts
+            .author
+            .as_ref()
+            .is_none_or(|(last, _)| *last != message)
+        {
+            let max_bytes = self.extractor.options.limits.field_bytes;
+            let author = parts.regions(text).author(text, message, max_bytes)?;
+            parts.author = Some((message, Arc::new(author)));
+        }
+        parts.author.as_ref().map(|(_, author)| Arc::clone(author))
+    }
+
+    /// Returns `true` if words may be read to the end. A rejected word is read again from each
+    /// start inside it, so without this bound a message of `n` bytes could take `n * n` steps.
+    fn may_read_whole(&self) -> bool {
+        self.rejected_bytes <= REJECTED_WORDS_BYTES + REJECTED_WORDS_RATIO * self.message.raw.len()
+    }
+
+    /// Counts `len` bytes of a word that were read but belong to no URL. Reports the limit the
+    /// first time it is exceeded.
+    fn count_rejected(&mut self, text: &DecodedText<'_>, start: &UrlStart, len: usize) {
+        if len > PREFILTER_BYTES && self.may_read_whole() {
+            self.rejected_bytes += len;
+            if !self.may_read_whole() {
+                let most = format!(
+                    "too many long words whose possible starts yield no URL or a short one: from \
+                     here on only the first {PREFILTER_BYTES} bytes of a word are read"
+                );
+                let opening = Span::new(start.at, start.content);
+                self.report_limit(most, &text.offset_map, opening);
+            }
+        }
+    }
+
+    /// Rejects the word at a bare start if it cannot be a URL.
+    fn prefilter(
+        &self,
+        text: &[u8],
+        start: &UrlStart,
+        word: &BareWord,
+    ) -> Result<(), RejectReason> {
+        let guessed = start.opening.guessed();
+        // A host before a path was already checked.
+        if !matches!(start.opening, Opening::HostPath(_)) {
+            prefilter(text, word, guessed, &self.extractor.scanner)?;
+        }
+        if guessed.is_some() && names_machine(text, start.at) {
+            return Err(RejectReason::Machine);
+        }
+        // Later in this word is a byte that no grammar accepts. Only the schemes of browsers
+        // tolerate it.
+        let begin = &text[word.from..];
+        let special = [&b"http:"[..], b"https:", b"ftp:", b"file:", b"ws:", b"wss:"];
+        let browsers = guessed.is_some()
+            || special.iter().any(|name| {
+                begin.len() >= name.len() && begin[..name.len()].eq_ignore_ascii_case(name)
+            });
+        if word.from < self.first_invalid && !browsers {
+            Err(RejectReason::Implausible)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Parses and reports the URL of an HTML attribute.
+    fn link(&mut self, text: &DecodedText<'_>, link: &HtmlLink, parts: &mut TextParts) {
+        let Some(page) = &text.page else { return };
+        let limits = &self.extractor.options.limits;
+        let (region, confidence) = match link.attribute {
+            "" => (format!("html:{}", link.element), UNSHOWN_CONFIDENCE),
+            attribute => (format!("html:{}.{attribute}", link.element), 1.0),
+        };
+        let anchor = link
+            .anchor
+            .map(|anchor| anchor.of(&text.bytes).trim_ascii());
+        let author = self.author(text, link.at, parts);
+        let location = Location {
+            bytes: &page.source,
+            offset_map: &page.offset_map,
+            region: &region,
+            anchor,
+            exact: link.exact,
+            author: author.as_ref(),
+            ..Location::of(text)
+        };
+        let base = page
+            .base
+            .as_deref()
+            .filter(|base| base.len() <= limits.url_bytes && self.may_take_steps());
+        let value = AttributeValue {
+            text: &link.value,
+            span: link.span,
+            base,
+            confidence,
+        };
+        self.value(&location, &value);
+    }
+
+    /// Parses and reports a text that is a single URL, built from content-type parameters.
+    fn external_body(&mut self, text: &DecodedText<'_>) {
+        let location = Location::of(text);
+        let value = AttributeValue {
+            text: &text.bytes,
+            span: Span::new(0, text.bytes.len()),
+            base: None,
+            confidence: 1.0,
+        };
+        self.value(&location, &value);
+    }
+
+    /// Parses and reports a value that is a single URL.
+    fn value(&mut self, location: &Location<'_>, value: &AttributeValue<'_>) {
+        let Extractor {
+            scanner, options, ..
+        } = self.extractor;
+        let url_bytes = options.limits.url_bytes;
+        if let Err(reason) = parse_attribute(value, scanner, url_bytes, &mut |found| {
+            self.report(location, found)
+        }) {
+            self.reject(reason, value.text, location.offset_map, value.span);
+        }
     }
 }
 
-impl fmt::Display for ExtractedUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+/// Confidence in a URL in a script or an element's data. The page may never show it.
+const UNSHOWN_CONFIDENCE: f32 = 0.9;
+
+fn rejected(resume: usize, reason: RejectReason) -> ParseOutcome {
+    let reject = Some(reason);
+    ParseOutcome { resume, reject }
+}
+
+/// Returns the offset of the first byte that RFC 3986 does not allow, or of the first `%` without
+/// an escape.
+fn first_invalid(word: &[u8]) -> usize {
+    let invalid = word.iter().enumerate().position(|(at, byte)| {
+        let is_allowed = byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(byte);
+        !is_allowed || *byte == b'%' && escaped_byte(&word[at..]).is_none()
+    });
+    invalid.unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages and their expected authors. `|` is a line end and `~` a line of 30 hyphens. `MULTI`
+    /// and `REPORT` start a multipart. `INNER` is a message in a part, and `HEAD` is three header
+    /// lines. A blank line before the last fields of a header does not start a message.
+    const CASES: &str = "\
+MULTI/mixed; boundary=b||--b|INNER|--b||URL => rfc822 Joe, outer
+MULTI/digest; boundary=b||--b||HEAD|URL|--b||Date: x||URL => digest Joe, digest
+REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b|INNER => reporter outer, arf Joe
+REPORT|Content-Type: message/feedback-report||Reported-URI: URL|--b-- => reporter outer
+MULTI/ARF|Subject: URL||--b||URL|--b|Content-Type: message/feedback-report||URL|--b|INNER => \
+reporter outer, reporter outer, reporter outer, arf Joe
+MULTI/mixed; boundary=c||--c|MULTI/ARF||--b||URL => reporter outer
+MULTI/ARF||--b|Content-Type: message/feedback-report||--b|Content-Type: message/rfc822||From: Joe|\
+MULTI/report; report-type=feedback-report; boundary=c||--c||URL => arf Joe
+Content-Type: message/rfc822||From: Joe|MULTI/ARF||--b||URL => reporter Joe
+REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
+|MIME-Version: 1.0||URL => outer
+|URL|-----Original Message-----|HEAD|URL => outer, text Joe
+|-------- Weitergeleitete Nachricht --------|HEAD|URL => text Joe
+|Begin forwarded message:||> From: Joe|> |> URL||URL => text Joe, outer
+|---------- Forwarded message ----------|From: Joe <|j@a.example>||URL => text Joe <j@a.example>
+|---------- Forwarded message ----------|From: Joe <| j@a.example>||URL => text Joe <j@a.example>
+|Von: Joe|Gesendet: Montag|An: x|Betreff: x||URL => text Joe
+|------- Forwarded Message||HEAD|URL|------- End of Forwarded Message|URL => text Joe, outer
+|--- Below this line is a copy of the message.||From: Joe||URL => text Joe
+|~||HEAD|URL|~||HEAD|URL|~||End of x Digest|URL => digest Joe, digest Joe, outer
+|-----Original Message-----|URL => outer
+|~||URL => outer
+|> -----Original Message-----|> From: Joe|>|> URL => outer
+Content-Type: text/html||<p>-----Original Message-----<br>From: Joe<br><br>URL => text Joe
+Content-Type: text/html||<p>-----Original Message-----<br>|From: Joe<br>|<br>|URL => text Joe
+Content-Type: text/html||<hr><b>From:</b> Joe<br>|<b>Sent:</b> Monday<br>|<b>To:</b> a<br>\
+|<b>Subject:</b> b</div>|URL => text Joe
+Content-Type: text/html||<b>From:</b> Jim &lt;|<a>j@a</a>&gt;<br>|Sent: Monday, 5 January|2026 \
+3:04 PM<br>|To: a|b<br>|Subject: c|d<br>|<br>|e URL => text Jim <j@a>: c d
+Content-Type: text/html||<pre>-----Original Message-----|From: Jim|Date: x|Subject: c|d|To: e|\
+|URL</pre> => text Jim: c d";
+
+    #[test]
+    fn defanged_urls_that_end_in_an_equals_sign_stay_apart() {
+        let text = format!("hxxps://a[.]example/{}=\n", "x".repeat(60)).repeat(3);
+        assert_eq!(crate::extract::urls(&text).len(), 3);
+    }
+
+    #[test]
+    fn the_innermost_message_names_the_author() {
+        for case in CASES.lines() {
+            let (mail, expected) = case.split_once(" => ").unwrap();
+            let mail = mail.replace("REPORT", "MULTI/report; boundary=b||--b");
+            let mail = mail.replace("ARF", "report; report-type=Feedback-Report; boundary=b");
+            let mail = mail.replace("INNER", "Content-Type: message/rfc822||HEAD|URL");
+            let mail = mail.replace("MULTI", "Content-Type: multipart");
+            let mail = mail.replace("HEAD", "From: Joe|Date: Mon, 1 May 2006|Subject: x|");
+            let mail = mail.replace('~', &"-".repeat(30)).replace('|', "\n");
+            let mail = mail.replace("URL", "http://a.example/");
+            let mail = format!("From: outer\nMIME-Version: 1.0\n{mail}");
+            let message = Message::parse(mail.as_bytes());
+            let (source, mut found) = (Source::at("a".into()), Vec::new());
+            Extractor::default().extract(&message, &source, &mut |finding| {
+                if let Finding::Url(FoundRecord { author, .. }) = finding {
+                    let kind = author.map_or("outer", |author| author.kind.name());
+                    let from = author.and_then(|author| author.info.from.as_deref());
+                    let subject = author.and_then(|author| author.info.subject.as_deref());
+                    let subject = subject.filter(|subject| subject.contains(' '));
+                    let subject = subject.map_or(String::new(), |subject| format!(": {subject}"));
+                    let shown = format!("{kind} {}{subject}", from.unwrap_or_default());
+                    found.push(shown.trim().to_owned());
+                }
+            });
+            assert_eq!(found.join(", "), expected, "{mail}");
+        }
     }
 }
