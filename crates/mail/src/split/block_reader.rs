@@ -16,11 +16,11 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::format::{
-    Format, LineEnds, begins_several, cr_to_lf, detect_format, mbox_format, normalize_line_ends,
+use super::{
+    AtEof, Block, BlockRole, Format, FragmentHead, LineEnds, babyl, begins_several, content_length,
+    cr_to_lf, detect_format, mbox, mbox_format, mmdf, news, normalize_line_ends,
     remove_leading_nuls, sniff,
 };
-use super::{AtEof, Block, BlockRole, FragmentHead, babyl, content_length, mbox, mmdf, news};
 use crate::lines::text_border;
 use urlspool_sources::read::{SeekableInput, SparseRead, UnreadRange, is_container};
 use urlspool_text::diagnostic::SkipReason;

@@ -6,7 +6,8 @@
 //! packed by compress, gzip or bzip2 has one line `#! cunbatch` or similar instead; `read` unpacks
 //! it.
 
-use super::{AtEof, LengthLine, Message, SplitOutput, decimal, mbox};
+use super::emlx::LengthLine;
+use super::{AtEof, Message, SplitOutput, decimal, mbox};
 use crate::lines::line_end;
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 use urlspool_text::limits::SEPARATOR_BYTES;

@@ -3,9 +3,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use super::super::format::{Format, LineEnds, cr_to_lf};
-use super::super::{BlockRole, FragmentHead};
-use super::super::{SplitOutput, messages};
+use super::super::{BlockRole, Format, FragmentHead, LineEnds, SplitOutput, cr_to_lf, messages};
 use super::{BlockReader, SourceStart, first_message};
 use urlspool_sources::read::{SeekableInput, SparseRead};
 use urlspool_text::diagnostic::SkipReason;
