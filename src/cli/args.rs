@@ -199,11 +199,11 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "FILE[!MEMBER][:OFFSET]")]
     pub(crate) place: OsString,
 
-    /// Use the URLs of SOURCE, as `scan --evidence` does: its records, or a database
+    /// Use the URLs of SOURCE, as `scan --evidence` does: records, a list of URLs or a database
     ///
     /// Explains a record of `scan --evidence self`, which may have joined a URL because it occurs
-    /// whole in another message: pass the records of that scan, or the database. A list of URLs,
-    /// one per line, is a SOURCE too.
+    /// whole in another message, or not because the break recurs: pass the records of the same
+    /// files, scanned without --evidence.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) evidence: Option<PathBuf>,
 

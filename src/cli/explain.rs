@@ -39,8 +39,8 @@ pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
     match evidence(args.evidence.as_deref(), limits.evidence_urls)? {
         Some(EvidenceSource::Read(urls)) => extractor = extractor.with_evidence(urls),
         Some(EvidenceSource::Own) => {
-            let message = "`explain` reads one message; for --evidence, name the records of `scan \
-                           --evidence self`, or its database";
+            let message = "`explain` reads one message; for --evidence, name the records of the \
+                           archive, scanned without --evidence";
             return Err(CommandError::usage(message));
         }
         None => {}

@@ -91,11 +91,12 @@ pub fn add_evidence(
 /// Errors of starting threads, and of the source of random numbers.
 fn own_evidence(job: &Job, extractor: &Extractor) -> io::Result<Arc<UrlEvidence>> {
     let mut report = Collector::new(extractor.limits().evidence_urls);
-    let job = Job {
-        line_format: LineFormat::Values(COLLECTED.to_vec()),
-        rejects: false,
-        ..job.clone()
-    };
+    let mut job = job.clone();
+    job.line_format = LineFormat::Values(COLLECTED.to_vec());
+    job.rejects = false;
+    // Messages that are not written are evidence as well: a filter changes no record.
+    (job.since, job.until) = (None, None);
+    job.lists.clear();
     run(&job, extractor.collector(), &mut report)?;
     Ok(Arc::new(report.urls))
 }

@@ -59,6 +59,8 @@ fn evidence_comes_from_the_run_records_a_list_or_a_database() {
         "whole",
         ["From b", BROKEN_AND_WHOLE.split("From b").last().unwrap()].concat(),
     );
+    let listed = BROKEN_PART.replace("Content-Type: text/plain", "List-Id: <lamps>");
+    let listed = folder.file("listed", listed);
     let [database, records] =
         ["urls.db", "urls.jsonl"].map(|name| folder.path(name).to_str().unwrap().to_owned());
     let list = folder.file(
@@ -80,6 +82,9 @@ fn evidence_comes_from_the_run_records_a_list_or_a_database() {
         panic!("two records")
     };
     assert_eq!(record["repairs"][0], "bare-continuation");
+    // Messages of other lists are evidence too.
+    let chosen = done(&["scan", "--evidence=self", "--list=lamps", &listed, &whole]);
+    assert_eq!(chosen.urls(), ["http://a.example/lampwick"]);
     // The URL is part of the identifier. Equal evidence yields equal identifiers.
     let again = done(&["scan", "-j", "1", "--evidence", "self", &broken, &whole]);
     assert_eq!(own.records(), again.records());
