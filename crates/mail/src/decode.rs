@@ -58,6 +58,7 @@ pub use header::{HeaderField, HeaderFields};
 pub use html::{ElementContent, Markup, Tag, markup};
 pub use html::{HtmlLink, link_attributes};
 pub use message_info::{Author, AuthorKind, InfoFields, MessageInfo, NamedField};
+pub use mime_walk::texts;
 pub use part::MimePart;
 pub use part_kind::form_of_name;
 pub use region::{BodyRegion, EXTERNAL_BODY_REGION, Regions};
@@ -76,12 +77,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use self::mime_walk::WalkState;
-use self::part::DecodingSteps;
-use crate::split::{HeaderForm, Message};
 use urlspool_text::diagnostic::Diagnostic;
-use urlspool_text::limits::Limits;
-use urlspool_text::origin::WebPage;
 use urlspool_text::planted_faults::{PlantedFault, is_planted};
 use urlspool_text::span::{ByteMap, Span};
 
@@ -369,45 +365,6 @@ pub fn page_in_utf8<'a>(page: &'a [u8], charset: Option<&str>) -> Cow<'a, [u8]> 
     charset::decode(page, label.as_deref()).map_or(page.into(), |page| page.bytes.into())
 }
 
-/// Passes every text of `message` to `sink`, in the order of the raw bytes. Calls `on_large` before
-/// an attachment or document that unpacks to more than
-/// [`LARGE_MESSAGE_BYTES`](urlspool_text::limits::LARGE_MESSAGE_BYTES).
-///
-/// `fields` are the fields of the message's own header, read by [`HeaderFields::in_message`].
-/// Linear in the length of the message times the nesting depth of its parts, which is limited.
-pub fn texts<'m>(
-    message: &Message<'m>,
-    fields: &'m HeaderFields,
-    limits: &Limits,
-    policy: TextPolicy,
-    sink: &mut dyn FnMut(DecodedText<'_>),
-    on_large: &mut dyn FnMut(),
-) -> DecodeReport {
-    match message.header {
-        HeaderForm::Absent if policy.file_form == TextForm::Html => page(message, policy, sink),
-        HeaderForm::Absent | HeaderForm::ANews => {
-            let steps = DecodingSteps::new(message.raw, OffsetMap::default());
-            let may_be_json = matches!(message.raw, [b'{' | b'[', ..]);
-            let is_json = may_be_json && archived_page::fields(message.raw).is_some();
-            let named = policy.file_form;
-            let form = if is_json { TextForm::Json } else { named };
-            let charset = message.page.and_then(stated_charset);
-            steps.texts(form, charset.as_deref(), None, sink);
-            DecodeReport {
-                text_parts: 1,
-                ..DecodeReport::default()
-            }
-        }
-        HeaderForm::Page => page(message, policy, sink),
-        HeaderForm::Document(kind) => {
-            WalkState::new(message, limits, policy, sink, on_large).document_texts(kind)
-        }
-        HeaderForm::Present | HeaderForm::Copied { .. } => {
-            WalkState::new(message, limits, policy, sink, on_large).message_texts(fields)
-        }
-    }
-}
-
 /// Selection of the parts of a message to read as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextPolicy {
@@ -431,40 +388,4 @@ pub enum AttachmentPolicy {
     /// Reads all supported attachments, archives included (the default).
     #[default]
     All,
-}
-
-/// Returns the charset that a Web server states.
-fn stated_charset(page: &WebPage) -> Option<String> {
-    let charset = mailparse::parse_content_type(&page.content_type)
-        .params
-        .remove("charset");
-    charset.filter(|charset| !charset.is_empty())
-}
-
-/// Decodes a source that is an HTML page.
-fn page(
-    message: &Message<'_>,
-    policy: TextPolicy,
-    sink: &mut dyn FnMut(DecodedText<'_>),
-) -> DecodeReport {
-    let charset = message.page.and_then(stated_charset);
-    let charset = charset.or_else(|| html::declared_charset(message.raw));
-    let base = message.page.map(|page| Arc::from(&*page.base));
-    let part = MimePart {
-        base: base.filter(|base: &Arc<[u8]>| !base.is_empty()),
-        ..MimePart::page(charset)
-    };
-    let mut report = DecodeReport::default();
-    if policy.skip_html {
-        let raw = Span::new(0, message.raw.len());
-        report.skipped_parts.push(SkippedPart::new(part, raw));
-        return report;
-    }
-    let body = archived_page::body(message.raw);
-    let steps = DecodingSteps::new(body.of(message.raw), OffsetMap::verbatim(body.start));
-    let open = steps.pages(part.charset.as_deref(), Some(&part), sink);
-    report.text_parts = 1;
-    let diagnostic = open.map(|open| open.diagnostic(message.raw_start()));
-    report.diagnostics.extend(diagnostic);
-    report
 }

@@ -1,4 +1,5 @@
-//! Iterative, bounded walk over the parts of a message (RFC 2045, RFC 2046), with offsets.
+//! The texts of a message: an iterative, bounded walk over its parts (RFC 2045, RFC 2046), with
+//! offsets. Sources without a header are one text or page.
 //!
 //! A message in an attachment must be decoded first. It becomes a layer on a stack: the decoded
 //! bytes and the walk over them. The layer below waits until that walk ends.
@@ -12,6 +13,7 @@ mod attached_archive;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::archived_page;
 use super::boundaries::{
     BoundaryLine, OpenMultipart, boundary_before, guessed_boundary, holds_boundary,
     named_boundaries,
@@ -20,7 +22,7 @@ use super::external_body::{EXTERNAL_BODY, external_body};
 use super::field_names::KnownField;
 use super::form::TextForm;
 use super::header::{HeaderFields, decoded_value, field_text, may_hold_url};
-use super::html::Unclosed;
+use super::html::{Unclosed, declared_charset};
 use super::part::{DEFAULT_TYPE, DecodingSteps, MimePart, PartBody, PartPlace, repeated_name};
 use super::part_kind::{PartReader, reader};
 use super::transfer::TransferEncoding;
@@ -30,9 +32,10 @@ use super::{
 };
 use crate::documents::{DocumentContent, DocumentKind, DocumentReading, read_document};
 use crate::lines::{begins_with, is_listed};
-use crate::split::{Block, Extent, Format, Message, SplitOutput, messages};
+use crate::split::{Block, Extent, Format, HeaderForm, Message, SplitOutput, messages};
 use urlspool_text::diagnostic::{Diagnostic, DiagnosticKind};
 use urlspool_text::limits::{ATTACHED_RATIO, HEADER_FIELDS, Limits};
+use urlspool_text::origin::WebPage;
 use urlspool_text::planted_faults::{PlantedFault, panic_at_mark};
 use urlspool_text::span::Span;
 use urlspool_text::unpack_balance::UnpackBalance;
@@ -187,6 +190,81 @@ impl EntityStart {
             place: place.message(author),
         }
     }
+}
+
+/// Passes every text of `message` to `sink`, in the order of the raw bytes. Calls `on_large` before
+/// an attachment or document that unpacks to more than
+/// [`LARGE_MESSAGE_BYTES`](urlspool_text::limits::LARGE_MESSAGE_BYTES).
+///
+/// `fields` are the fields of the message's own header, read by [`HeaderFields::in_message`].
+/// Linear in the length of the message times the nesting depth of its parts, which is limited.
+pub fn texts<'m>(
+    message: &Message<'m>,
+    fields: &'m HeaderFields,
+    limits: &Limits,
+    policy: TextPolicy,
+    sink: &mut dyn FnMut(DecodedText<'_>),
+    on_large: &mut dyn FnMut(),
+) -> DecodeReport {
+    match message.header {
+        HeaderForm::Absent if policy.file_form == TextForm::Html => page(message, policy, sink),
+        HeaderForm::Absent | HeaderForm::ANews => {
+            let steps = DecodingSteps::new(message.raw, OffsetMap::default());
+            let may_be_json = matches!(message.raw, [b'{' | b'[', ..]);
+            let is_json = may_be_json && archived_page::fields(message.raw).is_some();
+            let named = policy.file_form;
+            let form = if is_json { TextForm::Json } else { named };
+            let charset = message.page.and_then(stated_charset);
+            steps.texts(form, charset.as_deref(), None, sink);
+            DecodeReport {
+                text_parts: 1,
+                ..DecodeReport::default()
+            }
+        }
+        HeaderForm::Page => page(message, policy, sink),
+        HeaderForm::Document(kind) => {
+            WalkState::new(message, limits, policy, sink, on_large).document_texts(kind)
+        }
+        HeaderForm::Present | HeaderForm::Copied { .. } => {
+            WalkState::new(message, limits, policy, sink, on_large).message_texts(fields)
+        }
+    }
+}
+
+/// Returns the charset that a Web server states.
+fn stated_charset(page: &WebPage) -> Option<String> {
+    let charset = mailparse::parse_content_type(&page.content_type)
+        .params
+        .remove("charset");
+    charset.filter(|charset| !charset.is_empty())
+}
+
+/// Decodes a source that is an HTML page.
+fn page(
+    message: &Message<'_>,
+    policy: TextPolicy,
+    sink: &mut dyn FnMut(DecodedText<'_>),
+) -> DecodeReport {
+    let charset = message.page.and_then(stated_charset);
+    let charset = charset.or_else(|| declared_charset(message.raw));
+    let base = message.page.map(|page| Arc::from(&*page.base));
+    let part = MimePart {
+        base: base.filter(|base: &Arc<[u8]>| !base.is_empty()),
+        ..MimePart::page(charset)
+    };
+    let mut report = DecodeReport::default();
+    if policy.skip_html {
+        let raw = Span::new(0, message.raw.len());
+        report.skipped_parts.push(SkippedPart::new(part, raw));
+        return report;
+    }
+    let body = archived_page::body(message.raw);
+    let steps = DecodingSteps::new(body.of(message.raw), OffsetMap::verbatim(body.start));
+    let open = steps.pages(part.charset.as_deref(), Some(&part), sink);
+    report.text_parts = 1;
+    let diagnostic = open.map(|open| open.diagnostic(message.raw_start()));
+    report.diagnostics.extend(diagnostic);
+    report
 }
 
 /// State of the walk over all layers of a message.
