@@ -392,7 +392,7 @@ pub(super) fn read_at(file: &File, offset: u64, len: u64) -> io::Result<Vec<u8>>
 /// again within a message rarely stops at such a place, and then the message grows.
 ///
 /// The message has a body whose last line is ended. No part is open, and the line is neither one of
-/// base64 nor one that continues as quoted-printable text.
+/// base64, nor one that continues as quoted-printable text, nor the separator of a next message.
 pub(super) fn looks_complete(raw: &[u8]) -> bool {
     let text = raw.trim_ascii_end();
     let header = memmem::find(text, b"\n\n").or_else(|| memmem::find(text, b"\n\r\n"));
@@ -404,7 +404,7 @@ pub(super) fn looks_complete(raw: &[u8]) -> bool {
         }
         Some(_) => !last.ends_with(b"=") && (last.len() < UNWRAPPED_BYTES || last.contains(&b' ')),
     };
-    is_closed && raw.ends_with(b"\n")
+    is_closed && raw.ends_with(b"\n") && !last.starts_with(b"From ")
 }
 
 /// Returns the messages that are followed by another one: they are complete even if the file is
@@ -581,6 +581,7 @@ mod tests {
             "A: b\n\n",
             "A: b\n\nsee http://a.ex",
             "A: b\n\nsee=\n",
+            "A: b\n\nsee\n\nFrom a@b Mon Jan  1 00:00:00 1996\n",
         ] {
             assert!(!complete(text), "{text:?}");
         }
