@@ -214,10 +214,14 @@ fn schemes_domains_urls_senders_and_lists_choose() {
         "List-Id: Lamps <lamps.m.example>\nNewsgroups: Alt.Lamps\nSubject: A lamp",
         1,
     );
-    loaded(&folder, &[], &records(&folder, "a.mbox", &news));
+    // A public suffix, below which each customer has a domain.
+    let suffix = "From a\nSubject: x\n\nhttp://a.appspot.com/ http://b.c.appspot.com/\n";
+    loaded(&folder, &[], &records(&folder, "a.mbox", &(news + suffix)));
     for (args, count) in [
         (&["--schemes", "FTP"][..], 1),
         (&["--domain", "m.example"], 3),
+        (&["--domain", "AppSpot.com"], 2),
+        (&["--domain", "c.appspot.com"], 1),
         (&["--key", "HTTP://M.example:80/%6Camp"], 3),
         (&["--key", "http://m.example/"], 0),
         (&["--sender", "JANE"], 3),

@@ -90,7 +90,10 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "HOST", value_parser = host_of, help_heading = INPUT)]
     pub(crate) host: Option<String>,
 
-    /// Find URLs of this registrable domain and all its hosts, or of this host
+    /// Find URLs of this domain and all its hosts, or of this host
+    ///
+    /// The domain is a registrable one, such as `cern.ch`, or a public suffix, such as
+    /// `appspot.com`.
     #[arg(long, value_name = "DOMAIN", value_parser = host_of, help_heading = INPUT)]
     pub(crate) domain: Option<String>,
 

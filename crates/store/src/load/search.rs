@@ -170,7 +170,7 @@ pub struct SearchQuery {
     pub words: Vec<String>,
     /// Schemes of the URL; empty for all.
     pub schemes: Vec<String>,
-    /// A registrable domain with all its hosts.
+    /// A domain with all its hosts.
     pub domain: Option<String>,
     /// A URL in any spelling with the same key.
     pub url: Option<String>,
@@ -181,7 +181,7 @@ pub struct SearchQuery {
     pub list: Option<String>,
     /// A host, as written in records ([`urlspool_text::parse::host_name`]).
     pub host: Option<String>,
-    /// A host, or a registrable domain with all its hosts.
+    /// A host, or a domain with all its hosts.
     pub site: Option<String>,
     /// Hazards, by their names in records, separated by spaces. One of them must match.
     pub hazard: Option<String>,
@@ -239,9 +239,14 @@ const TABLES: &str = "JOIN messages ON messages.id = urls.message \
 /// Condition for links with a key.
 const WITH_KEY: &str = "urls.link IN (SELECT id FROM links WHERE key = ?)";
 
-/// Condition for links of a host or a registrable domain.
-const OF_SITE: &str = "urls.link IN (SELECT id FROM links WHERE host = ? UNION SELECT id FROM \
-    links WHERE domain = ?)";
+/// Condition for links of a host or a domain.
+const OF_SITE: &str = "urls.link IN (SELECT id FROM links WHERE host = ?
+    UNION SELECT id FROM links WHERE domain = ? OR substr(domain, -1 - length(?)) = '.' || ?)";
+
+/// Condition for links of a domain. The links of a public suffix, such as `appspot.com`, have the
+/// domains of its customers.
+const OF_DOMAIN: &str = "urls.link IN (SELECT id FROM links
+    WHERE domain = ? OR substr(domain, -1 - length(?)) = '.' || ?)";
 
 /// Condition for messages of a thread. It is named after the first reference, or after the message
 /// if it has no references.
@@ -315,7 +320,7 @@ impl SearchQuery {
                 (!self.schemes.is_empty()).then(|| spaced(&self.schemes.join(" "))),
             ),
             (
-                "urls.link IN (SELECT id FROM links WHERE domain = ?)",
+                OF_DOMAIN,
                 self.domain.as_deref().map(str::to_ascii_lowercase),
             ),
             (WITH_KEY, self.url.as_deref().map(key_of)),
