@@ -206,11 +206,12 @@ const PATCH_DATE: &[u8] = b" Mon Sep 17 00:00:00 2001";
 /// line before such a line. The lines of patches are text.
 fn is_dated_separator(text: &[u8]) -> bool {
     let mut lines = text[..text.len().min(SEPARATOR_BYTES)].split(|&byte| byte == b'\n');
-    let line = lines.next().unwrap_or_default().trim_ascii_end();
-    let Some(sender) = memchr::memchr(b' ', &line[b"From ".len()..]) else {
+    let line = lines.next().unwrap_or_default();
+    let line = line[b"From ".len()..].trim_ascii_end();
+    let Some(sender) = memchr::memchr(b' ', line) else {
         return false;
     };
-    let date = &line[b"From ".len() + sender..];
+    let date = &line[sender..];
     let year = date.len() - end_run_len(date, |byte| byte.is_ascii_digit());
     let third = lines.nth(1).unwrap_or_default().trim_ascii_end();
     0 < sender
@@ -396,6 +397,7 @@ mod tests {
             let text = format!("{line}\nSubject: x\n\n");
             assert_eq!(separator(text.as_bytes(), 0), is_separator, "{line}");
         }
+        assert!(!begins_message(b"x\nFrom \nFrom: a\nSubject: x\n", 2));
     }
 
     #[test]
