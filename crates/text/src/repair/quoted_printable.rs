@@ -101,6 +101,7 @@ fn has_residue_around(text: &[u8], url: Span) -> bool {
                 EqualsSign::Sign if is_beside_blank_or_quote(text, at) => return true,
                 EqualsSign::Sign => signs += 1,
                 EqualsSign::SoftBreak => others += usize::from(!is_short(text, at)),
+                EqualsSign::Escape if may_be_number(text, at) => {}
                 EqualsSign::Escape => others += 1,
                 EqualsSign::Punctuation => {}
                 EqualsSign::Plain => plain += 1,
@@ -111,6 +112,21 @@ fn has_residue_around(text: &[u8], url: Span) -> bool {
     let is_seen = 0 < others && 2 <= traces || MANY_SIGNS <= signs && plain == 0;
     is_seen && plain <= traces && text[first..last].is_ascii() || is_named(&text[first..url.start])
 }
+
+/// Returns `true` if the escape at `at` may be a number in a query: `?page=20`.
+fn may_be_number(text: &[u8], at: usize) -> bool {
+    let before = &text[at.saturating_sub(FIELD_NAME)..at];
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
+    let name = suffix_len(before, |&byte| is_name(byte));
+    text[at + 1..at + 3].iter().all(u8::is_ascii_digit)
+        && matches!(
+            before[..before.len() - name].last(),
+            Some(b'?' | b'&' | b';')
+        )
+}
+
+/// Maximum length of the names of fields in queries.
+const FIELD_NAME: usize = 64;
 
 /// Returns `true` if the last transfer encoding in a text that quotes headers is quoted-printable.
 fn is_named(text: &[u8]) -> bool {
@@ -379,6 +395,8 @@ mod tests {
             "http://a.com/b",
             "http://a.com/b",
         );
+        let numbers = "http://a.com/?b=20\nhttp://a.com/?b=90\nhttp://a.com/?c=1&b=20\n";
+        check(numbers, "http://a.com/?b=20", "http://a.com/?b=20");
         check(
             "x =3D 1 http://a.com/b=3D\n",
             "http://a.com/b=",
