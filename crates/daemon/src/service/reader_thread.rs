@@ -67,11 +67,8 @@ impl ReaderThread {
                 is_watch_incomplete: true,
             };
             let result = catch_unwind(AssertUnwindSafe(|| reader_loop.run(reader, mode)));
-            on_end(
-                result.unwrap_or_else(|_| {
-                    Err(DaemonError::io("a reader panicked; please report this"))
-                }),
-            );
+            let failed = |_| Err(DaemonError::io("a reader panicked; please report this"));
+            on_end(result.unwrap_or_else(failed));
         })?;
         Ok(handle)
     }
@@ -188,11 +185,8 @@ impl ReaderLoop {
             let next = reader.work(self)?;
             self.heartbeat.beat();
             self.progress(&reader);
-            timer.update(
-                reader.counters.messages_read,
-                reader.has_scanned_all(),
-                self.now(),
-            );
+            let messages = reader.counters.messages_read;
+            timer.update(messages, reader.has_scanned_all(), self.now());
             if mode == RunMode::Once && self.is_done(&reader, &timer) {
                 unread = reader.unread_files(self.now());
                 break;
@@ -266,9 +260,8 @@ impl ReaderHost for ReaderLoop {
 
     fn folder_appeared(&mut self, root: &Path, folder: &Path) -> bool {
         let added = self.fs_events.add(root, folder);
-        added
-            .map_err(|reason| self.warn_of_polling(folder, &reason))
-            .is_ok()
+        let added = added.inspect_err(|reason| self.warn_of_polling(folder, reason));
+        added.is_ok()
     }
 
     fn progress(&mut self, reader: &SpoolReader) {
@@ -460,7 +453,13 @@ pub(crate) struct FsEvents {
     watches: Option<Box<dyn FolderWatches>>,
     /// Events that were read from the kernel.
     ready: VecDeque<DaemonEvent>,
+    /// Time of the last reading since the last wait.
+    read_at: Option<Instant>,
 }
+
+/// Minimum time between two readings while files are read: a reading takes as long as the check of
+/// a known file.
+const READING_INTERVAL: Duration = Duration::from_millis(5);
 
 impl FsEvents {
     /// Watches these folders and files as they exist now, and no others. Returns the paths whose
@@ -475,19 +474,24 @@ impl FsEvents {
 
     /// Returns the next event, if there is one.
     pub(crate) fn next(&mut self) -> Option<DaemonEvent> {
+        let is_due = |at: Instant| READING_INTERVAL <= at.elapsed();
         if self.ready.is_empty()
+            && self.read_at.is_none_or(is_due)
             && let Some(watches) = &mut self.watches
-            && watches.read(&mut self.ready).is_err()
         {
-            // No further notification can be read.
-            self.watches = None;
-            self.ready.push_back(DaemonEvent::Overflow);
+            self.read_at = Some(Instant::now());
+            if watches.read(&mut self.ready).is_err() {
+                // No further notification can be read.
+                self.watches = None;
+                self.ready.push_back(DaemonEvent::Overflow);
+            }
         }
         self.ready.pop_front()
     }
 
     /// Waits for a notification, or until `woken` is readable, at most for `timeout`.
-    pub(crate) fn wait(&self, woken: &PipeReader, timeout: Duration) {
+    pub(crate) fn wait(&mut self, woken: &PipeReader, timeout: Duration) {
+        self.read_at = None;
         let mut polled = vec![PollFd::new(woken, PollFlags::IN)];
         let watches = self.watches.as_ref();
         polled.extend(watches.map(|watches| PollFd::from_borrowed_fd(watches.fd(), PollFlags::IN)));
@@ -507,10 +511,8 @@ impl FsEvents {
         };
         let watched = watched_path(path);
         // Each folder is watched before it is listed, so a new entry is either listed or reported.
-        let inside = (watched == path)
-            .then(|| walk::list_folders(root, path))
-            .into_iter()
-            .flatten();
+        let inside = (watched == path).then(|| walk::list_folders(root, path));
+        let inside = inside.into_iter().flatten();
         let itself = (watched != path).then(|| watched.to_owned());
         let mut failure = None;
         for folder in itself.into_iter().chain(inside) {
@@ -721,6 +723,7 @@ mod tests {
         }
         while fs_events.next().is_some() {}
         std::fs::create_dir(path(3).join("new")).unwrap();
+        fs_events.read_at = None;
         let events: Vec<_> = std::iter::from_fn(|| fs_events.next()).collect();
         assert!(
             matches!(&*events, [DaemonEvent::Changed(new, _)] if *new == path(3).join("new")),
