@@ -856,11 +856,11 @@ class History:
         target = self.pick(["sp/md/A", "sp/md/B", "sp/inbox", "sp/sub/list", "sp/raw"])
         if self.is_in(entry[0], target) or place_of(name) == target:
             return None
-        entry[0].versions += entry[0].has_grown
         if target.startswith("sp/md/"):
             self.maildir_deliver(entry, target[-1])
         else:
             self.append_entry(target, entry)
+        entry[0].versions += entry[0].has_grown
         self.follow()
         if self.rng.random() < 0.5:
             return f"{entry[0].n} of {name} to {target}"
