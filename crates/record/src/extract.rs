@@ -774,18 +774,27 @@ REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
 |MIME-Version: 1.0||URL => outer
 |URL|-----Original Message-----|HEAD|URL => outer, text Joe
 |-------- Weitergeleitete Nachricht --------|HEAD|URL => text Joe
-|Begin forwarded message:||> From: Joe|> |> URL||URL => text Joe, outer
+|Begin forwarded message:||> From: Joe|> Date: x|> |> URL||URL => text Joe, outer in forwarded
 |---------- Forwarded message ----------|From: Joe <|j@a.example>||URL => text Joe <j@a.example>
 |---------- Forwarded message ----------|From: Joe <| j@a.example>||URL => text Joe <j@a.example>
 |Von: Joe|Gesendet: Montag|An: x|Betreff: x||URL => text Joe
 |------- Forwarded Message||HEAD|URL|------- End of Forwarded Message|URL => text Joe, outer
-|--- Below this line is a copy of the message.||From: Joe||URL => text Joe
+|--- Below this line is a copy of the message.||From: j@a||URL => text j@a
 |~||HEAD|URL|~||HEAD|URL|~||End of x Digest|URL => digest Joe, digest Joe, outer
-|-----Original Message-----|URL => outer
+|-- begin forwarded text|||To: a|HEAD|URL|-- end forwarded text|URL => text Joe, outer
+|<- Begin Forwarded Message ->|HEAD|-- |URL|<-- End Forwarded Message -->|URL => text Joe, outer
+|-- Forwarded message|HEAD|=====begin fwd|HEAD|URL|=====end fwd|URL => text Joe, outer in forwarded
+|---------- Forwarded message ----------|Date: x|>From: Joe|Subject: x||URL => text Joe
+|----- Forwarded message from Joe -----||>>From j@a Sun Sep 29 21:27:09 1996|HEAD|URL => text Joe
+|==BEGIN FORWARDED MESSAGE==|>From: Joe|>Date: x||URL => outer in forwarded
+|~||HEAD|URL||~~~||URL|~||End of x Digest|URL => digest Joe, outer, outer
+|~||HEAD|~~~|URL|~||End of x Digest => digest Joe
+|--- original/a|From: Joe||URL => outer
+|-----Original Message-----|URL => outer in forwarded
 |~||URL => outer
 |> -----Original Message-----|> From: Joe|>|> URL => outer
-Content-Type: text/html||<p>-----Original Message-----<br>From: Joe<br><br>URL => text Joe
-Content-Type: text/html||<p>-----Original Message-----<br>|From: Joe<br>|<br>|URL => text Joe
+Content-Type: text/html||<p>-----Original Message-----<br>From: j@a<br><br>URL => text j@a
+Content-Type: text/html||<p>-----Original Message-----<br>|From: j@a<br>|<br>|URL => text j@a
 Content-Type: text/html||<hr><b>From:</b> Joe<br>|<b>Sent:</b> Monday<br>|<b>To:</b> a<br>\
 |<b>Subject:</b> b</div>|URL => text Joe
 Content-Type: text/html||<b>From:</b> Jim &lt;|<a>j@a</a>&gt;<br>|Sent: Monday, 5 January|2026 \
@@ -814,14 +823,16 @@ Content-Type: text/html||<pre>-----Original Message-----|From: Jim|Date: x|Subje
             let message = Message::parse(mail.as_bytes());
             let (source, mut found) = (Source::at("a".into()), Vec::new());
             Extractor::default().extract(&message, &source, &mut |finding| {
-                if let Finding::Url(FoundRecord { author, .. }) = finding {
+                if let Finding::Url(FoundRecord { author, region, .. }) = finding {
                     let kind = author.map_or("outer", |author| author.kind.name());
                     let from = author.and_then(|author| author.info.from.as_deref());
                     let subject = author.and_then(|author| author.info.subject.as_deref());
                     let subject = subject.filter(|subject| subject.contains(' '));
                     let subject = subject.map_or(String::new(), |subject| format!(": {subject}"));
                     let shown = format!("{kind} {}{subject}", from.unwrap_or_default());
-                    found.push(shown.trim().to_owned());
+                    let odd = if kind == "text" { "body" } else { "forwarded" };
+                    let odd = (*region == odd).then(|| format!(" in {odd}"));
+                    found.push(shown.trim().to_owned() + &odd.unwrap_or_default());
                 }
             });
             assert_eq!(found.join(", "), expected, "{mail}");
