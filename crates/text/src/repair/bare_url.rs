@@ -9,7 +9,7 @@
 //! hide addresses from spammers: in its published pages and mailboxes it replaces every `@` between
 //! two words.
 
-use memchr::{memchr, memchr3, memmem, memrchr};
+use memchr::{memchr, memchr2, memchr3, memmem, memrchr};
 
 use super::continuation::{Continuation, continuations};
 use super::elsewhere::Elsewhere;
@@ -177,8 +177,10 @@ fn check_authority(
     let closed = closed.filter(|&end| prefix.reaches(end + 1) && !is_continuation(end));
     let end = closed.unwrap_or_else(|| prefix.end(usize::MAX));
     let authority = &prefix.bytes[from..end];
-    // Trimming punctuation from the end makes the host shorter. A slash or fragment is not trimmed.
-    let is_whole = closed.is_some_and(|end| matches!(prefix.bytes[end], b'/' | b'#'));
+    // Trimming punctuation from the end makes the host shorter. A slash or fragment is not trimmed,
+    // unless it follows a bracket that stays open.
+    let is_whole = closed.is_some_and(|end| matches!(prefix.bytes[end], b'/' | b'#'))
+        && memchr2(b'(', b'[', authority).is_none();
     let holds = match closed {
         Some(_) if is_whole => has_host(authority, guessed),
         // This may be a user name whose host is on the next line.

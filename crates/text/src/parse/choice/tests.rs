@@ -96,6 +96,7 @@ fn text_outside_the_host_decides_nothing() {
 fn a_comma_before_the_next_scheme_ends_the_word() {
     assert_eq!(check(b"news:a,http://b.example/"), 1);
     assert_eq!(check(b"news:a,b.c"), 0);
+    assert_eq!(check(b"http://a[http://"), 0);
     assert_eq!(check(b"mailto:a,b+c://d@e/"), 1);
 }
 
