@@ -163,7 +163,7 @@ fn syntax_hint(words: &[String]) -> Option<String> {
         }
         if word.starts_with("--") {
             return Some(format!(
-                "{word} after `--` is a word; write options before it"
+                "{word} after `--` excludes a word; write options before it"
             ));
         }
         let (name, value) = word.split_once(':')?;

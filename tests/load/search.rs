@@ -155,7 +155,7 @@ fn phrases_prefixes_and_exclusions_are_the_only_syntax() {
     }
     search(&folder, &["lamp", "--hots", "x"]).check(2, "--host");
     search(&folder, &["-oil"]).check(2, "'-- -o'");
-    search(&folder, &["--", "lamp", "--limit"]).check(0, "--limit after `--` is a word");
+    search(&folder, &["--", "lamp", "--limit"]).check(0, "--limit after `--` excludes a word");
     let long = "a".repeat(3_000);
     assert_eq!(search(&folder, &[&long]).status, Some(2));
 }

@@ -778,10 +778,10 @@ REPORT|Content-Type: text/rfc822-headers||HEAD|List-Post: URL| => rfc822 Joe
 |---------- Forwarded message ----------|From: Joe <|j@a.example>||URL => text Joe <j@a.example>
 |---------- Forwarded message ----------|From: Joe <| j@a.example>||URL => text Joe <j@a.example>
 |Von: Joe|Gesendet: Montag|An: x|Betreff: x||URL => text Joe
-|------- Forwarded Message||HEAD|URL|------- End of Forwarded Message|URL => text Joe, outer
+|--- Forwarded Message||HEAD|URL|--- End of Forwarded Message|URL => text Joe, outer in forwarded
 |--- Below this line is a copy of the message.||From: j@a||URL => text j@a
 |~||HEAD|URL|~||HEAD|URL|~||End of x Digest|URL => digest Joe, digest Joe, outer
-|-- begin forwarded text|||To: a|HEAD|URL|-- end forwarded text|URL => text Joe, outer
+|-- begin forwarded text|||To: a|HEAD|URL|-- end forwarded text|URL => text Joe, outer in forwarded
 |<- Begin Forwarded Message ->|HEAD|-- |URL|<-- End Forwarded Message -->|URL => text Joe, outer
 |-- Forwarded message|HEAD|=====begin fwd|HEAD|URL|=====end fwd|URL => text Joe, outer in forwarded
 |---------- Forwarded message ----------|Date: x|>From: Joe|Subject: x||URL => text Joe

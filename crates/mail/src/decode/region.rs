@@ -37,9 +37,6 @@ named_enum! {
     }
 }
 
-/// Maximum number of forwarded messages in each other whose ends are looked for.
-const OPEN_FORWARDS: usize = 16;
-
 /// Maximum length of a list's footer. A rule further from the end is part of the text.
 const FOOTER_BYTES: usize = 1_500;
 
@@ -52,8 +49,8 @@ const FORWARDS: &str = "-----Original Message-----;---------- Forwarded message;
     -------- Forwarded Message --------;Begin forwarded message:";
 const BEGIN_FORWARDED: &[u8] = b"Begin forwarded message:";
 
-/// Finds the line ends before lines that [`Regions::of`] may recognise, by the
-/// first two bytes of the line.
+/// Finds the line ends before lines that [`Regions::of`] may recognise, by the first two bytes of
+/// the line.
 static LINES: LazyLock<WordSearcher> = LazyLock::new(|| {
     WordSearcher::new(&[
         "\n--", "\n==", "\n<<", "\n<-", "\nBe", "\n*F", "\n*V", "\n*D", "\n**", "\nFr", "\nVo",
@@ -99,29 +96,25 @@ impl Regions {
             LINES.find(text, *after).map(|end| end + 1)
         });
         let tail = text.len().saturating_sub(FOOTER_BYTES);
-        let (mut digest, mut open) = (None, Vec::new());
+        let mut digest = None;
         for at in starts {
             let message = TextMessage::at(text, at, digest);
             let is_new = message.is_none_or(|message| {
                 messages.last().and_then(TextMessage::author) != message.author()
             });
             let rest = &text[at..];
-            let signs = run_len(rest, |byte| b"-=<".contains(&byte));
+            let hyphens = run_len(rest, |byte| byte == b'-');
             let region = match message.map(|message| message.kind) {
-                None if begins_any(rest, "-- \n;-- \r\n") => Some(BodyRegion::Signature),
+                None if matches!(first_line(rest), b"-- " | b"-- \r") => {
+                    Some(BodyRegion::Signature)
+                }
+                None if !matches!(rest.get(hyphens), Some(b' ' | b'O' | b'o' | b'B' | b'b')) => {
+                    None
+                }
                 None if !begins_any(rest, FORWARDS) => None,
-                None | Some(Some(AuthorKind::Text)) => {
-                    // The header lines may begin a block, too.
-                    open.extend((is_new && open.len() < OPEN_FORWARDS).then_some(signs));
-                    Some(BodyRegion::Forwarded)
-                }
-                // Centred marks differ by a sign.
-                Some(_) => {
-                    let begin = open.iter().rposition(|&len| signs.abs_diff(len) < 2);
-                    open.truncate(begin.unwrap_or(open.len()));
-                    let around = open.first().map(|_| BodyRegion::Forwarded);
-                    around.or(Some(BodyRegion::Body))
-                }
+                None | Some(Some(AuthorKind::Text)) => Some(BodyRegion::Forwarded),
+                // Anybody can write the end of a forwarded message: it is no end of the region.
+                Some(_) => None,
             };
             let at = message.map_or(at, |message| message.at);
             if let Some(message) = message {
@@ -144,7 +137,7 @@ impl Regions {
         let mut rules = RULES.find_iter(&text[tail..]).map(|at| tail + at);
         let rule = rules.find(|&at| is_line_start(text, at));
         regions.extend(rule.map(|at| (at, BodyRegion::Footer)));
-        regions.sort_unstable_by_key(|(at, _)| *at);
+        regions.sort_by_key(|(at, _)| *at);
         Regions { regions, messages }
     }
 
@@ -223,7 +216,8 @@ const BEGINS: &str = ";begin ;start of ;below this line is a ;this is a ";
 const ENDS: &str = "end ;end of ";
 
 /// Words for a message in a text.
-const KINDS: &str = "forward;fwd;included ;inclusion;original ;copy of ";
+const KINDS: &str =
+    "forward;fwd;included message;included text;inclusion;original message;copy of the m";
 
 /// Returns `true` for a line whose first signs may frame such words.
 fn is_marked(line: &[u8]) -> bool {
@@ -253,12 +247,15 @@ impl TextMessage {
         let words = &line[run_len(line, |byte| byte == b'<')..];
         let words = &words[run_len(words, |byte| b"-= ".contains(&byte))..];
         let is_marked = is_marked(line);
-        if is_marked && has_words(words, ENDS) {
+        // Most marked lines are rules, or begin and end signed text.
+        let is_signed = words.starts_with(b"BEGIN PGP ") || words.starts_with(b"END PGP ");
+        let may_announce = is_marked && !words.is_empty() && !is_signed;
+        if may_announce && has_words(words, ENDS) {
             let digest = digest.unwrap_or_default();
             return Some(TextMessage { at, ..digest });
         }
         let is_divided = line == SEPARATOR || line == PREAMBLE_END;
-        let is_announced = is_marked && has_words(words, BEGINS) || line == BEGIN_FORWARDED;
+        let is_announced = may_announce && has_words(words, BEGINS) || line == BEGIN_FORWARDED;
         let is_framed = line.starts_with(b"--")
             && line.ends_with(b"--")
             && words.first().is_some_and(u8::is_ascii_alphabetic)
@@ -272,7 +269,7 @@ impl TextMessage {
                 let line = first_line(&text[header..]);
                 let unescaped = &line[run_len(line, |byte| byte == b'>')..];
                 // mutt copies the `From ` line of a mailbox.
-                let is_envelope = unescaped.starts_with(b"From ") && !is_field(unescaped);
+                let is_envelope = unescaped.starts_with(b"From ") && !is_other_field(unescaped);
                 if line.trim_ascii().is_empty() || is_envelope {
                     header = line_end(text, header);
                 }
@@ -292,7 +289,8 @@ impl TextMessage {
         };
         let next = &text[line_end(text, header)..];
         // A single mark is the escape of `From`.
-        let is_quoted = text[header..].starts_with(b">") && next.starts_with(b">");
+        let is_quoted = text[header..].starts_with(b"> ")
+            || text[header..].starts_with(b">") && next.starts_with(b">");
         let is_end = kind.is_none() && text[header..].starts_with(b"End of ");
         let last = digest.filter(|_| is_end);
         let trailer = last.and_then(|last| trailer(&text[..at], last.at));

@@ -40,6 +40,7 @@ pub fn read_source_range(line: &str) -> Result<SourceRange, String> {
     let encoding = record["part"]["encoding"].as_str().unwrap_or("7bit");
     let is_plain = source["exact"] == true
         && ["7bit", "8bit", "binary"].contains(&encoding)
+        && record["part"]["type"] != "text/html"
         && !record["region"].to_string().starts_with("\"header:");
     let raw = record["raw"]
         .as_str()

@@ -215,7 +215,8 @@ impl Report {
 /// Returns `true` if the structure of the mail proves that the author wrote the URL. Quotes in the
 /// HTML of a reply have no marks.
 fn is_by_author(citation: &Citation) -> bool {
-    let unproven = [AuthorKind::Text.name(), AuthorKind::Reporter.name()];
+    let unproven =
+        [AuthorKind::Text, AuthorKind::Digest, AuthorKind::Reporter].map(AuthorKind::name);
     let may_be_quoted = citation.thread != citation.found.message.id
         && citation.found.author.by == AuthorKind::Outer.name()
         && citation.found.region.starts_with("html:");

@@ -118,7 +118,8 @@ fn may_be_number(text: &[u8], at: usize) -> bool {
     let before = &text[at.saturating_sub(FIELD_NAME)..at];
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
     let name = suffix_len(before, |&byte| is_name(byte));
-    text[at + 1..at + 3].iter().all(u8::is_ascii_digit)
+    0 < name
+        && text[at + 1..at + 3].iter().all(u8::is_ascii_digit)
         && matches!(
             before[..before.len() - name].last(),
             Some(b'?' | b'&' | b';')
@@ -394,6 +395,11 @@ mod tests {
             "x =3D 1\nhttp://a.com/b=20\n",
             "http://a.com/b",
             "http://a.com/b",
+        );
+        check(
+            "so?=20\nyes;=20\nhttp://a.com/?b=3Dc",
+            "http://a.com/?b=c",
+            "http://a.com/?b=3Dc",
         );
         let numbers = "http://a.com/?b=20\nhttp://a.com/?b=90\nhttp://a.com/?c=1&b=20\n";
         check(numbers, "http://a.com/?b=20", "http://a.com/?b=20");
