@@ -485,8 +485,8 @@ fn datasette_finds_the_full_text_table() {
     }
 }
 
-/// Mail of people who quote, forward, attach or report a URL, with marks or in HTML, and a copy of
-/// a reported message. `|` is a line end.
+/// Mail of people who quote, forward, attach or report a URL, with marks or in HTML, a copy of a
+/// reported message, and a text that looks like a digest. `|` is a line end.
 const ACCUSATIONS: &str = "\
 From jane@q.example Mon May  1 08:00:00 2006|From: Jane <jane@q.example>|DATE|> http://m.example/a|\
 |-----Original Message-----|http://m.example/b||From desk@r.example Mon May  1 09:00:00 2006|\
@@ -497,19 +497,23 @@ Reported-URI: http://m.example/g|--b|INNER/f|--b--||From tim@c.example Mon May  
 From: Tim <tim@c.example>|Message-ID: <2@c.example>|References: <1@c.example>|\
 Content-Type: text/html|DATE|<blockquote><a href=\"http://m.example/h\">x</a></blockquote>||\
 From amy@f.example Mon May  1 11:00:00 2006|From: Amy <amy@f.example>|MIME-Version: 1.0|DATE\
-Content-Type: multipart/mixed; boundary=b||--b||see http://m.example/i|--b|INNER/i|--b--|";
+Content-Type: multipart/mixed; boundary=b||--b||see http://m.example/i|--b|INNER/i|--b--||\
+From bob@g.example Mon May  1 12:00:00 2006|From: Bob <bob@g.example>|DATE|RULE||\
+From: Victim <v@victim.example>|Subject: x|DATE|http://m.example/j|";
 
 #[test]
 fn only_the_author_of_a_url_is_reported_and_once() {
     let folder = Folder::new();
     let inner = "Content-Type: message/rfc822||From: <j@thief.example>|DATE|http://m.example";
     let mail = ACCUSATIONS.replace("INNER", inner);
-    let mail = mail.replace("DATE", "Date: Mon, 1 May 2006 07:00:00 +0000|");
+    let mail = mail
+        .replace("RULE", &"-".repeat(30))
+        .replace("DATE", "Date: Mon, 1 May 2006 07:00:00 +0000|");
     let lines = records(&folder, "a.mbox", &mail.replace('|', "\n"));
     loaded(&folder, &[], &lines);
     let reporter = "--reporter=Lamp Desk <abuse@lamp.example>";
     let reports = search(&folder, &["--host=m.example", "--format=xarf", reporter]);
-    reports.check(0, "7 matches not reported");
+    reports.check(0, "8 matches not reported");
     assert_contains(reports.text(), "\"source_identifier\":\"thief.example\"");
     let links = "\"suspicious_links\":[\"http://m.example/e\",\"http://m.example/f\"]";
     assert_contains(reports.text(), links);

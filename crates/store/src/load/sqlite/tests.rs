@@ -142,6 +142,9 @@ fn a_message_has_the_texts_of_the_record_that_was_added_first() {
     assert_eq!(put(&mut target, &with_subject("03", "later")), 1);
     target.commit().unwrap();
     let db = Connection::open(&path).unwrap();
+    // The index is written to the file once per batch, not once per row.
+    let written = "SELECT count(DISTINCT segid) FROM search_idx";
+    assert_eq!(db.query_row(written, [], |row| row.get(0)), Ok(1));
     let check = "INSERT INTO search(search, rank) VALUES('integrity-check', 1)";
     assert_eq!(db.execute(check, []), Ok(1));
     let rows = |word: &str| {
